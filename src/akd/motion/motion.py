@@ -1,0 +1,81 @@
+"""`Motion`: poses of a skeleton over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.math import quaternion
+from akd.rig.pose import Pose
+from akd.rig.skeleton import Skeleton
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Poses at increasing times; between two keys, translation and scale are interpolated linearly
+    and rotation spherically, exactly as a glTF LINEAR sampler is played."""
+
+    skeleton: Skeleton
+    times: Float[Tensor, "T"]
+    """Seconds, strictly increasing."""
+    pose: Pose
+    """[T, J, ...]."""
+    name: str = ""
+    morphs: Mapping[int, Float[Tensor, "T M"]] = field(default_factory=dict)
+    """Morph-target weights over time of the joints (nodes) that show a morphing mesh."""
+
+    def __post_init__(self) -> None:
+        frames = self.times.shape[0]
+        if frames == 0:
+            raise ValueError("a motion needs at least one frame")
+        if self.pose.translation.shape[:2] != (frames, len(self.skeleton)):
+            raise ValueError(
+                f"a motion of {frames} frames and {len(self.skeleton)} joints cannot hold a pose of "
+                f"shape {tuple(self.pose.translation.shape)}"
+            )
+        if frames > 1 and not bool((self.times[1:] > self.times[:-1]).all()):
+            raise ValueError("the times of a motion must increase strictly")
+
+    def __len__(self) -> int:
+        return self.times.shape[0]
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first key to the last."""
+        return float(self.times[-1] - self.times[0])
+
+    def world(self) -> Float[Tensor, "T J 4 4"]:
+        """world_from_joint at every key, metres."""
+        return self.skeleton.forward(self.pose)
+
+    def sample(self, times: Float[Tensor, "S"]) -> Motion:
+        """The motion at other times, held at its ends outside its own span."""
+        times = times.to(self.times)
+        after = torch.searchsorted(self.times, times, right=True).clamp(1, max(len(self) - 1, 1))
+        if len(self) == 1:
+            before = after = torch.zeros_like(after)
+            t = torch.zeros_like(times)
+        else:
+            before = after - 1
+            span = self.times[after] - self.times[before]
+            t = ((times - self.times[before]) / span).clamp(0.0, 1.0)
+        a, b = self.pose[before], self.pose[after]
+        pose = Pose(
+            torch.lerp(a.translation, b.translation, t[:, None, None]),
+            quaternion.slerp(a.rotation, b.rotation, t[:, None]),
+            torch.lerp(a.scale, b.scale, t[:, None, None]),
+        )
+        morphs = {n: torch.lerp(w[before], w[after], t[:, None]) for n, w in self.morphs.items()}
+        return replace(self, times=times, pose=pose, morphs=morphs)
+
+    def resample(self, fps: float) -> Motion:
+        """Frames at a fixed rate over the same span, the last one at or just before its end."""
+        if not fps > 0:
+            raise ValueError(f"fps must be above zero, got {fps}")
+        count = int(self.duration * fps + 1e-6) + 1
+        steps = torch.arange(count, dtype=self.times.dtype, device=self.times.device)
+        return self.sample(self.times[0] + steps / fps)

@@ -1,0 +1,35 @@
+"""`SkinnedMesh`: triangles bound to a skeleton, all parts of a character in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.rig.skin import Skin, skin_points
+
+
+@dataclass(frozen=True)
+class SkinnedMesh:
+    """Vertices as they were when bound, in metres, with the triangles and colours on them."""
+
+    vertices: Float[Tensor, "V 3"]
+    """In the space that `skin.inverse_bind` takes to the joints."""
+    faces: Int[Tensor, "F 3"]
+    skin: Skin
+    colours: Float[Tensor, "V 3"]
+    """Linear RGB in 0..1: vertex colour, times base colour, times texture at the vertex."""
+
+    def pose(self, world_from_joint: Float[Tensor, "*b J 4 4"]) -> Float[Tensor, "*b V 3"]:
+        """Vertices in the world for given world transforms of the joints."""
+        bones = self.skin.bone_transforms(world_from_joint)
+        return skin_points(bones, self.vertices, self.skin.bones, self.skin.weights)
+
+    def to(self, device: torch.device | str | None = None) -> SkinnedMesh:
+        """Move to a device."""
+        return SkinnedMesh(
+            self.vertices.to(device), self.faces.to(device), self.skin.to(device),
+            self.colours.to(device),
+        )  # fmt: skip

@@ -1,0 +1,80 @@
+"""`Skin`: which bones move which points, and linear blend skinning of points and covariances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Skin:
+    """A binding of V points to B bones. A bone is a joint together with its inverse bind matrix.
+
+    One joint may serve as several bones where a file has several skins that bind it differently.
+    """
+
+    bone_joints: Int[Tensor, "B"]
+    """Index of each bone's joint in the skeleton."""
+    inverse_bind: Float[Tensor, "B 4 4"]
+    """joint_from_mesh at bind time, metres."""
+    bones: Int[Tensor, "V K"]
+    """The bones that move each point."""
+    weights: Float[Tensor, "V K"]
+    """How much; non-negative, each row sums to one."""
+
+    def bone_transforms(
+        self, world_from_joint: Float[Tensor, "*b J 4 4"]
+    ) -> Float[Tensor, "*b B 4 4"]:
+        """world_from_mesh of every bone, from the joints' world transforms."""
+        return world_from_joint.index_select(-3, self.bone_joints) @ self.inverse_bind
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Skin:
+        """Move, or convert the floating-point parts."""
+        return Skin(
+            self.bone_joints.to(device=device),
+            self.inverse_bind.to(device=device, dtype=dtype),
+            self.bones.to(device=device),
+            self.weights.to(device=device, dtype=dtype),
+        )
+
+
+def blend_transforms(
+    world_from_mesh: Float[Tensor, "*b B 4 4"],
+    bones: Int[Tensor, "V K"],
+    weights: Float[Tensor, "V K"],
+) -> Float[Tensor, "*b V 3 4"]:
+    """Weighted sum of each point's bone transforms: phi as an affine map, a point.
+
+    The 3x3 part is grad phi with the weights held: sum of w_i R_i.
+    """
+    affine = world_from_mesh[..., :3, :]
+    blended = affine.new_zeros(*affine.shape[:-3], bones.shape[0], 3, 4)
+    for k in range(bones.shape[1]):
+        part = affine.index_select(-3, bones[:, k])
+        blended = blended + weights[:, k, None, None] * part
+    return blended
+
+
+def skin_points(
+    world_from_mesh: Float[Tensor, "*b B 4 4"],
+    points: Float[Tensor, "V 3"],
+    bones: Int[Tensor, "V K"],
+    weights: Float[Tensor, "V K"],
+) -> Float[Tensor, "*b V 3"]:
+    """Linear blend skinning: phi(x) = sum of w_i M_i x, in metres."""
+    phi = blend_transforms(world_from_mesh, bones, weights)
+    return (phi[..., :3] @ points[..., None]).squeeze(-1) + phi[..., 3]
+
+
+def skin_covariances(
+    world_from_mesh: Float[Tensor, "*b B 4 4"],
+    covariances: Float[Tensor, "V 3 3"],
+    bones: Int[Tensor, "V K"],
+    weights: Float[Tensor, "V K"],
+) -> Float[Tensor, "*b V 3 3"]:
+    """Covariances carried along: grad phi S grad phi^T."""
+    gradient = blend_transforms(world_from_mesh, bones, weights)[..., :3]
+    return gradient @ covariances @ gradient.transpose(-1, -2)
