@@ -1,0 +1,141 @@
+"""Where the joints and the mesh were when they were bound to each other.
+
+glTF stores this only as inverse bind matrices, in the mesh's own space. The space may be turned or
+scaled against the world (a Z-up mesh, an armature of scale 100), and the pose that the file's nodes
+rest in may be another one altogether, so the map from mesh space to the world is found by asking
+which one explains most joints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from akd.asset.asset import Asset, Problem
+from akd.math import transform
+from akd.rig.pose import Pose
+from akd.rig.skeleton import Skeleton
+
+
+def skeleton_of(asset: Asset) -> Skeleton:
+    """All nodes of the file as joints, float64, in file units."""
+    nodes = asset.nodes
+    if not nodes:
+        return Skeleton((), (), Pose.identity(0, dtype=torch.float64))
+
+    def stack(attribute: str) -> Tensor:
+        return torch.from_numpy(np.stack([getattr(n, attribute) for n in nodes]).astype(np.float64))
+
+    rest = Pose(stack("translation"), stack("rotation"), stack("scale"))
+    return Skeleton(tuple(n.name for n in nodes), tuple(n.parent for n in nodes), rest)
+
+
+@dataclass(frozen=True)
+class Bind:
+    """The bind pose of a file, in the world, file units, float64."""
+
+    world_from_joint: Float[Tensor, "J 4 4"]
+    """Of every node; nodes that no skin names hang on their parents as they rest."""
+    world_from_mesh: tuple[Float[Tensor, "4 4"], ...]
+    """For each skin, where its mesh space lies in the world."""
+    is_joint: Bool[Tensor, "J"]
+    """Nodes that a skin names."""
+    problems: tuple[Problem, ...]
+
+
+def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
+    """Bind pose of every joint, from the inverse bind matrices."""
+    rest_world = skeleton.forward(skeleton.rest)
+    local = skeleton.rest.matrices()
+    is_joint = torch.zeros(len(skeleton), dtype=torch.bool)
+    bound: dict[int, Tensor] = {}
+    spaces: list[Tensor] = []
+    problems: list[Problem] = []
+    for index, skin in enumerate(asset.skins):
+        joints = torch.from_numpy(np.asarray(skin.joints, dtype=np.int64))
+        inverse_bind = torch.from_numpy(np.asarray(skin.inverse_bind, dtype=np.float64))
+        inverse_bind, repaired = _invertible(inverse_bind, rest_world[joints])
+        if repaired:
+            problems.append(
+                Problem(
+                    "warning",
+                    f"skin {index}",
+                    f"{repaired} of {len(joints)} inverse bind matrices have no inverse",
+                    "those joints are taken to be bound where they rest",
+                )
+            )
+        space, spread = _mesh_space(asset, index, joints, inverse_bind, rest_world)
+        if spread > 0.01:
+            problems.append(
+                Problem(
+                    "note",
+                    f"skin {index}",
+                    "the nodes do not rest in the bind pose",
+                    "the bind pose is taken from the inverse bind matrices",
+                )
+            )
+        spaces.append(space)
+        is_joint[joints] = True
+        for joint, world in zip(joints.tolist(), space @ transform.inverse(inverse_bind), strict=True):
+            bound.setdefault(joint, world)
+    worlds: dict[int, Tensor] = {}
+    for root in skeleton.roots:
+        for joint in skeleton.subtree(root):
+            parent = skeleton.parents[joint]
+            hanging = local[joint] if parent < 0 else worlds[parent] @ local[joint]
+            worlds[joint] = bound.get(joint, hanging)
+    world = torch.stack([worlds[j] for j in range(len(skeleton))]) if worlds else rest_world
+    return Bind(world, tuple(spaces), is_joint, tuple(problems))
+
+
+def _invertible(
+    inverse_bind: Float[Tensor, "J 4 4"], rest_world: Float[Tensor, "J 4 4"]
+) -> tuple[Float[Tensor, "J 4 4"], int]:
+    """Replace matrices that are not finite or have no inverse by those of the rest pose."""
+
+    def usable(matrices: Tensor) -> Tensor:
+        finite = matrices.isfinite().all(-1).all(-1)
+        return finite & (torch.linalg.det(matrices.nan_to_num()[:, :3, :3]).abs() > 1e-18)
+
+    good = usable(inverse_bind)
+    eye = torch.eye(4, dtype=inverse_bind.dtype).expand_as(inverse_bind)
+    fallback = torch.where(usable(rest_world)[:, None, None], rest_world, eye)
+    repaired = torch.where(good[:, None, None], inverse_bind, transform.inverse(fallback))
+    return repaired, int((~good).sum())
+
+
+def _mesh_space(
+    asset: Asset,
+    skin: int,
+    joints: Int[Tensor, "J"],
+    inverse_bind: Float[Tensor, "J 4 4"],
+    rest_world: Float[Tensor, "N 4 4"],
+) -> tuple[Float[Tensor, "4 4"], float]:
+    """world_from_mesh of a skin, and how far joints disagree about it in fractions of its size.
+
+    Every joint gives an opinion: its rest transform after its inverse bind matrix. Where nodes rest
+    in the bind pose they all agree. Where not, the transform of the node that shows the mesh is what
+    exporters set to the bind pose, so it counts as one more opinion and wins a near tie.
+    """
+    opinions = rest_world[joints] @ inverse_bind
+    origins = transform.inverse(inverse_bind)[:, :3, 3]
+    size = float((origins.amax(0) - origins.amin(0)).norm()) or 1.0
+    probes = torch.cat((origins, origins.mean(0, keepdim=True) + size * torch.eye(3).to(origins)))
+    shown = [n for n, node in enumerate(asset.nodes) if node.skin == skin and node.mesh is not None]
+    candidates = torch.cat((rest_world[shown[:1]], opinions)) if shown else opinions
+    # [candidates, probes, 3]: where each candidate puts each joint of the bind pose.
+    placed = transform.apply(candidates[:, None], probes[None])
+    wanted = transform.apply(opinions, origins)
+    scale = float((wanted.amax(0) - wanted.amin(0)).norm()) or size
+    by_joint = (placed[:, : len(joints)] - wanted).norm(dim=-1) / scale
+    # The median over joints ignores the limbs that a rest pose bends.
+    misfit = by_joint.median(dim=1).values
+    best = int(misfit.argmin())
+    agreed = float(misfit[best]) < 1e-4
+    if shown and not agreed and float(misfit[0]) <= max(1.5 * float(misfit[best]), 0.02):
+        best = 0
+    return candidates[best], float(by_joint[best].max())
