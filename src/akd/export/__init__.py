@@ -1,0 +1,1 @@
+"""Motions out: glTF, BVH."""

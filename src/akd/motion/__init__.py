@@ -1,0 +1,1 @@
+"""Poses over time: reading, writing, resampling, loops, root motion, retargeting."""

@@ -34,8 +34,8 @@ class Motion:
             raise ValueError("a motion needs at least one frame")
         if self.pose.translation.shape[:2] != (frames, len(self.skeleton)):
             raise ValueError(
-                f"a motion of {frames} frames and {len(self.skeleton)} joints cannot hold a pose of "
-                f"shape {tuple(self.pose.translation.shape)}"
+                f"a motion of {frames} frames and {len(self.skeleton)} joints cannot hold a pose "
+                f"of shape {tuple(self.pose.translation.shape)}"
             )
         if frames > 1 and not bool((self.times[1:] > self.times[:-1]).all()):
             raise ValueError("the times of a motion must increase strictly")

@@ -1,0 +1,1 @@
+"""Skeletons, skins, poses, and what joints are to a body."""

@@ -42,6 +42,8 @@ class Bind:
     """Of every node; nodes that no skin names hang on their parents as they rest."""
     world_from_mesh: tuple[Float[Tensor, "4 4"], ...]
     """For each skin, where its mesh space lies in the world."""
+    inverse_bind: tuple[Float[Tensor, "S 4 4"], ...]
+    """For each skin, joint_from_mesh of its joints, every one with an inverse."""
     is_joint: Bool[Tensor, "J"]
     """Nodes that a skin names."""
     problems: tuple[Problem, ...]
@@ -54,6 +56,7 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
     is_joint = torch.zeros(len(skeleton), dtype=torch.bool)
     bound: dict[int, Tensor] = {}
     spaces: list[Tensor] = []
+    inverses: list[Tensor] = []
     problems: list[Problem] = []
     for index, skin in enumerate(asset.skins):
         joints = torch.from_numpy(np.asarray(skin.joints, dtype=np.int64))
@@ -79,8 +82,11 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
                 )
             )
         spaces.append(space)
+        inverses.append(inverse_bind)
         is_joint[joints] = True
-        for joint, world in zip(joints.tolist(), space @ transform.inverse(inverse_bind), strict=True):
+        for joint, world in zip(
+            joints.tolist(), space @ transform.inverse(inverse_bind), strict=True
+        ):
             bound.setdefault(joint, world)
     worlds: dict[int, Tensor] = {}
     for root in skeleton.roots:
@@ -89,7 +95,7 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
             hanging = local[joint] if parent < 0 else worlds[parent] @ local[joint]
             worlds[joint] = bound.get(joint, hanging)
     world = torch.stack([worlds[j] for j in range(len(skeleton))]) if worlds else rest_world
-    return Bind(world, tuple(spaces), is_joint, tuple(problems))
+    return Bind(world, tuple(spaces), tuple(inverses), is_joint, tuple(problems))
 
 
 def _invertible(
@@ -118,8 +124,8 @@ def _mesh_space(
     """world_from_mesh of a skin, and how far joints disagree about it in fractions of its size.
 
     Every joint gives an opinion: its rest transform after its inverse bind matrix. Where nodes rest
-    in the bind pose they all agree. Where not, the transform of the node that shows the mesh is what
-    exporters set to the bind pose, so it counts as one more opinion and wins a near tie.
+    in the bind pose they all agree. Where not, the transform of the node that shows the mesh is
+    what exporters set to the bind pose, so it counts as one more opinion and wins a near tie.
     """
     opinions = rest_world[joints] @ inverse_bind
     origins = transform.inverse(inverse_bind)[:, :3, 3]

@@ -192,7 +192,7 @@ def _is_loose(evidence: Evidence, joint: int, main: int) -> bool:
     if evidence.weights is None:
         return False
     body = [j for j in skeleton.subtree(main) if evidence.mass[j] > 0]
-    return bool(evidence.shared[np.ix_(part, body)].sum() > 0)
+    return bool(evidence.shared[part][:, body].sum() > 0)
 
 
 def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:
@@ -229,7 +229,7 @@ def _belongs_to(evidence: Evidence, joint: int, parents: dict[int, int]) -> int:
     else the one whose bone passes nearest."""
     part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
     body = np.array(sorted(parents))
-    shared = evidence.shared[np.ix_(part, body)].sum(axis=0)
+    shared = evidence.shared[part][:, body].sum(axis=0)
     if shared.max(initial=0.0) > 0:
         return int(body[shared.argmax()])
     target = evidence.positions[joint]

@@ -86,7 +86,9 @@ def mirror_pairs(names: tuple[str, ...]) -> list[tuple[int, int]]:
     for joint, name in enumerate(names):
         side = side_of(name)
         if side is not Side.CENTRE:
-            (lefts if side is Side.LEFT else rights).setdefault(without_side(name), []).append(joint)
+            (lefts if side is Side.LEFT else rights).setdefault(without_side(name), []).append(
+                joint
+            )
     return [
         (left[0], rights[key][0])
         for key, left in lefts.items()

@@ -50,7 +50,9 @@ class Pose:
             self.scale.expand(*frames, -1, -1),
         )
 
-    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Pose:
+    def to(
+        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    ) -> Pose:
         """Move or convert."""
         return Pose(
             self.translation.to(device=device, dtype=dtype),

@@ -31,7 +31,9 @@ class Skin:
         """world_from_mesh of every bone, from the joints' world transforms."""
         return world_from_joint.index_select(-3, self.bone_joints) @ self.inverse_bind
 
-    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Skin:
+    def to(
+        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    ) -> Skin:
         """Move, or convert the floating-point parts."""
         return Skin(
             self.bone_joints.to(device=device),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -74,7 +73,9 @@ class FileUnits:
     def _conjugate(self, pose: Pose, axes: Tensor, factor: float) -> Pose:
         if self.up == "y":
             return Pose(pose.translation * factor, pose.rotation, pose.scale)
-        turned = quaternion.multiply(axes, quaternion.multiply(pose.rotation, quaternion.conjugate(axes)))
+        turned = quaternion.multiply(
+            axes, quaternion.multiply(pose.rotation, quaternion.conjugate(axes))
+        )
         return Pose(
             quaternion.rotate(axes, pose.translation) * factor,
             turned,
@@ -109,7 +110,9 @@ def find_units(
         # inch-and-0.45 unit of the CMU database.
         customary = (1.0, 0.0254, 0.0254 / 0.45, 0.1, 0.01, 0.001)
         metres = min(customary, key=lambda m: abs(math.log(m * height / 1.7)))
-        return FileUnits(metres, up, f"{height:.4g} units tall: a person of {metres * height:.2f} m")
+        return FileUnits(
+            metres, up, f"{height:.4g} units tall: a person of {metres * height:.2f} m"
+        )
     if height <= 30.0:
         return FileUnits(1.0, up, "the format states no unit: taken as metres")
     metres = 0.01 if height < 1000.0 else 0.001

@@ -1,0 +1,1 @@
+"""Procedural creatures with true skeletons and true gaits."""

@@ -1,0 +1,169 @@
+"""Between the clips of a file and `Motion`, both ways, without loss.
+
+A file may key every property at its own times, in steps or with cubic curves. A `Motion` has one
+list of times and is played linearly. Taking the union of all keys changes nothing about linear
+curves; a step becomes two keys as close together as times can be; a cubic curve is cut until the
+straight pieces are within `_TOLERANCE` of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from akd.asset.asset import AssetError, ClipRecord, Track
+from akd.math import quaternion
+from akd.math.spline import hermite
+from akd.motion.clip_data import ClipData, Keys, NodeTracks
+from akd.motion.motion import Motion
+from akd.rig.character import Character
+from akd.rig.pose import Pose
+
+_TOLERANCE = 2e-6
+"""How far a straight piece may leave a cubic curve: radians, factors, or body heights."""
+_MOST_PIECES = 1024
+_MOST_VALUES = 40_000_000
+"""Frames times joints times numbers that a motion may hold: 160 MB."""
+
+
+def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
+    """The motion of every node of the character's file, in metres.
+
+    Raises `AssetError` where the clip has more keys than can be held.
+    """
+    height = max(character.height / character.units.metres_per_unit, 1e-12)
+    times = _key_times(clip, height)
+    joints = len(character.skeleton)
+    if len(times) * joints * 10 > _MOST_VALUES:
+        raise AssetError(
+            f"{character.asset.path.name}: clip {clip.name!r} has {len(times)} key times on "
+            f"{joints} nodes, more than {_MOST_VALUES // (10 * max(joints, 1))}: resample it first"
+        )
+    nodes = character.asset.nodes
+    values = {
+        path: np.repeat(np.stack([getattr(n, path) for n in nodes])[None], len(times), axis=0)
+        for path in ("translation", "rotation", "scale")
+    }
+    morphs: dict[int, torch.Tensor] = {}
+    for track in clip.tracks:
+        sampled = sample_track(track, times)
+        if track.path == "weights":
+            morphs[track.node] = torch.from_numpy(sampled).float()
+        else:
+            values[track.path][:, track.node] = sampled
+    pose = Pose(*(torch.from_numpy(v) for v in values.values()))
+    pose = character.units.pose_in(
+        Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
+    )
+    return Motion(
+        character.skeleton,
+        torch.from_numpy(times),
+        pose.to(dtype=torch.float32),
+        name=clip.name,
+        morphs=morphs,
+    )
+
+
+def clip_from_motion(
+    character: Character, motion: Motion, *, extras: Mapping[str, Any] | None = None
+) -> ClipData:
+    """Keys for the character's file, in its own units, of every property that leaves its rest."""
+    pose = character.units.pose_out(motion.pose.to(dtype=torch.float64))
+    times = motion.times.to(torch.float32).numpy(force=True)
+    if times[0] < 0:
+        times = times - times[0]
+    height = max(character.height / character.units.metres_per_unit, 1e-12)
+    rotation = quaternion.make_continuous(pose.rotation).numpy(force=True)
+    translation, scale = pose.translation.numpy(force=True), pose.scale.numpy(force=True)
+    tracks: dict[int, NodeTracks] = {}
+    for index, node in enumerate(character.asset.nodes):
+        moved = np.abs(translation[:, index] - node.translation).max() > 1e-7 * height
+        dots = np.abs(rotation[:, index] @ node.rotation)
+        turned = bool((2.0 * np.arccos(np.clip(dots, 0.0, 1.0)) > 1e-6).any())
+        scaled = np.abs(scale[:, index] - node.scale).max() > 1e-7 * np.abs(node.scale).max()
+        morph = motion.morphs.get(index)
+        if moved or turned or scaled or morph is not None:
+            tracks[index] = NodeTracks(
+                Keys(translation[:, index]) if moved else None,
+                Keys(rotation[:, index]) if turned else None,
+                Keys(scale[:, index]) if scaled else None,
+                Keys(morph.double().numpy(force=True)) if morph is not None else None,
+            )
+    return ClipData(motion.name, times, tracks, dict(extras or {}))
+
+
+def sample_track(track: Track, times: Float[np.ndarray, "T"]) -> Float[np.ndarray, "T C"]:
+    """Values of a track at given times, float64, held outside its keys. Rotations are unit wxyz."""
+    keys = np.asarray(track.times, dtype=np.float64)
+    values = np.asarray(track.values, dtype=np.float64)
+    at = np.asarray(times, dtype=np.float64)
+    before = np.clip(np.searchsorted(keys, at, side="right") - 1, 0, len(keys) - 1)
+    after = np.minimum(before + 1, len(keys) - 1)
+    span = keys[after] - keys[before]
+    u = np.clip((at - keys[before]) / np.where(span > 0, span, 1.0), 0.0, 1.0)[:, None]
+    if track.interpolation == "STEP":
+        result = values[before]
+    elif track.interpolation == "CUBICSPLINE":
+        result = _cubic(values, before, after, span[:, None], u)
+    elif track.path == "rotation":
+        a, b = (torch.from_numpy(values[i]) for i in (before, after))
+        a, b = quaternion.normalize(a), quaternion.normalize(b)
+        return quaternion.slerp(a, b, torch.from_numpy(u[:, 0])).numpy()
+    else:
+        result = values[before] + u * (values[after] - values[before])
+    if track.path == "rotation":
+        lengths = np.linalg.norm(result, axis=1, keepdims=True)
+        result = np.where(lengths > 1e-12, result / np.maximum(lengths, 1e-12), [1.0, 0, 0, 0])
+    return result
+
+
+def _cubic(
+    values: Float[np.ndarray, "K 3 C"],
+    before: np.ndarray,
+    after: np.ndarray,
+    span: np.ndarray,
+    u: np.ndarray,
+) -> Float[np.ndarray, "T C"]:
+    """The glTF cubic spline: values with in- and out-tangents per second."""
+    start, end = values[before, 1], values[after, 1]
+    out_slope, in_slope = span * values[before, 2], span * values[after, 0]
+    parts = (torch.from_numpy(x) for x in (start, out_slope, end, in_slope, u))
+    return hermite(*parts).numpy()
+
+
+def _key_times(clip: ClipRecord, height: float) -> Float[np.ndarray, "T"]:
+    """All times at which some curve of the clip has a corner, float32, increasing."""
+    times = [np.zeros(0, np.float32)]
+    for track in clip.tracks:
+        keys = np.asarray(track.times, dtype=np.float32)
+        times.append(keys)
+        if track.interpolation == "STEP":
+            times.append(np.nextafter(keys[1:], np.float32(-np.inf)))
+        elif track.interpolation == "CUBICSPLINE":
+            times.append(_cuts(track, height if track.path == "translation" else 1.0))
+    union = np.unique(np.concatenate(times))
+    return union if len(union) else np.zeros(1, np.float32)
+
+
+def _cuts(track: Track, unit: float) -> Float[np.ndarray, "N"]:
+    """Times between keys at which a cubic is cut: a piece of width h strays by |f''| h^2 / 8."""
+    keys = np.asarray(track.times, dtype=np.float64)
+    values = np.asarray(track.values, dtype=np.float64)
+    cuts = []
+    for k in range(len(keys) - 1):
+        span = keys[k + 1] - keys[k]
+        start, end = values[k, 1], values[k + 1, 1]
+        slope0, slope1 = span * values[k, 2], span * values[k + 1, 0]
+        bend = np.maximum(
+            np.abs(-6 * start - 4 * slope0 + 6 * end - 2 * slope1),
+            np.abs(6 * start + 2 * slope0 - 6 * end + 4 * slope1),
+        ).max(initial=0.0)
+        pieces = math.ceil(math.sqrt(float(bend) / (8.0 * _TOLERANCE * unit)))
+        pieces = min(max(pieces, 1), _MOST_PIECES)
+        cuts.append(np.linspace(keys[k], keys[k + 1], pieces + 1)[1:-1].astype(np.float32))
+    return np.concatenate(cuts) if cuts else np.zeros(0, np.float32)

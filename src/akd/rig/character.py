@@ -1,0 +1,109 @@
+"""`Character`: an asset understood as a body, in metres, Y up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.sparse import csr_matrix
+from torch import Tensor
+
+from akd.asset.asset import Asset, Problem
+from akd.rig.anatomy import Anatomy, find_anatomy
+from akd.rig.bind import find_bind, skeleton_of
+from akd.rig.body import Evidence
+from akd.rig.mesh import SkinnedMesh
+from akd.rig.pose import Pose
+from akd.rig.skeleton import Skeleton
+from akd.rig.skin import Skin
+from akd.rig.surface import surface_of
+from akd.rig.units import FileUnits, find_units
+
+
+@dataclass(frozen=True)
+class Character:
+    """A skeleton, the mesh on it, and what its joints are to the body."""
+
+    asset: Asset
+    skeleton: Skeleton
+    """Every node of the file, float32, metres."""
+    mesh: SkinnedMesh | None
+    """None for a skeleton without a surface."""
+    bind: Pose
+    """Local transforms in the bind pose."""
+    units: FileUnits
+    height: float
+    """Extent of the bind pose along Y, metres: every tolerance is a fraction of it."""
+    anatomy: Anatomy
+    problems: tuple[Problem, ...]
+    """What was odd about the file and about the body in it."""
+
+    @property
+    def forward(self) -> Float[Tensor, "3"]:
+        """Horizontal unit vector, the way the character faces."""
+        return torch.from_numpy(self.anatomy.forward).float()
+
+
+def load_character(asset: Asset, *, height: float | None = None, up: str = "y") -> Character:
+    """Understand an asset as a body.
+
+    `height` in metres overrides the unit that would be found; `up` is the file's up axis.
+    """
+    raw = skeleton_of(asset)
+    bind = find_bind(asset, raw)
+    surface = surface_of(asset, raw, bind)
+    axis = "xyz".index(up)
+    is_joint = bind.is_joint.numpy().copy()
+    if not asset.skins:
+        is_joint[:] = True
+    elif surface is not None:
+        is_joint[surface.skin.bone_joints.numpy()] = True  # nodes that carry a rigid mesh
+    points = (
+        bind.world_from_joint[torch.from_numpy(is_joint), :3, 3] if len(raw) else torch.zeros(0, 3)
+    )
+    if surface is not None:
+        points = surface.vertices
+    extent = float(points[:, axis].amax() - points[:, axis].amin()) if len(points) else 0.0
+    units = find_units(extent, file_format=asset.format, up=up, wanted_height=height)
+    skeleton = Skeleton(raw.names, raw.parents, units.pose_in(raw.rest).to(dtype=torch.float32))
+    world = units.matrices_in(bind.world_from_joint)
+    mesh = None if surface is None else _in_metres(surface, units)
+    evidence = Evidence(
+        skeleton,
+        world[:, :3, 3].numpy(),
+        is_joint,
+        np.zeros((0, 3)) if mesh is None else mesh.vertices.double().numpy(),
+        None if mesh is None else _weights_by_joint(mesh.skin, len(skeleton)),
+    )
+    anatomy = find_anatomy(evidence)
+    return Character(
+        asset=asset,
+        skeleton=skeleton,
+        mesh=mesh,
+        bind=skeleton.localize(world).to(dtype=torch.float32),
+        units=units,
+        height=extent * units.metres_per_unit,
+        anatomy=anatomy,
+        problems=(*asset.problems, *bind.problems),
+    )
+
+
+def _in_metres(surface: SkinnedMesh, units: FileUnits) -> SkinnedMesh:
+    skin = surface.skin
+    scaled = Skin(
+        skin.bone_joints, units.matrices_in(skin.inverse_bind), skin.bones, skin.weights
+    ).to(dtype=torch.float32)
+    vertices = units.points_in(surface.vertices).float()
+    return SkinnedMesh(vertices, surface.faces, scaled, surface.colours.float())
+
+
+def _weights_by_joint(skin: Skin, joints: int) -> csr_matrix:
+    """[V, J] weights summed over the bones of each joint."""
+    count, width = skin.bones.shape
+    rows = np.repeat(np.arange(count), width)
+    columns = skin.bone_joints[skin.bones].numpy().ravel()
+    return csr_matrix(
+        (skin.weights.double().numpy().ravel(), (rows, columns)), shape=(count, joints)
+    )

@@ -1,0 +1,157 @@
+"""The visible surface of an asset as one mesh bound to the skeleton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.asset.asset import Asset, AssetError, Image, Material, MeshPart, Node
+from akd.math import transform
+from akd.rig.bind import Bind
+from akd.rig.mesh import SkinnedMesh
+from akd.rig.skeleton import Skeleton
+from akd.rig.skin import Skin
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One part of one mesh as one node shows it: world coordinates of the bind pose, file units."""
+
+    vertices: Float[np.ndarray, "V 3"]
+    faces: Int[np.ndarray, "F 3"]
+    colours: Float[np.ndarray, "V 3"]
+    bones: Int[np.ndarray, "V K"]
+    weights: Float[np.ndarray, "V K"]
+
+
+def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | None:
+    """All shown meshes in one, skinned ones and rigid ones alike, in file units, float64.
+
+    The vertices are in the world as they were bound; a rigid mesh is bound to its node. None where
+    nothing is shown.
+    """
+    bone_joints: list[int] = []
+    inverse_bind: list[Tensor] = []
+    first_bone: dict[int, int] = {}
+    for index, (skin, space) in enumerate(zip(asset.skins, bind.world_from_mesh, strict=True)):
+        first_bone[index] = len(bone_joints)
+        bone_joints += [int(j) for j in skin.joints]
+        # From the world of the bind pose back into mesh space, then as the file says.
+        inverse_bind += list(bind.inverse_bind[index] @ transform.inverse(space))
+    pieces: list[_Piece] = []
+    for index in _shown(asset, skeleton):
+        node = asset.nodes[index]
+        assert node.mesh is not None
+        skin = node.skin
+        for part in asset.meshes[node.mesh].parts:
+            if not len(part.positions):
+                continue
+            if skin is not None and part.joints is not None and part.weights is not None:
+                world = bind.world_from_mesh[skin]
+                bones = np.asarray(part.joints, dtype=np.int64) + first_bone[skin]
+                weights = np.asarray(part.weights, dtype=np.float64)
+            else:
+                world = bind.world_from_joint[index]
+                if float(torch.linalg.det(world[:3, :3]).abs()) < 1e-18:
+                    continue  # scaled to nothing: not visible
+                bones = np.full((len(part.positions), 1), len(bone_joints), dtype=np.int64)
+                weights = np.ones((len(part.positions), 1))
+                bone_joints.append(index)
+                inverse_bind.append(transform.inverse(world))
+            pieces.append(_piece(asset, node, part, world.numpy(), bones, weights))
+    return _join(pieces, bone_joints, inverse_bind) if pieces else None
+
+
+def _shown(asset: Asset, skeleton: Skeleton) -> list[int]:
+    """Nodes with a mesh that the scene reaches, in file order."""
+    roots = asset.scene_roots or skeleton.roots
+    reached = {j for root in roots for j in skeleton.subtree(root)}
+    return [n for n, node in enumerate(asset.nodes) if node.mesh is not None and n in reached]
+
+
+def _piece(
+    asset: Asset,
+    node: Node,
+    part: MeshPart,
+    world: Float[np.ndarray, "4 4"],
+    bones: np.ndarray,
+    weights: np.ndarray,
+) -> _Piece:
+    positions = np.asarray(part.positions, dtype=np.float64)
+    mesh = asset.meshes[node.mesh or 0]
+    morphing = node.morph_weights if node.morph_weights is not None else mesh.morph_weights
+    if part.morphs is not None and morphing is not None and len(morphing) == len(part.morphs):
+        positions = positions + np.tensordot(morphing, part.morphs, axes=1)
+    vertices = positions @ world[:3, :3].T + world[:3, 3]
+    faces = np.asarray(part.faces, dtype=np.int64)
+    return _Piece(vertices, faces, _colours(asset, part), bones, weights)
+
+
+def _colours(asset: Asset, part: MeshPart) -> Float[np.ndarray, "V 3"]:
+    """Linear colour at every vertex: vertex colour times base colour times texture."""
+    colours = np.ones((len(part.positions), 3))
+    if part.colours is not None:
+        colours *= part.colours[:, :3]
+    if part.material is None:
+        return colours
+    material = asset.materials[part.material]
+    colours *= material.base_colour[:3]
+    if material.image is not None and part.uv is not None:
+        texels = sample_image(asset.images[material.image], material, part.uv)
+        if texels is not None:
+            colours *= texels
+    return colours
+
+
+def sample_image(
+    image: Image, material: Material, uv: Float[np.ndarray, "V 2"]
+) -> Float[np.ndarray, "V 3"] | None:
+    """Linear colour of the nearest texel at each coordinate; None if the picture is broken."""
+    try:
+        pixels = image.decode()
+    except AssetError:
+        return None
+    height, width = pixels.shape[:2]
+    wrapped = [_wrap(uv[:, i], mode) for i, mode in enumerate(material.wrap)]
+    x = np.clip((wrapped[0] * width).astype(np.int64), 0, width - 1)
+    y = np.clip((wrapped[1] * height).astype(np.int64), 0, height - 1)
+    encoded = pixels[y, x, :3].astype(np.float64) / 255.0
+    # The sRGB transfer function, IEC 61966-2-1.
+    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+
+
+def _wrap(coordinate: np.ndarray, mode: str) -> np.ndarray:
+    coordinate = np.nan_to_num(np.asarray(coordinate, dtype=np.float64))
+    if mode == "clamp":
+        return np.clip(coordinate, 0.0, 1.0)
+    if mode == "mirror":
+        folded = np.mod(coordinate, 2.0)
+        return np.where(folded > 1.0, 2.0 - folded, folded)
+    return np.mod(coordinate, 1.0)
+
+
+def _join(pieces: list[_Piece], bone_joints: list[int], inverse_bind: list[Tensor]) -> SkinnedMesh:
+    width = max(p.bones.shape[1] for p in pieces)
+    starts = np.cumsum([0, *(len(p.vertices) for p in pieces)])
+
+    def padded(arrays: list[np.ndarray]) -> np.ndarray:
+        return np.concatenate([np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in arrays])
+
+    skin = Skin(
+        torch.tensor(bone_joints, dtype=torch.long),
+        torch.stack(inverse_bind),
+        torch.from_numpy(padded([p.bones for p in pieces])),
+        torch.from_numpy(padded([p.weights for p in pieces])),
+    )
+    return SkinnedMesh(
+        torch.from_numpy(np.concatenate([p.vertices for p in pieces])),
+        torch.from_numpy(
+            np.concatenate([p.faces + s for p, s in zip(pieces, starts, strict=False)])
+        ),
+        skin,
+        torch.from_numpy(np.concatenate([p.colours for p in pieces])),
+    )
