@@ -1,0 +1,170 @@
+"""`Fields`: a JSON object with its place in the file, read field by field and never trusted."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from akd.asset.asset import AssetError
+
+_REQUIRED: Final = object()
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
+_short.maxlist = _short.maxdict = 4
+_short.maxlevel = 2
+
+
+def shown(value: object) -> str:
+    """Return a value as it is shown in a message: on one line and never long."""
+    return "null" if value is None else _short.repr(value)
+
+
+def clean_text(text: str) -> str:
+    """Return text that can be printed and encoded: JSON may hold half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def as_integer(value: object) -> int | None:
+    """Return an integer where JSON holds one (2.0 is one, true is not), else None."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return None
+
+
+def as_number(value: object) -> float | None:
+    """Return a finite number where JSON holds one, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A JSON object and where it is. A field of the wrong type raises a one-line `AssetError`."""
+
+    values: dict[str, Any]
+    where: str
+    """The place in the file, such as `mesh 0, part 1`."""
+
+    def has(self, key: str) -> bool:
+        """Whether the field is there at all."""
+        return key in self.values
+
+    def place(self, key: str) -> str:
+        """Where a field is, for messages."""
+        return f"{self.where}, {clean_text(key)}" if self.where else clean_text(key)
+
+    def refuse(self, key: str, rule: str, value: object) -> AssetError:
+        """Make the error for a field that breaks a rule."""
+        return AssetError(f"{self.place(key)}: {rule}, got {shown(value)}")
+
+    def _get(self, key: str, default: Any, rule: str) -> Any:
+        if key in self.values:
+            return self.values[key]
+        if default is _REQUIRED:
+            raise AssetError(f"{self.place(key)}: {rule}, got nothing")
+        return default
+
+    def integer(self, key: str, default: Any = _REQUIRED, *, minimum: int = 0) -> int:
+        """Return an integer of at least `minimum`."""
+        rule = f"must be an integer of at least {minimum}"
+        value = self._get(key, default, rule)
+        number = as_integer(value)
+        if number is None or number < minimum:
+            raise self.refuse(key, rule, value)
+        return number
+
+    def index(self, key: str, length: int, kind: str) -> int | None:
+        """Return an index into the file's `length` things of a kind; None where absent."""
+        if key not in self.values:
+            return None
+        return self._index(key, self.values[key], length, kind)
+
+    def indices(self, key: str, length: int, kind: str) -> list[int]:
+        """Return a list of such indices; empty where the field is absent."""
+        return [self._index(key, value, length, kind) for value in self.items(key)]
+
+    def _index(self, key: str, value: object, length: int, kind: str) -> int:
+        number = as_integer(value)
+        if number is None or not 0 <= number < length:
+            raise self.refuse(key, f"must be the index of one of the file's {length} {kind}", value)
+        return number
+
+    def number(self, key: str, default: Any = _REQUIRED) -> float:
+        """Return a finite number."""
+        rule = "must be a finite number"
+        value = self._get(key, default, rule)
+        number = as_number(value)
+        if number is None:
+            raise self.refuse(key, rule, value)
+        return number
+
+    def numbers(self, key: str, count: int | None, default: Any = _REQUIRED) -> tuple[float, ...]:
+        """Return a list of `count` (None: any number of) finite numbers."""
+        rule = f"must be a list of {'' if count is None else f'{count} '}finite numbers"
+        value = self._get(key, default, rule)
+        if not isinstance(value, list | tuple) or (count is not None and len(value) != count):
+            raise self.refuse(key, rule, value)
+        numbers = tuple(as_number(v) for v in value)
+        if any(n is None for n in numbers):
+            raise self.refuse(key, rule, value)
+        return numbers  # pyright: ignore[reportReturnType]
+
+    def text(self, key: str, default: Any = _REQUIRED) -> str:
+        """Return a string."""
+        rule = "must be a string"
+        value = self._get(key, default, rule)
+        if not isinstance(value, str):
+            raise self.refuse(key, rule, value)
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Return true or false."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            raise self.refuse(key, "must be true or false", value)
+        return value
+
+    def items(self, key: str) -> list[Any]:
+        """Return a list; empty where the field is absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            raise self.refuse(key, "must be a list", value)
+        return value
+
+    def object(self, key: str) -> Fields:
+        """Return an object inside this one; an empty one where the field is absent."""
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            raise self.refuse(key, "must be an object", value)
+        return Fields(value, self.place(key))
+
+    def objects(self, key: str, kind: str) -> list[Fields]:
+        """Return a list of objects, placed as `mesh 0`, `mesh 1`; empty where absent."""
+        return list(self._objects(key, kind))
+
+    def _objects(self, key: str, kind: str) -> Iterator[Fields]:
+        for i, value in enumerate(self.items(key)):
+            where = self.place(f"{kind} {i}")
+            if not isinstance(value, dict):
+                raise AssetError(f"{where}: must be an object, got {shown(value)}")
+            yield Fields(value, where)
+
+    def extension(self, name: str) -> Fields | None:
+        """Return an extension's object, or None where it is absent."""
+        extensions = self.object("extensions")
+        return extensions.object(name) if extensions.has(name) else None
+
+    def name(self, default: str = "") -> str:
+        """Return the object's own name, whatever it may be, as printable text."""
+        value = self.values.get("name", default)
+        return clean_text(value) if isinstance(value, str) else default

@@ -1,0 +1,89 @@
+"""JSON from a stranger: depth, size, repeated keys and numbers that are none are all checked."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from akd.asset.asset import AssetError
+from akd.asset.gltf.fields import shown
+from akd.asset.gltf.problems import ProblemLog
+
+_MAX_DEPTH = 200
+_MAX_VALUES = 4_000_000
+"""Python needs up to some 200 bytes a value; real files have far fewer than this."""
+
+
+def parse_json(data: bytes | memoryview, problems: ProblemLog) -> dict[str, Any]:
+    """Return the JSON object that `data` holds, or raise a one-line `AssetError`."""
+    raw = bytes(data)
+    values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
+    if values > _MAX_VALUES:
+        raise AssetError(f"JSON must hold at most {_MAX_VALUES} values, got about {values}")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise AssetError(f"JSON must be UTF-8, got a bad byte at {error.start}") from None
+    del raw
+    if text.startswith("\ufeff") or data[:3] == b"\xef\xbb\xbf":
+        problems.note("JSON", "starts with a byte-order mark", "the mark is skipped")
+    reader = _Leniently(problems)
+    try:
+        root = json.loads(
+            text,
+            object_pairs_hook=reader.object,
+            parse_constant=reader.constant,
+            parse_float=reader.float,
+        )
+    except RecursionError:
+        raise AssetError(f"JSON must be nested at most {_MAX_DEPTH} deep, got more") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise AssetError(f"not valid JSON: {error.msg} at {place}") from None
+    except ValueError as error:
+        raise AssetError(f"not valid JSON: {str(error).splitlines()[0]}") from None
+    if not isinstance(root, dict):
+        raise AssetError(f"JSON must be an object, got {shown(root)}")
+    _check_depth(root)
+    return root
+
+
+class _Leniently:
+    """What to do with JSON that the standard forbids or leaves open."""
+
+    def __init__(self, problems: ProblemLog) -> None:
+        self._problems = problems
+
+    def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in result if keys.count(key) > 1)
+            self._problems.warn("JSON", f"repeats the key {shown(twice)}", "the last one counts")
+        return result
+
+    def constant(self, text: str) -> None:
+        self._problems.warn("JSON", f"holds {text}, which JSON has not", "it is read as null")
+
+    def float(self, text: str) -> float | None:
+        number = float(text)
+        if math.isinf(number):
+            self._problems.warn("JSON", f"holds {shown(text)}, too large", "it is read as null")
+            return None
+        return number
+
+
+def _check_depth(root: dict[str, Any]) -> None:
+    """Whoever walks or writes this document later may do so by recursion."""
+    level: list[Any] = [root]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise AssetError(f"JSON must be nested at most {_MAX_DEPTH} deep, got more")
+        inner: list[Any] = []
+        for container in level:
+            values = container.values() if isinstance(container, dict) else container
+            inner.extend(v for v in values if isinstance(v, dict | list))
+        level = inner

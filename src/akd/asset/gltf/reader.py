@@ -1,0 +1,57 @@
+"""glTF and GLB, read from top to bottom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from akd.asset.asset import Asset, AssetError
+from akd.asset.gltf.accessors import Accessors
+from akd.asset.gltf.clips import read_clips
+from akd.asset.gltf.document import GltfDocument, read_document
+from akd.asset.gltf.extensions import check_required
+from akd.asset.gltf.materials import read_images, read_surfaces
+from akd.asset.gltf.meshes import MeshReader
+from akd.asset.gltf.nodes import read_nodes, read_scene_roots
+from akd.asset.gltf.problems import ProblemLog
+from akd.asset.gltf.skins import read_skins
+
+
+def read(path: Path) -> Asset:
+    """Read a .glb or .gltf file. Raises `AssetError` in one line where it cannot be used.
+
+    Positions are in the file's own units and axes; quaternions come out wxyz.
+    """
+    try:
+        problems = ProblemLog()
+        document = read_document(path, problems=problems)
+        return _read_asset(path, document, problems)
+    except AssetError as error:
+        raise AssetError(f"{path}: {error}") from error
+
+
+def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog) -> Asset:
+    root = document.root
+    check_required(root, problems)
+    accessors = Accessors(document)
+    nodes = read_nodes(root, problems)
+    roots = read_scene_roots(root, nodes, problems)
+    images = read_images(document, accessors, problems)
+    surfaces = read_surfaces(root, images, problems)
+    skins = read_skins(root, accessors, nodes, problems)
+    meshes = MeshReader(root, accessors, surfaces, problems).read(nodes, skins)
+    clips = read_clips(root, accessors, nodes, meshes, problems)
+    if not nodes and not any(mesh.parts for mesh in meshes):
+        problems.warn("file", "has no nodes and no triangles", "there is nothing to animate")
+    return Asset(
+        path=path,
+        format="glb" if path.suffix.lower() == ".glb" else "gltf",
+        nodes=nodes,
+        meshes=meshes,
+        materials=tuple(surface.material for surface in surfaces),
+        images=images,
+        skins=skins,
+        clips=clips,
+        problems=problems.all(),
+        scene_roots=roots,
+        document=document,
+    )

@@ -1,0 +1,81 @@
+"""`read_asset`: any file that akd can read, told by what is in it and only then by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from akd.asset.asset import Asset, AssetError
+
+_HEAD_BYTES = 4096
+
+
+def read_asset(path: Path | str) -> Asset:
+    """Read a file: glTF, GLB, OBJ, PLY (triangles or Gaussians), STL, OFF or BVH.
+
+    Raises `AssetError`, whose one line names the file, the rule and the value, where the file
+    cannot be used. What is odd about it but can be lived with is in `Asset.problems`.
+    """
+    path = Path(path)
+    match find_format(path):
+        case "glb" | "gltf":
+            from akd.asset.gltf.reader import read
+        case "obj":
+            from akd.asset.obj import read
+        case "ply":
+            from akd.asset.ply import read
+        case "splat-ply":
+            from akd.asset.splat_ply import read
+        case "stl":
+            from akd.asset.stl import read
+        case "off":
+            from akd.asset.off import read
+        case "bvh":
+            from akd.asset.bvh import read
+        case other:
+            raise AssetError(f"{path}: must be glTF, OBJ, PLY, STL, OFF or BVH, got {other!r}")
+    return read(path)
+
+
+def find_format(path: Path) -> str:
+    """Return the format by the first bytes where they tell, else by the suffix."""
+    head = _read_head(path)
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    suffix = path.suffix.lower()
+    match text:
+        case _ if head[:4] == b"glTF":
+            return "glb"
+        case _ if text[:1] == b"{":
+            return "gltf"
+        case _ if text[:4] in (b"ply\n", b"ply\r"):
+            header = head.partition(b"end_header")[0]
+            return "splat-ply" if b" f_dc_0" in header and b" opacity" in header else "ply"
+        case _ if text.startswith(b"HIERARCHY"):
+            return "bvh"
+        case _ if text.split(maxsplit=1)[:1] in ([b"OFF"], [b"COFF"], [b"NOFF"]):
+            return "off"
+        case _ if suffix != ".obj" and _is_stl(head, path):
+            return "stl"
+    match suffix:
+        case ".glb" | ".gltf" | ".obj" | ".ply" | ".stl" | ".off" | ".bvh":
+            return suffix[1:]
+    return suffix or "no suffix"
+
+
+def _read_head(path: Path) -> bytes:
+    if not path.exists():
+        raise AssetError(f"{path}: file does not exist")
+    if not path.is_file():
+        raise AssetError(f"{path}: must be a regular file")
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise AssetError(f"{path}: file cannot be opened: {error.strerror}") from error
+
+
+def _is_stl(head: bytes, path: Path) -> bool:
+    if head.startswith(b"solid"):
+        return True
+    if len(head) < 84:
+        return False
+    return path.stat().st_size == 84 + 50 * int.from_bytes(head[80:84], "little")
