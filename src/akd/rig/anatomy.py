@@ -15,6 +15,8 @@ from akd.rig.names import Side
 from akd.rig.roles import Limb, LimbKind, Part, Role
 from akd.rig.symmetry import Sagittal, find_sagittal
 
+_MOST_LEGS = 6
+"""Pairs. Whatever stands on more of them, such as a tank on its tracks, has no legs."""
 UP = np.array([0.0, 1.0, 0.0])
 
 
@@ -97,6 +99,8 @@ def _middle(
     if not starts:
         return [body.root], []
     ahead = max(starts, key=headward)
+    if not pairs and len(starts) == 1 and _tapers(evidence, body, chain(ahead, True)):
+        return [body.root], chain(ahead, True)
     trunk = [body.root, *_to_head(evidence, chain(ahead, True))]
     # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
     hanging = [
@@ -108,6 +112,21 @@ def _middle(
     tails = [chain(c, False) for c in hanging]
     tails = [t for t in tails if _is_tail(evidence, t, trunk)]
     return trunk, max(tails, key=len, default=[])
+
+
+def _tapers(evidence: Evidence, body: Body, chain: list[int]) -> bool:
+    """Whether a lone chain from the root runs out into a tail, as in a fish: nothing along it is
+    called a head, and the skin around its last third is thinner than around its first."""
+    said = set().union(*(names.parts_of(evidence.skeleton.names[j]) for j in chain))
+    if "head" in said or "tail" in said or not len(evidence.owners):
+        return "tail" in said and "head" not in said
+
+    def thickness(joints: list[int]) -> float:
+        skin = evidence.vertices[np.isin(evidence.owners, joints)]
+        return float(np.sort(np.ptp(skin, axis=0))[:2].prod()) if len(skin) else 0.0
+
+    third = max(1, len(chain) // 3)
+    return thickness(chain[-third:]) < thickness([body.root, *chain[:third]])
 
 
 def _to_head(evidence: Evidence, chain: list[int]) -> list[int]:
@@ -139,17 +158,37 @@ def _forward(
 ) -> tuple[Float[np.ndarray, "3"], str]:
     """The way the character faces: across the lateral axis, its sign by votes."""
     axis = np.cross(plane.lateral, UP)
-    if plane.is_signed:
-        return axis, "left and right in the joints' names"
+    size = max(evidence.size, 1e-9)
     back = evidence.positions[tail[-1] if tail else trunk[0]]
-    length = float(axis @ (evidence.positions[trunk[-1]] - back)) / max(evidence.size, 1e-9)
-    toes = _toe_direction(evidence, pairs) @ axis / max(evidence.size, 1e-9)
-    votes = 3.0 * length + 10.0 * float(toes)
-    if abs(votes) > 0.05:
-        by = "the head and the tail" if abs(3.0 * length) > abs(10.0 * toes) else "the feet"
-        return axis * np.sign(votes), by
+    votes = {
+        # Some artists call left what is on the left of the picture, so geometry can outvote names.
+        "left and right in the joints' names": 1.0 if plane.is_signed else 0.0,
+        "front and back in the joints' names": _named_ends(evidence, pairs, axis),
+        "the head and the tail": 3.0 * float(axis @ (evidence.positions[trunk[-1]] - back)) / size,
+        "the feet": float(
+            np.clip(40.0 * (_toe_direction(evidence, pairs) @ axis) / size, -1.5, 1.5)
+        ),
+    }
+    total = sum(votes.values())
+    if abs(total) > 0.05:
+        return axis * np.sign(total), max(votes, key=lambda by: votes[by] * np.sign(total))
     towards = 1.0 if axis[2] + 1e-3 * axis[0] >= 0 else -1.0
     return axis * towards, "nothing better than the format's +Z"
+
+
+def _named_ends(
+    evidence: Evidence, pairs: list[tuple[Branch, Branch]], axis: Float[np.ndarray, "3"]
+) -> float:
+    """2 where limbs called front or fore lie ahead of those called back or hind, along the axis."""
+    places: dict[str, list[float]] = {"front": [], "back": []}
+    for branch in (b for pair in pairs for b in pair):
+        said = set(names.words(evidence.skeleton.names[branch.joints[0]]))
+        for key, words in (("front", {"front", "fore"}), ("back", {"back", "hind", "rear"})):
+            if said & words:
+                places[key].append(float(evidence.positions[branch.joints[0]] @ axis))
+    if not places["front"] or not places["back"]:
+        return 0.0
+    return 2.0 * float(np.sign(np.mean(places["front"]) - np.mean(places["back"])))
 
 
 def _toe_direction(
@@ -177,6 +216,8 @@ def _limbs(
 ) -> tuple[Limb, ...]:
     """Name the pairs: legs from the front backwards, then arms, wings and fins."""
     legs = [p for p in pairs if p[0].is_leg and p[1].is_leg]
+    if len(legs) > _MOST_LEGS:
+        legs = []
     legs.sort(key=lambda p: -sum(float(evidence.positions[b.tip] @ forward) for b in p))
     limbs: list[Limb] = []
     for place, pair in enumerate(legs):
@@ -188,7 +229,7 @@ def _limbs(
             kind = LimbKind.HIND if place == len(legs) - 1 else LimbKind.MID
         number = place if kind is LimbKind.MID else 0
         limbs += _sided(evidence, pair, kind, left, number)
-    for pair in (p for p in pairs if p not in legs):
+    for pair in (p for p in pairs if not (p[0].is_leg and p[1].is_leg)):
         words = pair[0].words
         on_head = pair[0].attached_to == trunk[-1] and len(trunk) > 1
         if words & {"ear", "face"} or (

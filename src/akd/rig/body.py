@@ -21,6 +21,10 @@ _SMALL_PART = 0.35
 """A detached part reaches at most this far, as a fraction of the body's size."""
 _IDLE_MASS = 1e-3
 """A joint that moves less than this fraction of the surface moves nothing worth naming."""
+_STRAY_MASS = 0.02
+"""Up to this fraction may be stray weight on a joint that only holds others."""
+_NEAR = 0.08
+"""A detached part lies within this fraction of the body's height of the bone it belongs to."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Evidence:
             return total / max(total.sum(), 1e-12)
         useful = np.array(
             [
-                bool(j) and not names.parts_of(n) & {"helper", "end"}
+                bool(j) and not names.parts_of(n) & {"helper", "end"} and names.words(n) != ["root"]
                 for n, j in zip(self.skeleton.names, self.is_joint, strict=True)
             ]
         )
@@ -112,6 +116,13 @@ class Body:
             stack.extend(reversed(self.children[joint]))
         return found
 
+    def depth(self, joint: int) -> int:
+        """Steps from the root."""
+        steps = 0
+        while (joint := self.parents[joint]) >= 0:
+            steps += 1
+        return steps
+
     def path(self, top: int, bottom: int) -> list[int]:
         """Joints from `top` down to `bottom`, both included."""
         path = [bottom]
@@ -155,7 +166,7 @@ def _descend(evidence: Evidence, below: Float[np.ndarray, "J"]) -> tuple[int, li
 
     Returns the root, and the tops of the parts that were passed by.
     """
-    skeleton, mass = evidence.skeleton, evidence.mass
+    skeleton = evidence.skeleton
     level: list[int] = list(skeleton.roots)
     passed: list[int] = []
     node = -1
@@ -165,21 +176,27 @@ def _descend(evidence: Evidence, below: Float[np.ndarray, "J"]) -> tuple[int, li
             return node, passed
         main = max(heavy, key=lambda j: below[j])
         others = [j for j in heavy if j != main]
-        is_holder = node < 0 or (mass[node] < _IDLE_MASS and below[main] > 0.5)
-        if others and node >= 0 and is_holder:
-            is_holder = all(_is_loose(evidence, j, main) for j in others)
-        if not is_holder:
-            return node, passed
-        if node >= 0 and not others and evidence.is_joint[node] and _is_body_root(evidence, node):
+        if node >= 0 and not _is_holder(evidence, node, main, others):
             return node, passed
         passed += others
         node, level = main, list(skeleton.children[main])
 
 
-def _is_body_root(evidence: Evidence, joint: int) -> bool:
-    """A joint with one child that is named a pelvis is the root even if it moves no skin."""
-    parts = names.parts_of(evidence.skeleton.names[joint])
-    return "pelvis" in parts and names.side_of(evidence.skeleton.names[joint]) is names.Side.CENTRE
+def _is_holder(evidence: Evidence, node: int, main: int, others: list[int]) -> bool:
+    """Whether a node above the body only holds it, and perhaps loose parts of it."""
+    mass, name = float(evidence.mass[node]), evidence.skeleton.names[node]
+    on_ground = evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height
+    if others:
+        outside = on_ground or not evidence.is_joint[node]
+        return outside and mass < _STRAY_MASS and all(_is_loose(evidence, j, main) for j in others)
+    if not evidence.is_joint[node]:
+        return True
+    if "pelvis" in names.parts_of(name):
+        return False
+    is_named_root = bool({"root", "master", "armature"} & set(names.words(name)))
+    if on_ground and is_named_root:
+        return True
+    return mass < _IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
 
 
 def _is_loose(evidence: Evidence, joint: int, main: int) -> bool:
@@ -192,7 +209,10 @@ def _is_loose(evidence: Evidence, joint: int, main: int) -> bool:
     if evidence.weights is None:
         return False
     body = [j for j in skeleton.subtree(main) if evidence.mass[j] > 0]
-    return bool(evidence.shared[part][:, body].sum() > 0)
+    if evidence.shared[part][:, body].sum() > 0:
+        return True
+    gap = min(_distance_to_bone(evidence, part[0], j) for j in body)
+    return gap < _NEAR * evidence.height
 
 
 def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:
@@ -232,16 +252,17 @@ def _belongs_to(evidence: Evidence, joint: int, parents: dict[int, int]) -> int:
     shared = evidence.shared[part][:, body].sum(axis=0)
     if shared.max(initial=0.0) > 0:
         return int(body[shared.argmax()])
-    target = evidence.positions[joint]
-    nearest, distance = int(body[0]), np.inf
-    for candidate in body:
-        start = evidence.positions[candidate]
-        ends = [evidence.positions[c] for c in evidence.skeleton.children[candidate]] or [start]
-        for end in ends:
-            gap = _distance_to_segment(target, start, end)
-            if gap < distance:
-                nearest, distance = int(candidate), gap
-    return nearest
+    return int(min(body, key=lambda j: _distance_to_bone(evidence, joint, j)))
+
+
+def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
+    """From one joint to the segments between another and its children, and to that one's skin."""
+    point, start = evidence.positions[joint], evidence.positions[bone]
+    ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
+    gap = min(_distance_to_segment(point, start, end) for end in ends)
+    # A bone without an end in the file ends where its skin does.
+    skin = evidence.vertices[evidence.owners == bone]
+    return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
 
 
 def _distance_to_segment(

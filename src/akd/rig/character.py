@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
@@ -58,8 +58,9 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
     is_joint = bind.is_joint.numpy().copy()
     if not asset.skins:
         is_joint[:] = True
-    elif surface is not None:
-        is_joint[surface.skin.bone_joints.numpy()] = True  # nodes that carry a rigid mesh
+    carrier = _carriers(raw, is_joint)
+    if surface is not None:
+        is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
     points = (
         bind.world_from_joint[torch.from_numpy(is_joint), :3, 3] if len(raw) else torch.zeros(0, 3)
     )
@@ -75,7 +76,7 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         world[:, :3, 3].numpy(),
         is_joint,
         np.zeros((0, 3)) if mesh is None else mesh.vertices.double().numpy(),
-        None if mesh is None else _weights_by_joint(mesh.skin, len(skeleton)),
+        None if mesh is None else _weights_by_joint(mesh.skin, carrier),
     )
     anatomy = find_anatomy(evidence)
     return Character(
@@ -99,11 +100,21 @@ def _in_metres(surface: SkinnedMesh, units: FileUnits) -> SkinnedMesh:
     return SkinnedMesh(vertices, surface.faces, scaled, surface.colours.float())
 
 
-def _weights_by_joint(skin: Skin, joints: int) -> csr_matrix:
+def _carriers(skeleton: Skeleton, is_joint: Bool[np.ndarray, "J"]) -> Int[np.ndarray, "J"]:
+    """The joint that moves each node: itself, or the nearest joint above a node that is none, such
+    as the node of a rigid mesh that hangs on a bone."""
+    carriers = np.arange(len(skeleton))
+    for node in np.flatnonzero(~is_joint):
+        carriers[node] = next((a for a in skeleton.ancestors(int(node)) if is_joint[a]), node)
+    return carriers
+
+
+def _weights_by_joint(skin: Skin, carrier: Int[np.ndarray, "J"]) -> csr_matrix:
     """[V, J] weights summed over the bones of each joint."""
     count, width = skin.bones.shape
+    joints = len(carrier)
     rows = np.repeat(np.arange(count), width)
-    columns = skin.bone_joints[skin.bones].numpy().ravel()
+    columns = carrier[skin.bone_joints.numpy()][skin.bones.numpy()].ravel()
     return csr_matrix(
         (skin.weights.double().numpy().ravel(), (rows, columns)), shape=(count, joints)
     )

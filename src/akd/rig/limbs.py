@@ -109,6 +109,8 @@ class LimbFinder:
             w for j in joints for w in names.parts_of(self.evidence.skeleton.names[j])
         )
         is_leg = self._stands(start) and self._drop(start) > _SHORT * self.evidence.height
+        if words & {"wing", "fin", "face", "ear", "tail"} and not words & {"leg", "foot"}:
+            is_leg = False
         path = self._leg_path(start) if is_leg else self._arm_path(start)
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
@@ -126,7 +128,13 @@ class LimbFinder:
         """The first joint of a leg that is near the ground; the last where none is."""
         heights = [float(self.evidence.positions[j, 1]) - self.evidence.ground for j in path]
         limit = _FOOT_HEIGHT * max(heights[0], 1e-9)
-        return next((j for j, h in zip(path, heights, strict=True) if h < limit), path[-1])
+        foot = next((i for i, h in enumerate(heights) if h < limit), len(path) - 1)
+        if foot > 0 and self._named(path[foot], "toe") and self._named(path[foot - 1], "foot"):
+            foot -= 1
+        return path[foot]
+
+    def _named(self, joint: int, part: str) -> bool:
+        return part in names.parts_of(self.evidence.skeleton.names[joint])
 
     def _arm_path(self, start: int) -> list[int]:
         """Along the longest branch, and no further than where it splits into fingers."""

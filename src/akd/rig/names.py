@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 
@@ -79,16 +80,26 @@ def without_side(name: str) -> tuple[str, ...]:
     return tuple(w for w in words(name) if w not in _SIDES)
 
 
-def mirror_pairs(names: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Pairs (left, right) of joints whose names differ in the side alone."""
+def mirror_pairs(names: tuple[str, ...], joints: list[int]) -> list[tuple[int, int]]:
+    """Pairs (left, right) of joints, among the given ones, whose names differ in the side alone."""
+    exact = _match(names, joints, without_side)
+    taken = {joint for pair in exact for joint in pair}
+    # Exporters that number every joint give the two of a pair different numbers.
+    rest = [j for j in joints if j not in taken]
+    return exact + _match(names, rest, lambda n: tuple(w for w in without_side(n) if w.isalpha()))
+
+
+def _match(
+    names: tuple[str, ...], joints: Iterable[int], key_of: Callable[[str], tuple[str, ...]]
+) -> list[tuple[int, int]]:
+    """Left and right joints that are the only ones of their side with the same key."""
     lefts: dict[tuple[str, ...], list[int]] = {}
     rights: dict[tuple[str, ...], list[int]] = {}
-    for joint, name in enumerate(names):
+    for joint in joints:
+        name = names[joint]
         side = side_of(name)
         if side is not Side.CENTRE:
-            (lefts if side is Side.LEFT else rights).setdefault(without_side(name), []).append(
-                joint
-            )
+            (lefts if side is Side.LEFT else rights).setdefault(key_of(name), []).append(joint)
     return [
         (left[0], rights[key][0])
         for key, left in lefts.items()

@@ -40,24 +40,21 @@ class Sagittal:
 
 def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
     """The plane by left/right names where they agree, else by the best match of mirrored joints."""
-    joints = np.array(sorted(body.parents))
-    named = [
-        (left, right)
-        for left, right in names.mirror_pairs(evidence.skeleton.names)
-        if left in body.parents and right in body.parents
-    ]
+    named = names.mirror_pairs(evidence.skeleton.names, sorted(body.parents))
     if named:
         across = np.array([evidence.positions[a] - evidence.positions[b] for a, b in named])
         across[:, 1] = 0.0
         lengths = np.linalg.norm(across, axis=1)
-        total = across.sum(axis=0)
-        if np.linalg.norm(total) > 0.7 * lengths.sum() and lengths.max() > 0.02 * evidence.size:
+        apart = lengths > 0.01 * evidence.size
+        # One vote a pair: artists do name a thumb or two the wrong way round.
+        total = (across[apart] / lengths[apart, None]).sum(axis=0)
+        if np.linalg.norm(total) > 0.4 * max(int(apart.sum()), 1):
             lateral = _snap(total / np.linalg.norm(total))
             middle = [0.5 * (evidence.positions[a] + evidence.positions[b]) for a, b in named]
             offset = float(np.median(np.array(middle) @ lateral))
             plane = Sagittal(lateral, offset, {}, True)
-            return Sagittal(lateral, offset, _pair(evidence, joints, plane, named), True)
-    return _best_plane(evidence, joints)
+            return Sagittal(lateral, offset, _pair(evidence, body, plane, named), True)
+    return _best_plane(evidence, body)
 
 
 def _snap(direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
@@ -72,7 +69,7 @@ def _snap(direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
 
 def _pair(
     evidence: Evidence,
-    joints: np.ndarray,
+    body: Body,
     plane: Sagittal,
     named: list[tuple[int, int]],
 ) -> dict[int, int]:
@@ -80,9 +77,9 @@ def _pair(
     partners: dict[int, int] = {}
     for a, b in named:
         sides = (plane.coordinate(evidence.positions[a]), plane.coordinate(evidence.positions[b]))
-        if sides[0] * sides[1] < 0:
+        if sides[0] * sides[1] < (2 * _OFF_PLANE * evidence.size) ** 2:
             partners[a], partners[b] = b, a
-    free = np.array([j for j in joints if j not in partners], dtype=int)
+    free = np.array([j for j in sorted(body.parents) if j not in partners], dtype=int)
     if len(free) < 2:
         return partners
     points = evidence.positions[free]
@@ -91,6 +88,8 @@ def _pair(
     gaps[coordinate[:, None] * coordinate[None] >= 0] = np.inf
     off_plane = np.abs(coordinate) > _OFF_PLANE * evidence.size
     gaps[~off_plane] = np.inf
+    depth = np.array([body.depth(int(j)) for j in free])
+    gaps[depth[:, None] != depth[None]] = np.inf
     nearest = gaps.argmin(axis=1)
     for i, k in enumerate(nearest):
         if gaps[i, k] < _PARTNER * evidence.size and nearest[k] == i:
@@ -98,8 +97,9 @@ def _pair(
     return partners
 
 
-def _best_plane(evidence: Evidence, joints: np.ndarray) -> Sagittal:
+def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
     """Try planes through the middle of the body at every fifteen degrees, axes first."""
+    joints = np.array(sorted(body.parents))
     points = evidence.positions[joints]
     best: tuple[float, Sagittal] | None = None
     for degrees in (0, 90, *(a for a in range(15, 180, 15) if a != 90)):
@@ -109,7 +109,7 @@ def _best_plane(evidence: Evidence, joints: np.ndarray) -> Sagittal:
         across = points @ lateral
         for offset in {float(np.median(across)), 0.5 * float(across.min() + across.max())}:
             plane = Sagittal(lateral, offset, {}, False)
-            partners = _pair(evidence, joints, plane, [])
+            partners = _pair(evidence, body, plane, [])
             off = np.abs(across - offset) > 2 * _OFF_PLANE * evidence.size
             paired = sum(1 for j in joints[off] if int(j) in partners)
             score = paired - 0.5 * (int(off.sum()) - paired) - 1e-3 * float(np.ptp(across))
