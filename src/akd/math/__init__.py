@@ -1,0 +1,1 @@
+"""Rotations, transforms and splines: pure torch."""

@@ -114,9 +114,7 @@ def to_rotation_vector(q: Float[Tensor, "*b 4"]) -> Float[Tensor, "*b 3"]:
     square = (u * u).sum(-1, keepdim=True)
     small = square < 1e-12
     sine = torch.where(small, torch.ones_like(square), square).sqrt()
-    factor = torch.where(
-        small, 2.0 / w.clamp_min(1e-6), 2.0 * torch.atan2(sine, w) / sine
-    )
+    factor = torch.where(small, 2.0 / w.clamp_min(1e-6), 2.0 * torch.atan2(sine, w) / sine)
     return factor * u
 
 

@@ -79,6 +79,8 @@ def inverse(matrix: Float[Tensor, "*b 4 4"]) -> Float[Tensor, "*b 4 4"]:
     return from_linear(linear, -(linear @ matrix[..., :3, 3:]).squeeze(-1))
 
 
-def apply(matrix: Float[Tensor, "*#b 4 4"], points: Float[Tensor, "*#b 3"]) -> Float[Tensor, "*_ 3"]:
+def apply(
+    matrix: Float[Tensor, "*#b 4 4"], points: Float[Tensor, "*#b 3"]
+) -> Float[Tensor, "*_ 3"]:
     """Take points through affine matrices."""
     return (matrix[..., :3, :3] @ points[..., None]).squeeze(-1) + matrix[..., :3, 3]

@@ -1,0 +1,1 @@
+"""Motions brought down to the ground by a differentiable simulation."""

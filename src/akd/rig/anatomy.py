@@ -232,6 +232,8 @@ def _limbs(
     for pair in (p for p in pairs if not (p[0].is_leg and p[1].is_leg)):
         words = pair[0].words
         on_head = pair[0].attached_to == trunk[-1] and len(trunk) > 1
+        if words <= {"finger"} and words:
+            continue
         if words & {"ear", "face"} or (
             on_head and not words & {"arm", "hand", "wing", "fin", "leg"}
         ):

@@ -124,24 +124,22 @@ def _mesh_space(
     """world_from_mesh of a skin, and how far joints disagree about it in fractions of its size.
 
     Every joint gives an opinion: its rest transform after its inverse bind matrix. Where nodes rest
-    in the bind pose they all agree. Where not, the transform of the node that shows the mesh is
-    what exporters set to the bind pose, so it counts as one more opinion and wins a near tie.
+    in the bind pose they all agree. Where not, exporters set the node that shows the mesh to the
+    right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
     """
     opinions = rest_world[joints] @ inverse_bind
     origins = transform.inverse(inverse_bind)[:, :3, 3]
     size = float((origins.amax(0) - origins.amin(0)).norm()) or 1.0
-    probes = torch.cat((origins, origins.mean(0, keepdim=True) + size * torch.eye(3).to(origins)))
+    probes = origins.mean(0) + size * torch.cat((torch.zeros(1, 3), torch.eye(3))).to(origins)
     shown = [n for n, node in enumerate(asset.nodes) if node.skin == skin and node.mesh is not None]
     candidates = torch.cat((rest_world[shown[:1]], opinions)) if shown else opinions
-    # [candidates, probes, 3]: where each candidate puts each joint of the bind pose.
-    placed = transform.apply(candidates[:, None], probes[None])
-    wanted = transform.apply(opinions, origins)
-    scale = float((wanted.amax(0) - wanted.amin(0)).norm()) or size
-    by_joint = (placed[:, : len(joints)] - wanted).norm(dim=-1) / scale
-    # The median over joints ignores the limbs that a rest pose bends.
-    misfit = by_joint.median(dim=1).values
-    best = int(misfit.argmin())
-    agreed = float(misfit[best]) < 1e-4
-    if shown and not agreed and float(misfit[0]) <= max(1.5 * float(misfit[best]), 0.02):
+    placed = transform.apply(candidates[:, None], probes)  # [candidates, probes, 3]
+    wanted = placed[-len(joints) :]
+    scale = float((wanted[:, 1:] - wanted[:, :1]).norm(dim=-1).median()) or 1.0
+    # [candidates, joints]: how far apart two opinions put the body, in sizes of it.
+    apart = (placed[:, None] - wanted[None]).norm(dim=-1).amax(-1) / scale
+    best = int(apart.median(dim=1).values.argmin())
+    agreed = float(apart[best].max()) < 1e-3
+    if shown and not agreed and float(apart[0].min()) < 0.01:
         best = 0
-    return candidates[best], float(by_joint[best].max())
+    return candidates[best], float(apart[best].max())

@@ -1,0 +1,1 @@
+"""Cameras, ground, shadow, style and video."""

@@ -1,0 +1,1 @@
+"""Gaussian clouds: made from a mesh, bound to a rig, rasterized."""

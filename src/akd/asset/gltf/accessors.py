@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from akd.asset.asset import AssetError
 from akd.asset.gltf.document import GltfDocument
-from akd.asset.gltf.fields import Fields
+from akd.asset.gltf.fields import Fields, GltfError
 
 _TYPES: Final = {
     5120: np.dtype("<i1"),
@@ -21,6 +20,8 @@ _TYPES: Final = {
 }
 _COMPONENTS: Final = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 _INDEX_TYPES: Final = (5121, 5123, 5125)
+_MAX_ACCESSORS: Final = 1_000_000
+"""Every channel of every clip may have its own."""
 
 
 class Budget:
@@ -38,8 +39,7 @@ class Budget:
         """Count `size` bytes, before they are allocated or gone through."""
         self._spent += size
         if self._spent > self.limit:
-            raise AssetError(
-                f"{where}: the file's arrays must need at most {self.limit} bytes, "
+            raise GltfError(where, f"the file's arrays must need at most {self.limit} bytes, "
                 f"got {self._spent} by here"
             )
 
@@ -50,8 +50,8 @@ class Accessors:
     def __init__(self, document: GltfDocument) -> None:
         root = document.root
         self._buffers = document.buffers
-        self._entries = root.objects("accessors", "accessor")
-        self._views = root.objects("bufferViews", "buffer view")
+        self._entries = root.objects("accessors", "accessor", limit=_MAX_ACCESSORS)
+        self._views = root.objects("bufferViews", "buffer view", limit=_MAX_ACCESSORS)
         self._raw: dict[int, np.ndarray] = {}
         self._floats: dict[int, np.ndarray] = {}
         self.budget = Budget(sum(len(b) for b in document.buffers))
@@ -69,7 +69,7 @@ class Accessors:
         entry, components = self._entries[index], _COMPONENTS[self.kind(index)]
         shape = (entry.integer("count"), components)
         if values.shape != shape:
-            raise AssetError(f"{entry.where}: must have shape {shape}, its data has {values.shape}")
+            raise GltfError(entry.where, f"must have shape {shape}, its data has {values.shape}")
         array = np.ascontiguousarray(values, _component_type(entry, tuple(_TYPES)))
         array.flags.writeable = False
         self._raw[index] = array
@@ -130,8 +130,7 @@ class Accessors:
         offset, length = view.integer("byteOffset", 0), view.integer("byteLength", minimum=1)
         available = len(self._buffers[buffer])
         if offset + length > available:
-            raise AssetError(
-                f"{view.where}: must end inside buffer {buffer} of {available} bytes, "
+            raise GltfError(view.where, f"must end inside buffer {buffer} of {available} bytes, "
                 f"got byteOffset {offset} and byteLength {length}"
             )
         return self._buffers[buffer][offset : offset + length]
@@ -161,10 +160,9 @@ class Accessors:
         stride = size if tight else self._views[index].integer("byteStride", size, minimum=1)
         offset = entry.integer("byteOffset", 0)
         if stride < size:
-            raise AssetError(f"{entry.where}: byteStride must be at least {size}, got {stride}")
+            raise GltfError(entry.where, f"byteStride must be at least {size}, got {stride}")
         if count and offset + stride * (count - 1) + size > len(data):
-            raise AssetError(
-                f"{entry.where}: must end inside its buffer view of {len(data)} bytes, "
+            raise GltfError(entry.where, f"must end inside its buffer view of {len(data)} bytes, "
                 f"got {count} elements of {size} bytes, {stride} apart, from {offset}"
             )
         if not count:
@@ -184,8 +182,7 @@ class Accessors:
         where = _component_type(indices, _INDEX_TYPES)
         rows = self._strided(indices, where, count, 1, tight=True)[:, 0]
         if count and int(rows.max()) >= len(base):
-            raise AssetError(
-                f"{indices.where}: must be below the accessor's count of {len(base)}, "
+            raise GltfError(indices.where, f"must be below the accessor's count of {len(base)}, "
                 f"got {int(rows.max())}"
             )
         result = base.copy()

@@ -64,7 +64,7 @@ class _Targets:
         mesh = self.nodes[node].mesh
         weights = None if mesh is None else self.meshes[mesh].morph_weights
         if weights is None:
-            raise AssetError(f"{target.where}: node {node} must have morph targets")
+            raise GltfError(target.where, f"node {node} must have morph targets")
         return len(weights)
 
 
@@ -140,7 +140,7 @@ def _repair_keys(
         problems.warn(where, what, "those keys are left out")
         times, values = times[good], values[good]
     if not len(times):
-        raise AssetError(f"{where}: must have at least one usable key")
+        raise GltfError(where, f"must have at least one usable key")
     if not (np.diff(times) > 0.0).all():
         problems.warn(
             where, "its times do not increase", "keys are sorted, the last of equals kept"

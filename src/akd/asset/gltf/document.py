@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from akd.asset.asset import AssetError
-from akd.asset.gltf.fields import Fields
+from akd.asset.gltf.fields import Fields, GltfError
 from akd.asset.gltf.json_text import parse_json
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder, read_regular_file
@@ -16,6 +17,8 @@ from akd.asset.gltf.uri import AssetFolder, read_regular_file
 _MAGIC = b"glTF"
 _JSON_CHUNK = 0x4E4F534A
 _BIN_CHUNK = 0x004E4942
+_MAX_LENGTH = 2**32
+"""A GLB states its length in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,10 @@ class GltfDocument:
     """The bytes of each entry of `json["buffers"]`, in order; empty where the file names none."""
     folder: Path
     """Where relative URIs are looked up; nothing outside it is ever read."""
+    is_binary: bool = False
+    """The file is a GLB, whatever it is called."""
+    other_chunks: tuple[tuple[int, memoryview], ...] = ()
+    """Kind and bytes of the GLB chunks after JSON and BIN, which have no meaning of their own."""
 
     @property
     def root(self) -> Fields:
@@ -37,62 +44,63 @@ class GltfDocument:
 def read_document(path: Path | str, *, problems: ProblemLog | None = None) -> GltfDocument:
     """Read a .glb or .gltf file with its buffers: the BIN chunk, data URIs, files beside it.
 
-    Raises `AssetError`, in one line, where the file or one of its buffers cannot be used.
+    Raises `AssetError`, in one line, where the file or one of its buffers cannot be used. What
+    is odd about the file goes to `problems`.
     """
     path = Path(path)
-    problems = ProblemLog() if problems is None else problems
-    data = memoryview(read_regular_file(path, "file"))
-    if data[:4] == _MAGIC:
-        text, binary = _split_glb(data, problems)
-    else:
-        text, binary = data, None
-    json = parse_json(text, problems)
-    del data, text
-    _check_version(Fields(json, ""))
-    buffers = _resolve_buffers(Fields(json, ""), binary, AssetFolder(path.parent), problems)
-    return GltfDocument(json, buffers, path.parent)
+    try:
+        return _read(path, ProblemLog() if problems is None else problems)
+    except GltfError as error:
+        raise AssetError(f"{path}: {error}") from error
 
 
-def _split_glb(data: memoryview, problems: ProblemLog) -> tuple[memoryview, memoryview | None]:
-    """Return the JSON and the BIN chunk of a GLB container."""
+def _read(path: Path, problems: ProblemLog) -> GltfDocument:
+    data = memoryview(read_regular_file(path, "", "file", limit=_MAX_LENGTH))
+    is_binary = data[:4] == _MAGIC
+    chunks = _split_glb(data, problems) if is_binary else [(_JSON_CHUNK, data)]
+    json = parse_json(chunks.pop(0)[1], problems)
+    binary = chunks.pop(0)[1] if chunks and chunks[0][0] == _BIN_CHUNK else None
+    del data
+    root = Fields(json, "")
+    _check_version(root)
+    buffers = _resolve_buffers(root, binary, AssetFolder(path.parent), problems)
+    return GltfDocument(json, buffers, path.parent, is_binary, tuple(chunks))
+
+
+def _split_glb(data: memoryview, problems: ProblemLog) -> list[tuple[int, memoryview]]:
+    """Return the chunks of a GLB container, the JSON first."""
     if len(data) < 20:
-        raise AssetError(f"GLB must be at least 20 bytes, got {len(data)}")
+        raise GltfError("GLB", f"must have at least 20 bytes, got {len(data)}")
     version, length = struct.unpack_from("<II", data, 4)
     if version != 2:
-        raise AssetError(f"GLB version must be 2, got {version}")
+        raise GltfError("GLB", f"version must be 2, got {version}")
     if length > len(data):
-        raise AssetError(f"GLB says it has {length} bytes, got {len(data)}: the file is cut short")
+        raise GltfError("GLB", f"must have the {length} bytes it states, got {len(data)}: cut short")
     if length < len(data):
-        extra = len(data) - length
-        problems.note("GLB", f"{extra} bytes follow the end it states", "they are ignored")
-    data = data[:length]
+        what = f"{len(data) - length} bytes follow the end it states"
+        problems.note("GLB", what, "they are ignored")
     chunks: list[tuple[int, memoryview]] = []
     offset = 12
     while offset + 8 <= length:
         size, kind = struct.unpack_from("<II", data, offset)
         offset += 8
         if size > length - offset:
-            raise AssetError(
-                f"GLB chunk {len(chunks)} must end inside the file, got {size} bytes "
-                f"where {length - offset} are left"
-            )
+            rule = f"must end inside the file, which has {length - offset} bytes left"
+            raise GltfError(f"GLB chunk {len(chunks)}", f"{rule}, got {size}")
         chunks.append((kind, data[offset : offset + size]))
         offset += size
     if not chunks or chunks[0][0] != _JSON_CHUNK:
-        raise AssetError("GLB must begin with a JSON chunk, got none")
-    binary = chunks[1][1] if len(chunks) > 1 and chunks[1][0] == _BIN_CHUNK else None
-    return chunks[0][1], binary
+        raise GltfError("GLB", "must begin with a JSON chunk, got none")
+    return chunks
 
 
 def _check_version(root: Fields) -> None:
     asset = root.object("asset")
     version = asset.text("version")
-    least = asset.text("minVersion", version)
-    for key, value in (("version", version), ("minVersion", least)):
-        major, dot, minor = value.partition(".")
-        if not (major == "2" and dot and minor.isascii() and minor.isdecimal()):
-            raise asset.refuse(key, "must be 2.x", value)
-    if int(least[2:6]) > 0:
+    least = asset.text("minVersion", "2.0")
+    if not re.fullmatch(r"2\.[0-9]+", version):
+        raise asset.refuse("version", "must be 2.x", version)
+    if least != "2.0":
         raise asset.refuse("minVersion", "must be 2.0, which akd reads", least)
 
 
@@ -106,7 +114,8 @@ def _resolve_buffers(
             buffers.append(folder.load(entry.text("uri"), where=entry.where, length=length))
         elif i == 0 and binary is not None:
             if len(binary) < length:
-                raise entry.refuse("byteLength", f"BIN chunk has {len(binary)} bytes", length)
+                rule = f"must be at most the {len(binary)} bytes of the BIN chunk"
+                raise entry.refuse("byteLength", rule, length)
             buffers.append(binary[:length])
         else:
             problems.warn(entry.where, "says nowhere to find its bytes", "it is taken as empty")

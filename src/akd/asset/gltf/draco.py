@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from akd.asset.asset import AssetError
 from akd.asset.gltf.accessors import Accessors
-from akd.asset.gltf.fields import Fields
+from akd.asset.gltf.fields import Fields, GltfError
 
 _EXTENSION = "KHR_draco_mesh_compression"
 
@@ -21,8 +20,7 @@ def supply_draco(part: Fields, accessors: Accessors) -> None:
     except ImportError:
         if _has_fallback(part, accessors):
             return
-        raise AssetError(
-            f"{part.where}: is compressed with Draco, which needs DracoPy: pip install akd[draco]"
+        raise GltfError(part.where, f"is compressed with Draco, which needs DracoPy: pip install akd[draco]"
         ) from None
     view = packed.index("bufferView", accessors.view_count, "buffer views")
     if view is None:
@@ -32,7 +30,7 @@ def supply_draco(part: Fields, accessors: Accessors) -> None:
         mesh = DracoPy.decode(bytes(data))
     except Exception as error:  # DracoPy raises several kinds of its own.
         line = " ".join(str(error).split())
-        raise AssetError(f"{packed.where}: cannot be decompressed: {line}") from error
+        raise GltfError(packed.where, f"cannot be decompressed: {line}") from error
     attributes, ids = part.object("attributes"), packed.object("attributes")
     decoded = {a["unique_id"]: np.asarray(a["data"]) for a in mesh.attributes}
     for name in ids.values:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from akd.asset.asset import AssetError
-from akd.asset.gltf.fields import Fields, clean_text
+from akd.asset.gltf.fields import Fields, GltfError, clean_text, shown
 from akd.asset.gltf.problems import ProblemLog
 
 _READ = {
@@ -38,7 +37,5 @@ def check_required(root: Fields, problems: ProblemLog) -> None:
             problems.note("file", f"requires {clean_text(name)}", "kept in the file, not shown")
             continue
         known = "compressed meshes of this kind" if "meshopt" in name else "the extension"
-        raise AssetError(
-            f"extensionsRequired: akd must know every one, got {clean_text(name)!r}: "
-            f"export without {known}"
-        )
+        rule = "must be extensions that akd knows"
+        raise GltfError("extensionsRequired", f"{rule}, got {shown(name)}: export without {known}")

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import reprlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from akd.asset.asset import AssetError
 
 _REQUIRED: Final = object()
+_FLOAT32_MAX: Final = 3.4028234e38
+MAX_THINGS: Final = 100_000
+"""A file of one character has thousands of nodes at most; millions would take minutes to go through."""
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
 _short.maxlist = _short.maxdict = 4
 _short.maxlevel = 2
+
+
+class GltfError(AssetError):
+    """A place in the file that breaks a rule. Whoever reads the file puts its name in front."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where}: {what}" if where else what)
+        self.where = where
+        self.what = what
 
 
 def shown(value: object) -> str:
@@ -37,14 +47,14 @@ def as_integer(value: object) -> int | None:
 
 
 def as_number(value: object) -> float | None:
-    """Return a finite number where JSON holds one, else None."""
+    """Return a number where JSON holds one that a 32-bit float can hold, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) else None
+    return number if abs(number) <= _FLOAT32_MAX else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +73,15 @@ class Fields:
         """Where a field is, for messages."""
         return f"{self.where}, {clean_text(key)}" if self.where else clean_text(key)
 
-    def refuse(self, key: str, rule: str, value: object) -> AssetError:
+    def refuse(self, key: str, rule: str, value: object) -> GltfError:
         """Make the error for a field that breaks a rule."""
-        return AssetError(f"{self.place(key)}: {rule}, got {shown(value)}")
+        return GltfError(self.place(key), f"{rule}, got {shown(value)}")
 
     def _get(self, key: str, default: Any, rule: str) -> Any:
         if key in self.values:
             return self.values[key]
         if default is _REQUIRED:
-            raise AssetError(f"{self.place(key)}: {rule}, got nothing")
+            raise GltfError(self.place(key), f"{rule}, got nothing")
         return default
 
     def integer(self, key: str, default: Any = _REQUIRED, *, minimum: int = 0) -> int:
@@ -101,7 +111,7 @@ class Fields:
 
     def number(self, key: str, default: Any = _REQUIRED) -> float:
         """Return a finite number."""
-        rule = "must be a finite number"
+        rule = "must be a finite 32-bit number"
         value = self._get(key, default, rule)
         number = as_number(value)
         if number is None:
@@ -110,7 +120,7 @@ class Fields:
 
     def numbers(self, key: str, count: int | None, default: Any = _REQUIRED) -> tuple[float, ...]:
         """Return a list of `count` (None: any number of) finite numbers."""
-        rule = f"must be a list of {'' if count is None else f'{count} '}finite numbers"
+        rule = f"must be a list of {'' if count is None else f'{count} '}finite 32-bit numbers"
         value = self._get(key, default, rule)
         if not isinstance(value, list | tuple) or (count is not None and len(value) != count):
             raise self.refuse(key, rule, value)
@@ -148,16 +158,18 @@ class Fields:
             raise self.refuse(key, "must be an object", value)
         return Fields(value, self.place(key))
 
-    def objects(self, key: str, kind: str) -> list[Fields]:
+    def objects(self, key: str, kind: str, *, limit: int = MAX_THINGS) -> list[Fields]:
         """Return a list of objects, placed as `mesh 0`, `mesh 1`; empty where absent."""
-        return list(self._objects(key, kind))
-
-    def _objects(self, key: str, kind: str) -> Iterator[Fields]:
-        for i, value in enumerate(self.items(key)):
+        values = self.items(key)
+        if len(values) > limit:
+            raise GltfError(self.place(key), f"must be at most {limit}, got {len(values)}")
+        objects: list[Fields] = []
+        for i, value in enumerate(values):
             where = self.place(f"{kind} {i}")
             if not isinstance(value, dict):
-                raise AssetError(f"{where}: must be an object, got {shown(value)}")
-            yield Fields(value, where)
+                raise GltfError(where, f"must be an object, got {shown(value)}")
+            objects.append(Fields(value, where))
+        return objects
 
     def extension(self, name: str) -> Fields | None:
         """Return an extension's object, or None where it is absent."""

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from akd.asset.asset import AssetError, Image, Material
 from akd.asset.gltf.accessors import Accessors
 from akd.asset.gltf.document import GltfDocument
-from akd.asset.gltf.fields import Fields, clean_text
+from akd.asset.gltf.fields import Fields, GltfError, clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.image import image_size, sniff_mime_type
@@ -40,8 +40,8 @@ def read_images(
         label = entry.name() or f"image {i}"
         try:
             images.append(_read_image(entry, label, accessors, folder))
-        except AssetError as error:
-            problems.warn(entry.where, str(error), "the picture is left out")
+        except GltfError as error:
+            problems.left_out(error, "the picture is left out")
             images.append(Image(label, "", b""))
     return tuple(images)
 
@@ -56,8 +56,8 @@ def read_surfaces(
         for read in (_read_look, _read_colour, _read_texture):
             try:
                 surface = read(root, entry, surface, images)
-            except AssetError as error:
-                problems.warn(entry.where, str(error), "the default is taken")
+            except GltfError as error:
+                problems.left_out(error, "the default is taken")
         index = surface.material.image
         if index is not None and not images[index].data:
             surface = replace(surface, material=replace(surface.material, image=None))
@@ -144,7 +144,7 @@ def _find_image(texture: Fields, images: tuple[Image, ...]) -> int | None:
     source = texture.index("source", len(images), "images")
     if source is None:
         others = ", ".join(map(clean_text, texture.object("extensions").values)) or "no source"
-        raise AssetError(f"{texture.where}: must have a PNG, JPEG or WebP source, got {others}")
+        raise GltfError(texture.where, f"must have a PNG, JPEG or WebP source, got {others}")
     return source
 
 

@@ -62,7 +62,7 @@ class MeshReader:
         parts = tuple(part for part in read if part is not None)
         counts = {0 if part.morphs is None else len(part.morphs) for part in parts}
         if len(counts) > 1:
-            raise AssetError(f"{entry.where}: parts must have equally many morph targets")
+            raise GltfError(entry.where, f"parts must have equally many morph targets")
         morphs = counts.pop() if counts else 0
         return Mesh(entry.name(), parts, *self._morph_names(entry, morphs))
 
@@ -115,7 +115,7 @@ class MeshReader:
     def _positions(self, index: int, where: str) -> np.ndarray:
         positions = self._accessors.floats(index)
         if positions.shape[1] != 3:
-            raise AssetError(f"{where}: must be VEC3, got {self._accessors.kind(index)}")
+            raise GltfError(where, f"must be VEC3, got {self._accessors.kind(index)}")
         key = ("finite", index)
         if key not in self._checked:
             # Extremes are found without an array as long as the positions.
@@ -123,7 +123,7 @@ class MeshReader:
             if not np.isfinite(extremes).all():
                 bad = int(np.flatnonzero(~np.isfinite(positions).all(axis=1))[0])
                 value = ", ".join(map(str, positions[bad]))
-                raise AssetError(f"{where}: must be finite, got {value} at vertex {bad}")
+                raise GltfError(where, f"must be finite, got {value} at vertex {bad}")
             self._checked[key] = True
         return positions
 
@@ -146,11 +146,10 @@ class MeshReader:
             column = self._accessors.integers(index)
             if column.shape[1] != 1:
                 kind = self._accessors.kind(index)
-                raise AssetError(f"{part.place('indices')}: must be SCALAR, got {kind}")
+                raise GltfError(part.place('indices'), f"must be SCALAR, got {kind}")
             order = column[:, 0]
             if len(order) and int(order.max()) >= vertices:
-                raise AssetError(
-                    f"{part.place('indices')}: must be below the part's {vertices} vertices, "
+                raise GltfError(part.place('indices'), f"must be below the part's {vertices} vertices, "
                     f"got {int(order.max())}"
                 )
         if mode == TRIANGLES and len(order) % 3:
@@ -183,7 +182,7 @@ class MeshReader:
                 extremes = (values.min(initial=0.0), values.max(initial=0.0))
                 self._checked[key] = bool(np.isfinite(extremes).all())
             if not self._checked[key]:
-                raise AssetError(f"{attributes.place(name)}: must be finite")
+                raise GltfError(attributes.place(name), f"must be finite")
         except AssetError as error:
             self._log.warn(attributes.place(name), str(error), "it is left out")
             return None
@@ -256,7 +255,7 @@ class MeshReader:
         for name in (f"JOINTS_{number}", f"WEIGHTS_{number}"):
             index = attributes.index(name, len(self._accessors), "accessors")
             if index is None:
-                raise AssetError(f"{attributes.place(name)}: must be there")
+                raise GltfError(attributes.place(name), f"must be there")
             read = self._accessors.integers if name[0] == "J" else self._accessors.floats
             values = read(index)
             if values.shape != (vertices, 4):

@@ -84,7 +84,7 @@ def _find_parents(entries: list[Fields], problems: ProblemLog) -> list[int]:
             problems.warn(entry.where, "lists a child twice", "it is taken once")
         for child in dict.fromkeys(children):
             if child == i:
-                raise AssetError(f"{entry.where}: nodes must be a forest, it is its own child")
+                raise GltfError(entry.where, f"nodes must be a forest, it is its own child")
             if parents[child] >= 0:
                 raise AssetError(
                     f"node {child}: nodes must be a forest, it is a child of both "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from akd.asset.asset import Problem, Severity
+from akd.asset.gltf.fields import GltfError
 
 _KEPT = 500
 """A file broken in a million places is told of in this many."""
@@ -29,6 +30,10 @@ class ProblemLog:
     def warn(self, where: str, what: str, action: str) -> None:
         """Record something wrong that akd repairs or leaves out."""
         self.add("warning", where, what, action)
+
+    def left_out(self, error: GltfError, action: str) -> None:
+        """Record a broken place that akd can do without."""
+        self.add("warning", error.where, error.what, action)
 
     def all(self) -> tuple[Problem, ...]:
         """Return every problem kept, and a last one that counts the rest."""

@@ -9,6 +9,7 @@ from akd.asset.gltf.accessors import Accessors
 from akd.asset.gltf.clips import read_clips
 from akd.asset.gltf.document import GltfDocument, read_document
 from akd.asset.gltf.extensions import check_required
+from akd.asset.gltf.fields import GltfError
 from akd.asset.gltf.materials import read_images, read_surfaces
 from akd.asset.gltf.meshes import MeshReader
 from akd.asset.gltf.nodes import read_nodes, read_scene_roots
@@ -21,11 +22,11 @@ def read(path: Path) -> Asset:
 
     Positions are in the file's own units and axes; quaternions come out wxyz.
     """
+    problems = ProblemLog()
+    document = read_document(path, problems=problems)
     try:
-        problems = ProblemLog()
-        document = read_document(path, problems=problems)
         return _read_asset(path, document, problems)
-    except AssetError as error:
+    except GltfError as error:
         raise AssetError(f"{path}: {error}") from error
 
 
@@ -44,7 +45,7 @@ def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog) -> Ass
         problems.warn("file", "has no nodes and no triangles", "there is nothing to animate")
     return Asset(
         path=path,
-        format="glb" if path.suffix.lower() == ".glb" else "gltf",
+        format="glb" if document.is_binary else "gltf",
         nodes=nodes,
         meshes=meshes,
         materials=tuple(surface.material for surface in surfaces),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from akd.asset.asset import AssetError, Node, SkinRecord
+from akd.asset.asset import Node, SkinRecord
 from akd.asset.gltf.accessors import Accessors
-from akd.asset.gltf.fields import Fields
+from akd.asset.gltf.fields import Fields, GltfError
 from akd.asset.gltf.problems import ProblemLog
 
 
@@ -22,10 +22,10 @@ def read_skins(
     for i, entry in enumerate(root.objects("skins", "skin")):
         try:
             skins.append(_read_skin(entry, accessors, len(nodes), problems))
-        except AssetError as error:
+        except GltfError as error:
             if i in used:
                 raise
-            problems.warn(entry.where, str(error), "no node uses it: it is left empty")
+            problems.left_out(error, "no node uses the skin: it is left empty")
             skins.append(SkinRecord(entry.name(), np.zeros(0, np.int64), np.zeros((0, 4, 4))))
     return tuple(skins)
 
@@ -38,8 +38,8 @@ def _read_skin(entry: Fields, accessors: Accessors, nodes: int, problems: Proble
         problems.note(entry.where, "lists a joint twice", "both are kept")
     try:
         entry.index("skeleton", nodes, "nodes")
-    except AssetError as error:
-        problems.warn(entry.where, str(error), "the root is found from the joints")
+    except GltfError as error:
+        problems.left_out(error, "the root is found from the joints")
     index = entry.index("inverseBindMatrices", len(accessors), "accessors")
     if index is None:
         matrices = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
@@ -53,10 +53,10 @@ def _read_matrices(
     accessors: Accessors, index: int, count: int, where: str, problems: ProblemLog
 ) -> Float[np.ndarray, "J 4 4"]:
     if accessors.kind(index) != "MAT4":
-        raise AssetError(f"{where}: must be MAT4, got {accessors.kind(index)}")
+        raise GltfError(where, f"must be MAT4, got {accessors.kind(index)}")
     values = accessors.floats(index)
     if len(values) < count:
-        raise AssetError(f"{where}: must be one for each of {count} joints, got {len(values)}")
+        raise GltfError(where, f"must be one for each of {count} joints, got {len(values)}")
     if len(values) > count:
         what = f"holds {len(values)} matrices for {count} joints"
         problems.note(where, what, "the last ones are ignored")
@@ -64,7 +64,7 @@ def _read_matrices(
     matrices = values[:count].reshape(count, 4, 4).transpose(0, 2, 1)
     if not np.isfinite(matrices).all():
         bad = int(np.flatnonzero(~np.isfinite(matrices).all(axis=(1, 2)))[0])
-        raise AssetError(f"{where}: must be finite, got others for joint {bad} of the skin")
+        raise GltfError(where, f"must be finite, got others for joint {bad} of the skin")
     off = np.abs(matrices[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(initial=0.0)
     if off > 0.0:
         if off > 1e-5:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import os
 import re
 import stat
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from akd.asset.asset import AssetError
-from akd.asset.gltf.fields import shown
+from akd.asset.gltf.fields import GltfError, shown
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_RULE = "URI must be relative and stay in the asset's folder"
+_MAX_PATH = 4096
+_MAX_PERCENT_ENCODED = 2**20
+"""Bytes written as %41 cost a hundred times their size to decode; nobody stores much that way."""
 
 
 class AssetFolder:
@@ -21,73 +25,104 @@ class AssetFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[Path, memoryview] = {}
+        self._read: dict[tuple[Path, int | None], memoryview] = {}
 
-    def load(self, uri: str, *, where: str, length: int | None = None) -> memoryview:
-        """Return the first `length` bytes (None: all) of a data URI or of a file in the folder."""
+    def load(
+        self, uri: str, *, where: str, length: int | None = None, limit: int | None = None
+    ) -> memoryview:
+        """Return the bytes of a data URI or of a file in the folder.
+
+        `length` asks for that many of them and no more; `limit` refuses anything longer.
+        """
         if uri[:5].lower() == "data:":
-            data = memoryview(_decode_data_uri(uri, where=where))
+            data = memoryview(_decode_data_uri(uri, where))
         else:
-            data = self._load_file(self._find(uri, where=where), uri, where=where)
+            path = self._find(uri, where)
+            if (path, length) not in self._read:
+                what = f"file {shown(uri)}"
+                data = read_regular_file(path, where, what, length=length, limit=limit)
+                self._read[path, length] = memoryview(data)
+            data = self._read[path, length]
         if length is None:
             return data
         if len(data) < length:
-            raise AssetError(f"{where}: must hold {length} bytes, {shown(uri)} has {len(data)}")
+            raise GltfError(where, f"must hold {length} bytes, {shown(uri)} has {len(data)}")
         return data[:length]
 
-    def _find(self, uri: str, *, where: str) -> Path:
+    def _find(self, uri: str, where: str) -> Path:
         """Return the real path of a relative URI, having made sure it is inside the folder."""
-        rule = "URI must be relative and stay in the asset's folder"
-        if _SCHEME.match(uri):
-            raise AssetError(f"{where}: {rule}, got {shown(uri)}")
+        if _SCHEME.match(uri) or len(uri) > _MAX_PATH:
+            raise GltfError(where, f"{_RULE}, got {shown(uri)}")
         # Some exporters write the backslashes of their own system.
         relative = unquote(uri, errors="replace").replace("\\", "/")
         parts = relative.split("/")
         if relative.startswith("/") or ".." in parts or "\0" in relative or _SCHEME.match(relative):
-            raise AssetError(f"{where}: {rule}, got {shown(uri)}")
+            raise GltfError(where, f"{_RULE}, got {shown(uri)}")
         try:
             root = self.folder.resolve()
             path = (root / relative).resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise AssetError(f"{where}: cannot be opened, got {shown(uri)}") from error
+            raise GltfError(where, f"cannot be opened, got {shown(uri)}") from error
         if not path.is_relative_to(root):
-            raise AssetError(f"{where}: {rule}, {shown(uri)} is a link out of it")
+            raise GltfError(where, f"{_RULE}, {shown(uri)} is a link out of it")
         return path
 
-    def _load_file(self, path: Path, uri: str, *, where: str) -> memoryview:
-        if path not in self._read:
-            self._read[path] = memoryview(read_regular_file(path, f"{where}: file {shown(uri)}"))
-        return self._read[path]
 
+def read_regular_file(
+    path: Path, where: str, what: str, *, length: int | None = None, limit: int | None = None
+) -> bytes:
+    """Return a file's first `length` (None: all) bytes.
 
-def read_regular_file(path: Path, what: str) -> bytes:
-    """Return a file's bytes. Folders, pipes and devices are refused: a pipe would wait for ever."""
+    Folders, pipes and devices are refused: to open a pipe could wait for ever.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
-        raise AssetError(f"{what} does not exist") from None
+        raise GltfError(where, f"{what} does not exist") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise AssetError(f"{what} cannot be opened: {reason}") from error
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise AssetError(f"{what} must be a regular file")
+        raise GltfError(where, f"{what} cannot be opened: {_reason(error)}") from error
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise GltfError(where, f"{what} must be a regular file")
+        if limit is not None and status.st_size > limit:
+            raise GltfError(where, f"{what} must have at most {limit} bytes, got {status.st_size}")
         try:
-            return file.read()
+            return file.readall() if length is None else _read_at_most(file, length, status.st_size)
         except OSError as error:
-            raise AssetError(f"{what} cannot be read: {error.strerror}") from error
+            raise GltfError(where, f"{what} cannot be read: {_reason(error)}") from error
 
 
-def _decode_data_uri(uri: str, *, where: str) -> bytes:
+def _read_at_most(file: io.FileIO, length: int, size: int) -> bytes:
+    """Return the first `length` bytes of a file of `size`. One call gives at most 2 GiB."""
+    if length >= size:
+        return file.readall()
+    pieces: list[bytes] = []
+    while length > 0 and (piece := file.read(length)):
+        pieces.append(piece)
+        length -= len(piece)
+    return b"".join(pieces)
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _decode_data_uri(uri: str, where: str) -> bytes:
     header, comma, payload = uri.partition(",")
     if not comma:
-        raise AssetError(f"{where}: data URI must have a comma, got {shown(uri)}")
-    if not header.lower().endswith(";base64"):
+        raise GltfError(where, f"data URI must have a comma, got {shown(uri)}")
+    is_base64 = header.lower().endswith(";base64")
+    if (not is_base64 or "%" in payload) and len(payload) > _MAX_PERCENT_ENCODED:
+        rule = f"data URI with percent signs must have at most {_MAX_PERCENT_ENCODED} characters"
+        raise GltfError(where, f"{rule}, got {len(payload)}")
+    if not is_base64:
         return unquote_to_bytes(payload)
     if "%" in payload:
         payload = unquote(payload)
+    # Missing padding is common and harmless.
+    payload += "=" * (-len(payload) % 4)
     try:
-        # Missing padding is common and harmless.
-        return base64.b64decode(payload + "=" * (-len(payload) % 4), validate=True)
+        return base64.b64decode(payload, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise AssetError(f"{where}: data URI must be valid base64, got {shown(uri)}") from error
+        raise GltfError(where, f"data URI must be valid base64, got {shown(uri)}") from error
