@@ -1,0 +1,51 @@
+"""What both rasterizers take: the tensors of one call, and their Warp views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+from torch import Tensor
+
+from akd.splat.kernel_types import mat34
+
+
+def as_warp(tensor: Tensor, dtype: Any) -> Any:
+    """A Warp view of a contiguous tensor, in the form that is cheapest to launch with."""
+    return wp.from_torch(tensor, dtype=dtype, requires_grad=False, return_ctype=True)
+
+
+@dataclass
+class Inputs:
+    """Contiguous float32 tensors of one call; `akd.splat.rasterize` says their shapes."""
+
+    transforms: Tensor
+    means: Tensor
+    factors: Tensor
+    colours: Tensor
+    opacities: Tensor
+    bones: Tensor
+    weights: Tensor
+    intrinsics: Tensor
+    grounds: Tensor
+    width: int
+    height: int
+
+    @property
+    def frames(self) -> int:
+        """T."""
+        return self.transforms.shape[0]
+
+    @property
+    def splats(self) -> int:
+        """N."""
+        return self.means.shape[0]
+
+    def cloud(self) -> list:
+        """Warp views in the order in which the projection kernels take them."""
+        return [
+            as_warp(self.transforms, mat34), as_warp(self.bones, wp.int32),
+            as_warp(self.weights, wp.float32), as_warp(self.means, wp.vec3),
+            as_warp(self.factors, wp.mat33),
+        ]  # fmt: skip

@@ -1,0 +1,130 @@
+"""`rasterize`: Gaussians carried by bones, as pictures, with gradients for everything.
+
+Skinning, projection and blending happen in one call; nothing of the size of frames x Gaussians x
+3 x 3 is made. The kernels see `camera_from_mesh` transforms only, so the gradients to the camera's
+pose and to the bones follow from one small matrix product that autograd does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.splat.raster_cpu import CpuRaster
+from akd.splat.raster_inputs import Inputs
+
+
+class _Rasterize(torch.autograd.Function):
+    """The bridge between autograd and the kernels. `shape` is factors or covariances."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any,
+        transforms: Tensor,
+        means: Tensor,
+        shape: Tensor,
+        colours: Tensor,
+        opacities: Tensor,
+        inputs: Inputs,
+        is_factor: bool,
+        threads: int | None,
+    ) -> tuple[Tensor, Tensor]:
+        if inputs.means.is_cuda:
+            from akd.splat.raster_cuda import CudaRaster
+
+            raster = CudaRaster(inputs)
+        else:
+            raster = CpuRaster(inputs, threads)
+        raster.forward()
+        ctx.raster, ctx.is_factor = raster, is_factor
+        size = (inputs.frames, inputs.height, inputs.width)
+        return raster.picture.view(*size, 3), raster.light.view(size)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, d_picture: Tensor, d_light: Tensor) -> tuple:  # type: ignore[override]
+        raster = ctx.raster
+        cloud_too = any(ctx.needs_input_grad[1:5])
+        d_transforms, d_means, six, d_colours, d_opacities = raster.backward(
+            d_picture.flatten(1, 2).contiguous(),
+            d_light.flatten(1, 2).contiguous(),
+            cloud_too=cloud_too,
+        )
+        if not cloud_too:
+            return (d_transforms, *(None,) * 7)
+        d_shape = six[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].unflatten(-1, (3, 3))
+        if ctx.is_factor:
+            # S = M M^T, so dM = 2 dS M.
+            d_shape = 2.0 * d_shape @ raster.inputs.factors
+        return (d_transforms, d_means, d_shape, d_colours, d_opacities, None, None, None)
+
+
+def covariance_factors(covariances: Float[Tensor, "N 3 3"]) -> Float[Tensor, "N 3 3"]:
+    """M with M M^T = S for symmetric positive semidefinite S; no gradient passes through here."""
+    with torch.no_grad():
+        values, vectors = torch.linalg.eigh(covariances.double())
+        return (vectors * values.clamp_min(0.0).sqrt()[..., None, :]).to(covariances.dtype)
+
+
+def rasterize(
+    camera_from_mesh: Float[Tensor, "T B 3 4"],
+    means: Float[Tensor, "N 3"],
+    colours: Float[Tensor, "C N 3"],
+    opacities: Float[Tensor, "N"],
+    bones: Int[Tensor, "N K"],
+    weights: Float[Tensor, "N K"],
+    intrinsics: Float[Tensor, "T 4"],
+    width: int,
+    height: int,
+    *,
+    factors: Float[Tensor, "N 3 3"] | None = None,
+    covariances: Float[Tensor, "N 3 3"] | None = None,
+    grounds: Float[Tensor, "T 4"] | None = None,
+    threads: int | None = None,
+) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
+    """Light of the splats over black, and the part of the background's light that passes them.
+
+    `means` (metres) and the shapes are in the mesh's bind space; `camera_from_mesh` takes each bone
+    to the camera's frame, frame by frame. The shape of a Gaussian is its covariance or, better
+    conditioned, a factor M with S = M M^T, such as rotation times scales. `colours` has one layer
+    for all frames (C = 1) or one a frame. `intrinsics` are fx, fy, cx, cy in pixels and get no
+    gradient. `grounds` are planes in the camera's frame below which Gaussians are switched off.
+    Runs in float32 on the tensors' device; `threads` is for the CPU.
+    """
+    if (factors is None) == (covariances is None):
+        raise ValueError("rasterize needs either factors or covariances, and not both")
+    frames, splats = camera_from_mesh.shape[0], means.shape[0]
+    if colours.shape[0] not in (1, frames):
+        raise ValueError(
+            f"colours must have one layer or one a frame ({frames}), got {colours.shape[0]}"
+        )
+    if splats == 0 or frames == 0:
+        empty = means.new_zeros(frames, height, width, 3, dtype=torch.float32)
+        return empty, empty.new_ones(frames, height, width)
+    shape = factors if factors is not None else covariances
+    assert shape is not None
+    device = means.device
+
+    def plain(tensor: Tensor) -> Tensor:
+        return tensor.detach().to(device=device, dtype=torch.float32).contiguous()
+
+    inputs = Inputs(
+        transforms=plain(camera_from_mesh),
+        means=plain(means),
+        factors=plain(shape if factors is not None else covariance_factors(shape)),
+        colours=plain(colours),
+        opacities=plain(opacities),
+        bones=bones.detach().to(device=device, dtype=torch.int32).contiguous(),
+        weights=plain(weights),
+        intrinsics=plain(intrinsics),
+        grounds=plain(intrinsics.new_zeros(0, 4) if grounds is None else grounds),
+        width=width,
+        height=height,
+    )
+    single = (
+        x.to(dtype=torch.float32) for x in (camera_from_mesh, means, shape, colours, opacities)
+    )
+    return _Rasterize.apply(*single, inputs, factors is not None, threads)  # type: ignore[return-value]

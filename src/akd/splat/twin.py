@@ -1,0 +1,113 @@
+"""The definition of a splatted picture, in plain torch: every Gaussian at every pixel.
+
+Slow and simple, in any floating-point type, differentiated by autograd. `akd.splat.rasterize` must
+agree with it; the tests hold them together.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.splat import rules
+
+
+def project_twin(
+    phi: Float[Tensor, "N 3 4"],
+    means: Float[Tensor, "N 3"],
+    covariances: Float[Tensor, "N 3 3"],
+    intrinsics: Float[Tensor, "4"],
+    width: int,
+    height: int,
+) -> tuple[Float[Tensor, "N 2"], Float[Tensor, "N 2 2"], Float[Tensor, "N 3"]]:
+    """Centres (pixels), 2D covariances with the low-pass (pixels squared) and camera-frame centres.
+
+    `phi` takes each Gaussian from its mesh to the camera's frame; `intrinsics` are fx, fy, cx, cy.
+    """
+    fx, fy, cx, cy = intrinsics.unbind()
+    seen = (phi[..., :3] @ means[..., None]).squeeze(-1) + phi[..., 3]
+    x, y, z = seen.unbind(-1)
+    # What lies behind the camera is dropped later; a safe depth keeps its gradient finite.
+    z = torch.where(z < rules.NEAR, torch.ones_like(z), z)
+    # The linearisation is only trusted near the picture (see rules.MARGIN).
+    margin_x, margin_y = rules.MARGIN * 0.5 * width / fx, rules.MARGIN * 0.5 * height / fy
+    u = (x / z).clamp(-(cx / fx + margin_x), (width - cx) / fx + margin_x)
+    v = (y / z).clamp(-(cy / fy + margin_y), (height - cy) / fy + margin_y)
+    zero = torch.zeros_like(x)
+    rows = (fx / z, zero, -fx * u / z, zero, fy / z, -fy * v / z)
+    jacobian = torch.stack(rows, dim=-1).unflatten(-1, (2, 3))
+    linear = jacobian @ phi[..., :3]
+    low_pass = rules.LOW_PASS * torch.eye(2, dtype=means.dtype, device=means.device)
+    flat = linear @ covariances @ linear.transpose(-1, -2) + low_pass
+    centres = torch.stack((fx * x / z + cx, fy * y / z + cy), dim=-1)
+    return centres, flat, seen
+
+
+def is_drawn(
+    centres: Float[Tensor, "N 2"],
+    flat: Float[Tensor, "N 2 2"],
+    seen: Float[Tensor, "N 3"],
+    wide: Float[Tensor, "N"],
+    opacities: Float[Tensor, "N"],
+    ground: Float[Tensor, "4"] | None,
+) -> Tensor:
+    """Which Gaussians are drawn at all: before the camera, strong enough, above the ground.
+
+    `wide` is the sum of a Gaussian's three variances, metres squared.
+    """
+    far = rules.FARTHEST
+    depth = seen[:, 2]
+    keep = (depth >= rules.NEAR) & (depth <= rules.FAR) & (opacities >= rules.ALPHA_MIN)
+    keep &= wide < (rules.WIDEST * depth) ** 2
+    keep &= (centres.abs() < far).all(-1) & (flat.diagonal(dim1=-2, dim2=-1) < far * far).all(-1)
+    if ground is not None:
+        keep &= seen @ ground[:3] + ground[3] >= 0
+    return keep
+
+
+def rasterize_twin(
+    camera_from_mesh: Float[Tensor, "T B 3 4"],
+    means: Float[Tensor, "N 3"],
+    covariances: Float[Tensor, "N 3 3"],
+    colours: Float[Tensor, "C N 3"],
+    opacities: Float[Tensor, "N"],
+    bones: Int[Tensor, "N K"],
+    weights: Float[Tensor, "N K"],
+    intrinsics: Float[Tensor, "T 4"],
+    width: int,
+    height: int,
+    *,
+    grounds: Float[Tensor, "T 4"] | None = None,
+) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
+    """Light of the splats over black, and the part of the background's light that passes them.
+
+    `colours` has one layer for all frames (C = 1) or one a frame; `grounds` are planes a, b, c, d
+    in the camera's frame: a Gaussian whose centre has a x + b y + c z + d < 0 is switched off.
+    """
+    pictures, lights = [], []
+    frames = camera_from_mesh.shape[0]
+    ys = torch.arange(height, dtype=means.dtype, device=means.device) + 0.5
+    xs = torch.arange(width, dtype=means.dtype, device=means.device) + 0.5
+    pixels = torch.cartesian_prod(ys, xs)
+    for t in range(frames):
+        phi = (weights[..., None, None] * camera_from_mesh[t][bones]).sum(1)
+        centres, flat, seen = project_twin(phi, means, covariances, intrinsics[t], width, height)
+        ground = None if grounds is None else grounds[t]
+        wide = (phi[..., :3] @ covariances @ phi[..., :3].mT).diagonal(dim1=-2, dim2=-1).sum(-1)
+        keep = is_drawn(centres, flat, seen, wide, opacities, ground).nonzero().squeeze(-1)
+        order = keep[torch.argsort(seen[keep, 2].detach(), stable=True)]
+        conic = torch.linalg.inv(flat[order])
+        dx = pixels[:, 1:] - centres[order, 0]
+        dy = pixels[:, :1] - centres[order, 1]
+        distance = conic[:, 0, 0] * dx * dx + conic[:, 1, 1] * dy * dy
+        distance = distance + 2.0 * conic[:, 0, 1] * dx * dy
+        alpha = opacities[order] * torch.exp(-0.5 * distance)
+        alpha = torch.where(alpha < rules.ALPHA_MIN, 0.0, alpha.clamp(max=rules.ALPHA_MAX))
+        alpha = alpha * (torch.cumprod(1.0 - alpha, dim=1) > rules.STOP)
+        left = torch.cumprod(1.0 - alpha, dim=1)
+        left = torch.cat((torch.ones_like(pixels[:, :1]), left), dim=1)
+        colour = colours[t if colours.shape[0] > 1 else 0][order]
+        pictures.append(((alpha * left[:, :-1]) @ colour).unflatten(0, (height, width)))
+        lights.append(left[:, -1].unflatten(0, (height, width)))
+    return torch.stack(pictures), torch.stack(lights)

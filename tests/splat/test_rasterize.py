@@ -1,0 +1,176 @@
+"""The Warp rasterizer against its definition, `rasterize_twin`, in values and in gradients."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from splat_clouds import LEAVES, as_single, assert_same, differentiate, random_call, twin
+
+from akd.splat import rules
+from akd.splat.rasterize import covariance_factors, rasterize
+
+KINDS = {
+    "ordinary": {},
+    "one bone": {"bones": 1, "influences": 1},
+    "many influences": {"influences": 7, "bones": 9},
+    "a layer of colours a frame": {"layers": 2},
+    "across the camera": {"depth": (-1.0, 1.5)},
+    "beyond the edges": {"side": 6.0, "scale": (0.1, 0.8)},
+    "huge": {"scale": (1.0, 30.0)},
+    "tiny": {"scale": (1e-5, 1e-3)},
+    "needles": {"scale": (1e-4, 1.0)},
+    "close": {"depth": (0.02, 0.4), "side": 0.2, "scale": (0.002, 0.05)},
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_and_gradients_are_the_twins(kind: str, threads: int) -> None:
+    call = random_call(**KINDS[kind])
+    slow = differentiate(twin, call)
+    fast = differentiate(lambda **c: rasterize(threads=threads, **c), as_single(call))
+    assert float(slow.light.min()) < 0.9, "the cloud must be seen for the test to mean something"
+    assert_same(fast, slow, picture=2e-5, gradient=3e-4)
+
+
+def test_ordinary_clouds_agree_to_single_precision() -> None:
+    call = random_call(200, seed=3)
+    fast = differentiate(rasterize, as_single(call))
+    assert_same(fast, differentiate(twin, call), picture=3e-6, gradient=1e-5)
+
+
+def test_clouds_behind_the_camera_leave_nothing() -> None:
+    call = as_single(random_call(depth=(-4.0, -1.0)))
+    out = differentiate(rasterize, call)
+    assert float(out.picture.abs().max()) == 0.0
+    assert float(out.light.min()) == 1.0
+    assert all(float(g.abs().max()) == 0.0 for g in out.gradients.values())
+
+
+def test_opaque_stacks_stop_where_the_twin_stops() -> None:
+    # 150 nearly opaque Gaussians over one another: the rule of rules.STOP decides the picture.
+    call = random_call(150, side=0.1, scale=(0.2, 0.4))
+    call["opacities"] = torch.full_like(call["opacities"], 0.97)
+    slow = differentiate(twin, call)
+    assert float(slow.light.min()) < 1e-3
+    assert float(slow.light.min()) > rules.STOP
+    assert_same(differentiate(rasterize, as_single(call)), slow, picture=1e-5, gradient=3e-4)
+
+
+def test_alpha_is_clamped_and_a_clamped_alpha_has_no_gradient() -> None:
+    call = random_call(1, side=0.0, scale=(3.0, 4.0), frames=1)
+    call["opacities"] = torch.ones(1, dtype=torch.float64)
+    slow = differentiate(twin, call)
+    assert math.isclose(float(slow.light.min()), 1.0 - rules.ALPHA_MAX, rel_tol=1e-6)
+    assert_same(differentiate(rasterize, as_single(call)), slow)
+
+
+def test_covariances_give_the_pictures_and_gradients_of_their_factors() -> None:
+    call = as_single(random_call(80))
+    factors = call.pop("factors")
+    shape = (factors @ factors.transpose(-1, -2)).requires_grad_()
+    picture, _ = rasterize(covariances=shape, **call)
+    pull = torch.randn(picture.shape, generator=torch.Generator().manual_seed(2))
+    (gradient,) = torch.autograd.grad(picture, shape, pull)
+    leaf = factors.clone().requires_grad_()
+    expected, _ = rasterize(factors=leaf, **call)
+    (of_factors,) = torch.autograd.grad(expected, leaf, pull)
+    torch.testing.assert_close(picture, expected, atol=2e-5, rtol=0.0)
+    # S = M M^T, so dM = 2 dS M.
+    ours = 2.0 * gradient @ factors
+    assert float((ours - of_factors).norm() / of_factors.norm()) < 1e-3
+    assert torch.equal(gradient, gradient.transpose(-1, -2))
+
+
+def test_flat_covariances_have_a_factor() -> None:
+    flat = torch.diag(torch.tensor([4.0, 1.0, 0.0]))[None]
+    factor = covariance_factors(flat)
+    torch.testing.assert_close(factor @ factor.transpose(-1, -2), flat)
+
+
+def test_gaussians_below_the_ground_are_switched_off() -> None:
+    call = random_call(frames=1)
+    plane = torch.tensor([[0.0, -1.0, 0.0, 0.1]], dtype=torch.float64)
+    slow = differentiate(lambda **c: twin(grounds=plane, **c), call)
+    fast = differentiate(lambda **c: rasterize(grounds=plane, **c), as_single(call))
+    assert_same(fast, slow, picture=1e-5, gradient=1e-4)
+    without = differentiate(twin, call)
+    assert float((without.light - slow.light).abs().max()) > 0.1
+
+
+@pytest.mark.parametrize("frames", [1, 5, 8])
+def test_repeats_are_equal_bit_for_bit(frames: int) -> None:
+    call = as_single(random_call(300, frames=frames))
+    first = differentiate(lambda **c: rasterize(threads=2, **c), call)
+    for _ in range(10):
+        again = differentiate(lambda **c: rasterize(threads=2, **c), call)
+        assert torch.equal(first.picture, again.picture)
+        for name in LEAVES:
+            assert torch.equal(first.gradients[name], again.gradients[name]), name
+
+
+def test_bone_gradients_alone_equal_those_with_everything_else() -> None:
+    call = as_single(random_call())
+    everything = differentiate(rasterize, call)
+    leaf = call["camera_from_mesh"].clone().requires_grad_()
+    picture, light = rasterize(**(call | {"camera_from_mesh": leaf}))
+    g = torch.Generator().manual_seed(5)
+    pull = [
+        torch.randn(x.shape, generator=g, dtype=torch.float64).float() for x in (picture, light)
+    ]
+    (only,) = torch.autograd.grad((picture, light), leaf, pull)
+    assert torch.equal(only, everything.gradients["camera_from_mesh"])
+
+
+def test_equal_depths_are_drawn_in_the_order_of_the_cloud() -> None:
+    call = as_single(random_call(2, frames=1, bones=1, influences=1, side=0.0, scale=(0.3, 0.31)))
+    call["camera_from_mesh"] = torch.eye(4)[None, None, :3]
+    call["means"] = torch.tensor([[0.0, 0.0, 2.0], [0.0, 0.0, 2.0]])
+    call["opacities"] = torch.tensor([0.9, 0.9])
+    call["colours"] = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    picture, _ = rasterize(**call)
+    middle = picture[0, 14, 19]
+    assert float(middle[0]) > 5.0 * float(middle[1]) > 0.0
+
+
+def test_empty_clouds_and_empty_sequences_give_empty_pictures() -> None:
+    call = as_single(random_call(4))
+    none = {k: v[:0] for k, v in call.items() if k in ("means", "factors", "opacities")}
+    none |= {"bones": call["bones"][:0], "weights": call["weights"][:0]}
+    none |= {"colours": call["colours"][:, :0]}
+    picture, light = rasterize(**(call | none))
+    assert picture.shape == (2, 29, 37, 3)
+    assert float(picture.abs().sum()) == 0.0
+    assert float(light.min()) == 1.0
+
+
+def test_a_wrong_shape_and_a_wrong_call_are_refused() -> None:
+    call = as_single(random_call(4))
+    with pytest.raises(ValueError, match="either factors or covariances, and not both"):
+        rasterize(**call, covariances=call["factors"])
+    with pytest.raises(ValueError, match=r"one layer or one a frame \(2\), got 3"):
+        rasterize(**(call | {"colours": call["colours"].expand(3, -1, -1)}))
+    with pytest.raises(Exception, match="means"):
+        rasterize(**(call | {"means": call["means"][:, :2]}))
+
+
+magnitudes = st.floats(-38.0, 38.0).map(lambda e: 10.0**e)
+
+
+@settings(max_examples=60, deadline=None)
+@given(magnitudes, magnitudes, magnitudes, st.integers(0, 1000))
+def test_no_finite_input_gives_a_nan(size: float, far: float, pull: float, seed: int) -> None:
+    call = as_single(random_call(12, seed=seed, width=9, height=7))
+    call["means"] = (call["means"] * far).clamp(-3e38, 3e38)
+    call["factors"] = (call["factors"] * size).clamp(-3e38, 3e38)
+    leaves = {k: call[k].clone().requires_grad_() for k in LEAVES}
+    picture, light = rasterize(**(call | leaves))
+    assert torch.isfinite(picture).all()
+    assert torch.isfinite(light).all()
+    loss = (picture * min(pull, 1e6)).sum() + light.sum()
+    for name, g in zip(LEAVES, torch.autograd.grad(loss, leaves.values()), strict=True):
+        assert not torch.isnan(g).any(), name
