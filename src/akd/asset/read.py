@@ -58,6 +58,8 @@ def find_format(path: Path) -> str:
     match suffix:
         case ".glb" | ".gltf" | ".obj" | ".ply" | ".stl" | ".off" | ".bvh":
             return suffix[1:]
+        case ".spz" | ".sog":
+            return "splat-ply"
     return suffix or "no suffix"
 
 
