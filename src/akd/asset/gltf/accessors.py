@@ -39,8 +39,10 @@ class Budget:
         """Count `size` bytes, before they are allocated or gone through."""
         self._spent += size
         if self._spent > self.limit:
-            raise GltfError(where, f"the file's arrays must need at most {self.limit} bytes, "
-                f"got {self._spent} by here"
+            raise GltfError(
+                where,
+                f"the file's arrays must need at most {self.limit} bytes, "
+                f"got {self._spent} by here",
             )
 
 
@@ -70,7 +72,9 @@ class Accessors:
         shape = (entry.integer("count"), components)
         if values.shape != shape:
             raise GltfError(entry.where, f"must have shape {shape}, its data has {values.shape}")
-        array = np.ascontiguousarray(values, _component_type(entry, tuple(_TYPES)))
+        dtype = _component_type(entry, tuple(_TYPES))
+        self.budget.charge(values.size * dtype.itemsize, entry.where)
+        array = np.array(values, dtype, order="C")
         array.flags.writeable = False
         self._raw[index] = array
 
@@ -130,8 +134,10 @@ class Accessors:
         offset, length = view.integer("byteOffset", 0), view.integer("byteLength", minimum=1)
         available = len(self._buffers[buffer])
         if offset + length > available:
-            raise GltfError(view.where, f"must end inside buffer {buffer} of {available} bytes, "
-                f"got byteOffset {offset} and byteLength {length}"
+            raise GltfError(
+                view.where,
+                f"must end inside buffer {buffer} of {available} bytes, "
+                f"got byteOffset {offset} and byteLength {length}",
             )
         return self._buffers[buffer][offset : offset + length]
 
@@ -162,8 +168,10 @@ class Accessors:
         if stride < size:
             raise GltfError(entry.where, f"byteStride must be at least {size}, got {stride}")
         if count and offset + stride * (count - 1) + size > len(data):
-            raise GltfError(entry.where, f"must end inside its buffer view of {len(data)} bytes, "
-                f"got {count} elements of {size} bytes, {stride} apart, from {offset}"
+            raise GltfError(
+                entry.where,
+                f"must end inside its buffer view of {len(data)} bytes, "
+                f"got {count} elements of {size} bytes, {stride} apart, from {offset}",
             )
         if not count:
             return np.zeros((0, components), dtype)
@@ -182,8 +190,9 @@ class Accessors:
         where = _component_type(indices, _INDEX_TYPES)
         rows = self._strided(indices, where, count, 1, tight=True)[:, 0]
         if count and int(rows.max()) >= len(base):
-            raise GltfError(indices.where, f"must be below the accessor's count of {len(base)}, "
-                f"got {int(rows.max())}"
+            raise GltfError(
+                indices.where,
+                f"must be below the accessor's count of {len(base)}, got {int(rows.max())}",
             )
         result = base.copy()
         result[rows] = self._strided(values, base.dtype, count, base.shape[1], tight=True)

@@ -75,7 +75,9 @@ def _split_glb(data: memoryview, problems: ProblemLog) -> list[tuple[int, memory
     if version != 2:
         raise GltfError("GLB", f"version must be 2, got {version}")
     if length > len(data):
-        raise GltfError("GLB", f"must have the {length} bytes it states, got {len(data)}: cut short")
+        raise GltfError(
+            "GLB", f"must have the {length} bytes it states, got {len(data)}: cut short"
+        )
     if length < len(data):
         what = f"{len(data) - length} bytes follow the end it states"
         problems.note("GLB", what, "they are ignored")

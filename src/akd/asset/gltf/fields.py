@@ -11,7 +11,7 @@ from akd.asset.asset import AssetError
 _REQUIRED: Final = object()
 _FLOAT32_MAX: Final = 3.4028234e38
 MAX_THINGS: Final = 100_000
-"""A file of one character has thousands of nodes at most; millions would take minutes to go through."""
+"""Of nodes, meshes and the like: a character has thousands at most, a million takes minutes."""
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
 _short.maxlist = _short.maxdict = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from akd.asset.asset import Problem, Severity
-from akd.asset.gltf.fields import GltfError
+from akd.asset.gltf.fields import Fields, GltfError, shown
 
 _KEPT = 500
 """A file broken in a million places is told of in this many."""
@@ -41,3 +41,19 @@ class ProblemLog:
             return tuple(self._problems)
         rest = Problem("note", "file", f"{self._left_out} more problems", "each is treated alike")
         return (*self._problems, rest)
+
+
+def objects_if_any(fields: Fields, key: str, kind: str, problems: ProblemLog) -> list[Fields]:
+    """Return a list of objects that a file can do without: what is no object is an empty one."""
+    try:
+        values = fields.items(key)
+    except GltfError as error:
+        problems.left_out(error, "taken as an empty list")
+        return []
+    wrong = [i for i, value in enumerate(values) if not isinstance(value, dict)]
+    if not wrong:
+        return fields.objects(key, kind)
+    what = f"{len(wrong)} are no objects, the first {shown(values[wrong[0]])}"
+    problems.warn(fields.place(key), what, "those are taken as empty")
+    mended = [value if isinstance(value, dict) else {} for value in values]
+    return Fields({key: mended}, fields.where).objects(key, kind)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from akd.asset.asset import Asset, AssetError
 from akd.asset.gltf.accessors import Accessors
-from akd.asset.gltf.clips import read_clips
+from akd.asset.gltf.clips import ClipReader
 from akd.asset.gltf.document import GltfDocument, read_document
 from akd.asset.gltf.extensions import check_required
 from akd.asset.gltf.fields import GltfError
-from akd.asset.gltf.materials import read_images, read_surfaces
-from akd.asset.gltf.meshes import MeshReader
-from akd.asset.gltf.nodes import read_nodes, read_scene_roots
+from akd.asset.gltf.images import read_images
+from akd.asset.gltf.materials import read_surfaces
+from akd.asset.gltf.meshes import read_meshes
+from akd.asset.gltf.nodes import read_nodes, read_scene_roots, with_fitting_morph_weights
+from akd.asset.gltf.parts import PartReader
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.skins import read_skins
 
@@ -39,8 +41,10 @@ def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog) -> Ass
     images = read_images(document, accessors, problems)
     surfaces = read_surfaces(root, images, problems)
     skins = read_skins(root, accessors, nodes, problems)
-    meshes = MeshReader(root, accessors, surfaces, problems).read(nodes, skins)
-    clips = read_clips(root, accessors, nodes, meshes, problems)
+    parts = PartReader(accessors, surfaces, problems)
+    meshes = read_meshes(root, parts, nodes, skins, problems)
+    nodes = with_fitting_morph_weights(nodes, meshes, problems)
+    clips = ClipReader(root, accessors, nodes, meshes, problems).read()
     if not nodes and not any(mesh.parts for mesh in meshes):
         problems.warn("file", "has no nodes and no triangles", "there is nothing to animate")
     return Asset(

@@ -1,0 +1,77 @@
+"""A node's transform as translation, rotation and scale, whichever way the file gives it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from akd.asset.gltf.fields import Fields, GltfError
+from akd.asset.gltf.problems import ProblemLog
+
+_UNIT_TOLERANCE = 1e-3
+_SHEAR_TOLERANCE = 1e-4
+_AFFINE_ROW = (0.0, 0.0, 0.0, 1.0)
+
+Trs = tuple[Float[np.ndarray, "3"], Float[np.ndarray, "4"], Float[np.ndarray, "3"]]
+"""Translation, rotation (unit, wxyz) and scale, in float64."""
+
+
+def read_transform(entry: Fields, problems: ProblemLog) -> Trs:
+    """Return the transform of a node relative to its parent."""
+    if entry.has("matrix"):
+        if any(entry.has(key) for key in ("translation", "rotation", "scale")):
+            problems.warn(entry.where, "has a matrix and other transforms", "the matrix counts")
+        # Stored column by column.
+        matrix = np.array(entry.numbers("matrix", 16), np.float64).reshape(4, 4).T
+        return _decompose(matrix, entry.place("matrix"), problems)
+    translation = np.array(entry.numbers("translation", 3, (0.0, 0.0, 0.0)), np.float64)
+    x, y, z, w = entry.numbers("rotation", 4, (0.0, 0.0, 0.0, 1.0))
+    scale = np.array(entry.numbers("scale", 3, (1.0, 1.0, 1.0)), np.float64)
+    return translation, _unit((w, x, y, z), entry.place("rotation"), problems), scale
+
+
+def _unit(
+    wxyz: tuple[float, float, float, float], where: str, problems: ProblemLog
+) -> Float[np.ndarray, "4"]:
+    length = math.hypot(*wxyz)
+    if length < 1e-6:
+        problems.warn(where, f"is a quaternion of length {length:.3g}", "no rotation is taken")
+        return np.array((1.0, 0.0, 0.0, 0.0))
+    if abs(length - 1.0) > _UNIT_TOLERANCE:
+        problems.warn(where, f"is a quaternion of length {length:.6g}", "it is normalised")
+    return np.array(wxyz, np.float64) / length
+
+
+def _decompose(matrix: Float[np.ndarray, "4 4"], where: str, problems: ProblemLog) -> Trs:
+    """The rotation is the nearest to the matrix with its columns' lengths, the scale, taken out.
+
+    A mirror image comes out as a negative x scale. Shear and perspective are dropped.
+    """
+    if not np.allclose(matrix[3], _AFFINE_ROW, atol=1e-6):
+        problems.warn(where, "its last row is not 0 0 0 1", "that row is ignored")
+    linear = matrix[:3, :3]
+    scale = np.linalg.norm(linear, axis=0)
+    if scale.max() > 3.4e38:
+        raise GltfError(where, f"must have a 32-bit scale, got {scale.max():.3g}")
+    columns = linear / np.where(scale > 0.0, scale, 1.0)
+    shear = float(np.abs(columns.T @ columns - np.diag((scale > 0.0).astype(float))).max())
+    if shear > _SHEAR_TOLERANCE:
+        what = f"is sheared: its columns are up to {shear:.3g} from square"
+        problems.warn(where, what, "the shear is dropped")
+    if np.linalg.det(columns) < 0.0:
+        scale[0], columns[:, 0] = -scale[0], -columns[:, 0]
+    left, _, right = np.linalg.svd(columns)
+    if np.linalg.det(left @ right) < 0.0:
+        # Only where a scale is zero: the direction that the matrix says nothing about.
+        left[:, 2] = -left[:, 2]
+    return matrix[:3, 3].copy(), _quaternion(left @ right), scale
+
+
+def _quaternion(rotation: Float[np.ndarray, "3 3"]) -> Float[np.ndarray, "4"]:
+    """Unit quaternion, wxyz, of a rotation matrix."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(rotation).as_quat(canonical=True)
+    return np.array((w, x, y, z))
