@@ -104,13 +104,10 @@ def _middle(
     trunk = [body.root, *_to_head(evidence, chain(ahead, True))]
     # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
     hanging = [
-        c
-        for j in trunk
-        for c in body.children[j]
-        if c not in plane.partners and c not in trunk and not carriers[c]
+        c for j in trunk for c in body.children[j] if c not in plane.partners and c not in trunk
     ]
     tails = [chain(c, False) for c in hanging]
-    tails = [t for t in tails if _is_tail(evidence, t, trunk)]
+    tails = [t for t in tails if _is_tail(evidence, t, trunk, bool(carriers[t[0]]))]
     return trunk, max(tails, key=len, default=[])
 
 
@@ -138,11 +135,12 @@ def _to_head(evidence: Evidence, chain: list[int]) -> list[int]:
     return chain[: heavy[-1] + 1] if heavy else chain
 
 
-def _is_tail(evidence: Evidence, chain: list[int], trunk: list[int]) -> bool:
+def _is_tail(evidence: Evidence, chain: list[int], trunk: list[int], carries: bool) -> bool:
+    """By name; else a chain of nothing else in particular that leads away from the head."""
     parts = [names.parts_of(evidence.skeleton.names[j]) for j in chain]
     if any("tail" in p for p in parts):
         return True
-    if any(p for p in parts):
+    if carries or any(p for p in parts):
         return False
     away = evidence.positions[chain[-1]] - evidence.positions[trunk[0]]
     ahead = evidence.positions[trunk[-1]] - evidence.positions[trunk[0]]
