@@ -37,6 +37,14 @@ def test_pictures_and_gradients_are_the_twins(kind: str, threads: int) -> None:
     assert_same(fast, slow, picture=2e-5, gradient=3e-4)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kernels_made_for_cuda_give_the_twins_pictures(kind: str) -> None:
+    call = random_call(**KINDS[kind])
+    slow = differentiate(twin, call)
+    fast = differentiate(lambda **c: rasterize(tiles=True, **c), as_single(call))
+    assert_same(fast, slow, picture=2e-5, gradient=3e-4)
+
+
 def test_ordinary_clouds_agree_to_single_precision() -> None:
     call = random_call(200, seed=3)
     fast = differentiate(rasterize, as_single(call))

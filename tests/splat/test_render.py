@@ -168,7 +168,7 @@ def test_bad_cameras_and_bones_are_named() -> None:
     flat = replace(
         camera, camera_from_world=camera.camera_from_world * torch.tensor([1, 1, 0, 1.0])
     )
-    with pytest.raises(ValueError, match="misses orthonormality by 0.937"):
+    with pytest.raises(ValueError, match=r"misses orthonormality by 0\.937"):
         render(cloud, flat)
     with pytest.raises(ValueError, match="focal lengths must be above zero, got 0"):
         render(cloud, replace(camera, focal=camera.focal * 0.0))

@@ -60,13 +60,14 @@ def project(
     """Centre, inverse covariance, half size of the box where alpha >= ALPHA_MIN, and sort key.
 
     A key is the depth's bits and, below them, the index: sorting keys sorts by depth, and equal
-    depths keep the order of the cloud. A negative half size means not drawn.
+    depths keep the order of the cloud. A Gaussian that is not drawn has a conic of zeros.
     """
     i, j = wp.tid()
     t = first_frame + i
     n = first_splat + j
     keys[t, n] = NEVER
     extents[t, n] = wp.vec2(-1.0, -1.0)
+    conics[t, n] = wp.vec3(0.0, 0.0, 0.0)
     phi = blend_transforms(transforms, t, n, bones, weights)
     seen = seen_from_camera(phi, means[n])
     o = opacities[n]
@@ -193,7 +194,6 @@ def project_backward(
     bone_slot: int,
     slot: int,
     conics: wp.array2d(dtype=wp.vec3),
-    extents: wp.array2d(dtype=wp.vec2),
     flat_slot: int,
     flat_gradients: wp.array3d(dtype=vec9),
     layer: int,
@@ -210,7 +210,7 @@ def project_backward(
     `d_transforms`, a slot's frame), so the sums are made in a fixed order.
     """
     n = first_splat + wp.tid()
-    if extents[t, n][0] < 0.0:
+    if conics[t, n][0] == 0.0:
         return
     g = flat_gradients[flat_slot, 0, n]
     for band in range(1, flat_gradients.shape[1]):

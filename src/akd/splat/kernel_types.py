@@ -16,7 +16,10 @@ import warp as wp
 
 from akd.splat import rules
 
-wp.config.log_level = wp.LOG_WARNING
+if hasattr(wp, "LOG_WARNING"):
+    wp.config.log_level = wp.LOG_WARNING
+else:
+    wp.config.quiet = True
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -169,7 +169,7 @@ class CpuRaster:
                 len(share),
                 [
                     *self._cloud, intrinsics, inputs.width, inputs.height, t, share.start,
-                    bone_slot, slot, *self._flat[1:], flat_slot, scratch[2],
+                    bone_slot, slot, self._flat[1], flat_slot, scratch[2],
                     min(t, layers - 1), int(cloud_too), *sums,
                 ],
             )  # fmt: skip

@@ -26,6 +26,8 @@ class Inputs:
     colours: Tensor
     opacities: Tensor
     bones: Tensor
+    bones_key: Tensor
+    """The caller's own tensor of bones, by which what follows from it is remembered."""
     weights: Tensor
     intrinsics: Tensor
     grounds: Tensor

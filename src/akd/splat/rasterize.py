@@ -15,6 +15,7 @@ from torch import Tensor
 
 from akd.splat.raster_cpu import CpuRaster
 from akd.splat.raster_inputs import Inputs
+from akd.splat.raster_tiles import TileRaster
 
 
 class _Rasterize(torch.autograd.Function):
@@ -31,13 +32,9 @@ class _Rasterize(torch.autograd.Function):
         inputs: Inputs,
         is_factor: bool,
         threads: int | None,
+        tiles: bool,
     ) -> tuple[Tensor, Tensor]:
-        if inputs.means.is_cuda:
-            from akd.splat.raster_cuda import CudaRaster
-
-            raster = CudaRaster(inputs)
-        else:
-            raster = CpuRaster(inputs, threads)
+        raster = TileRaster(inputs) if tiles else CpuRaster(inputs, threads)
         raster.forward()
         ctx.raster, ctx.is_factor = raster, is_factor
         size = (inputs.frames, inputs.height, inputs.width)
@@ -54,12 +51,12 @@ class _Rasterize(torch.autograd.Function):
             cloud_too=cloud_too,
         )
         if not cloud_too:
-            return (d_transforms, *(None,) * 7)
+            return (d_transforms, *(None,) * 8)
         d_shape = six[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].unflatten(-1, (3, 3))
         if ctx.is_factor:
             # S = M M^T, so dM = 2 dS M.
             d_shape = 2.0 * d_shape @ raster.inputs.factors
-        return (d_transforms, d_means, d_shape, d_colours, d_opacities, None, None, None)
+        return (d_transforms, d_means, d_shape, d_colours, d_opacities, *(None,) * 4)
 
 
 def covariance_factors(covariances: Float[Tensor, "N 3 3"]) -> Float[Tensor, "N 3 3"]:
@@ -84,6 +81,7 @@ def rasterize(
     covariances: Float[Tensor, "N 3 3"] | None = None,
     grounds: Float[Tensor, "T 4"] | None = None,
     threads: int | None = None,
+    tiles: bool | None = None,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """Light of the splats over black, and the part of the background's light that passes them.
 
@@ -92,7 +90,8 @@ def rasterize(
     conditioned, a factor M with S = M M^T, such as rotation times scales. `colours` has one layer
     for all frames (C = 1) or one a frame. `intrinsics` are fx, fy, cx, cy in pixels and get no
     gradient. `grounds` are planes in the camera's frame below which Gaussians are switched off.
-    Runs in float32 on the tensors' device; `threads` is for the CPU.
+    Runs in float32 on the tensors' device; `threads` is for the CPU. `tiles` chooses the kernels:
+    those made for CUDA, or those made for the CPU; None leaves it to the device.
     """
     if (factors is None) == (covariances is None):
         raise ValueError("rasterize needs either factors or covariances, and not both")
@@ -118,13 +117,17 @@ def rasterize(
         colours=plain(colours),
         opacities=plain(opacities),
         bones=bones.detach().to(device=device, dtype=torch.int32).contiguous(),
+        bones_key=bones,
         weights=plain(weights),
         intrinsics=plain(intrinsics),
         grounds=plain(intrinsics.new_zeros(0, 4) if grounds is None else grounds),
         width=width,
         height=height,
     )
-    single = (
-        x.to(dtype=torch.float32) for x in (camera_from_mesh, means, shape, colours, opacities)
-    )
-    return _Rasterize.apply(*single, inputs, factors is not None, threads)  # type: ignore[return-value]
+    by_tiles = means.is_cuda if tiles is None else tiles
+    if means.is_cuda and not by_tiles:
+        raise ValueError("tiles=False is for the CPU; the cloud is on a CUDA device")
+    with_gradient = (camera_from_mesh, means, shape, colours, opacities)
+    single = (x.to(dtype=torch.float32) for x in with_gradient)
+    result: Any = _Rasterize.apply(*single, inputs, factors is not None, threads, by_tiles)
+    return result

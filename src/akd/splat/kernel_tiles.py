@@ -1,0 +1,404 @@
+"""Warp kernels for CUDA: Gaussians are listed by tile, sorted, and blended by a lane a pixel.
+
+A warp of 32 lanes covers 8 x 4 pixels and walks its tile's list together. In the backward it adds
+up its lanes by shuffles before one atomic addition. The same kernels run on the CPU, lane after
+lane, where the tests compare them with the twin.
+"""
+
+# Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
+# annotations are Warp types.
+# ruff: noqa: UP018, RUF046
+# pyright: reportGeneralTypeIssues=false, reportCallIssue=false, reportArgumentType=false
+# pyright: reportIndexIssue=false, reportOperatorIssue=false, reportAttributeAccessIssue=false
+# pyright: reportReturnType=false, reportAssignmentType=false, reportMissingParameterType=false
+# pyright: reportUntypedFunctionDecorator=false
+
+from __future__ import annotations
+
+import warp as wp
+
+from akd.splat.kernel_types import (
+    ALPHA_MAX,
+    ALPHA_MIN,
+    STOP,
+    end_pixel,
+    first_pixel,
+    no_type_check,
+    reach,
+    vec9,
+)
+
+wp.set_module_options({"enable_backward": False, "fast_math": True})
+
+
+# (A native function that returns a value may carry no second decorator.)
+@wp.func_native("""
+#if defined(__CUDA_ARCH__)
+    return __any_sync(0xffffffffu, mine) != 0;
+#else
+    return mine;
+#endif
+""")
+def any_lane(mine: wp.int32) -> wp.int32:
+    """1 where any lane of the warp says 1; on the CPU a lane is alone."""
+    ...
+
+
+@wp.func_native("""
+    float* to = reinterpret_cast<float*>(out.data) + size_t(9) * size_t(index);
+#if defined(__CUDA_ARCH__)
+    // Eight sums over 32 lanes in nine shuffles: at each step a lane hands over the half of its
+    // values that the lane across keeps, until each group of four lanes holds one sum.
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x & 31;
+    float a[4], b[2], c;
+    const bool upper = lane & 16, middle = lane & 8, lower = lane & 4;
+    for (int k = 0; k < 4; ++k) {
+        const float keep = upper ? v[k + 4] : v[k];
+        const float give = upper ? v[k] : v[k + 4];
+        a[k] = keep + __shfl_xor_sync(all, give, 16);
+    }
+    for (int k = 0; k < 2; ++k) {
+        const float keep = middle ? a[k + 2] : a[k];
+        const float give = middle ? a[k] : a[k + 2];
+        b[k] = keep + __shfl_xor_sync(all, give, 8);
+    }
+    {
+        const float keep = lower ? b[1] : b[0];
+        const float give = lower ? b[0] : b[1];
+        c = keep + __shfl_xor_sync(all, give, 4);
+    }
+    c += __shfl_xor_sync(all, c, 2);
+    c += __shfl_xor_sync(all, c, 1);
+    const int which = (upper ? 4 : 0) + (middle ? 2 : 0) + (lower ? 1 : 0);
+    if ((lane & 3) == 0 && which < count) atomicAdd(to + which, c);
+    if (count > 8) {
+        float last = v[8];
+        for (int step = 16; step > 0; step >>= 1) last += __shfl_xor_sync(all, last, step);
+        if (lane == 1) atomicAdd(to + 8, last);
+    }
+#else
+    for (int k = 0; k < count; ++k) to[k] += v[k];
+#endif
+""")
+@no_type_check
+def add_lanes(out: wp.array(dtype=vec9), index: int, v: vec9, count: int):
+    """Add the first `count` numbers of all lanes of a warp to out[index]. All lanes must come."""
+    ...
+
+
+@wp.func
+@no_type_check
+def tiles_of_row(
+    centre: wp.vec2,
+    conic: wp.vec3,
+    extent: wp.vec2,
+    reach2: float,
+    row: int,
+    tile: int,
+    width: int,
+    height: int,
+):
+    """Tiles [start, end) of a row of tiles that the ellipse alpha >= ALPHA_MIN can touch.
+
+    Within the row's strip the ellipse reaches farthest right where its boundary does so at all, or
+    at the strip's edge nearest to that point; and so on the left.
+    """
+    low = float(row * tile) + 0.5 - centre[1]
+    high = float(wp.min(row * tile + tile, height) - 1) + 0.5 - centre[1]
+    low = wp.max(low, -extent[1])
+    high = wp.min(high, extent[1])
+    start = int(0)
+    end = int(0)
+    if low <= high:
+        tip = -conic[1] / conic[2] * extent[0]
+        yr = wp.clamp(tip, low, high)
+        yl = wp.clamp(-tip, low, high)
+        dr = conic[1] * conic[1] * yr * yr - conic[0] * (conic[2] * yr * yr - reach2)
+        dl = conic[1] * conic[1] * yl * yl - conic[0] * (conic[2] * yl * yl - reach2)
+        right = (wp.sqrt(wp.max(dr, 0.0)) - conic[1] * yr) / conic[0]
+        left = (wp.sqrt(wp.max(dl, 0.0)) + conic[1] * yl) / conic[0]
+        # Rounding may take a sliver; the exact test on alpha follows anyway.
+        slack = 1.0e-2 + 1.0e-4 * (right + left)
+        x0 = first_pixel(centre[0] - left - slack, 0, width)
+        x1 = end_pixel(centre[0] + right + slack, 0, width)
+        if x0 < x1:
+            start = x0 / tile
+            end = (x1 - 1) / tile + 1
+    return start, end
+
+
+@wp.func
+@no_type_check
+def rows_of(centre: wp.vec2, extent: wp.vec2, tile: int, height: int):
+    """Rows [start, end) of tiles that a Gaussian's box touches."""
+    y0 = first_pixel(centre[1] - extent[1], 0, height)
+    y1 = end_pixel(centre[1] + extent[1], 0, height)
+    start = int(0)
+    end = int(0)
+    if y0 < y1:
+        start = y0 / tile
+        end = (y1 - 1) / tile + 1
+    return start, end
+
+
+@wp.kernel
+@no_type_check
+def count_tiles(
+    centres: wp.array2d(dtype=wp.vec2),
+    conics: wp.array2d(dtype=wp.vec3),
+    extents: wp.array2d(dtype=wp.vec2),
+    opacities: wp.array(dtype=float),
+    tile: int,
+    width: int,
+    height: int,
+    counts: wp.array2d(dtype=wp.int32),
+):
+    """How many tiles each Gaussian touches in each frame."""
+    t, n = wp.tid()
+    total = int(0)
+    conic = conics[t, n]
+    if conic[0] > 0.0:
+        centre = centres[t, n]
+        extent = extents[t, n]
+        reach2 = reach(opacities[n])
+        first, last = rows_of(centre, extent, tile, height)
+        for row in range(first, last):
+            a, b = tiles_of_row(centre, conic, extent, reach2, row, tile, width, height)
+            total += b - a
+    counts[t, n] = total
+
+
+@wp.kernel
+@no_type_check
+def list_tiles(
+    centres: wp.array2d(dtype=wp.vec2),
+    conics: wp.array2d(dtype=wp.vec3),
+    extents: wp.array2d(dtype=wp.vec2),
+    depths: wp.array2d(dtype=wp.int64),
+    opacities: wp.array(dtype=float),
+    tile: int,
+    width: int,
+    height: int,
+    tiles_x: int,
+    tiles_y: int,
+    first_frame: int,
+    ends: wp.array2d(dtype=wp.int32),
+    counts: wp.array2d(dtype=wp.int32),
+    base: int,
+    keys: wp.array(dtype=wp.int64),
+    values: wp.array(dtype=wp.int32),
+):
+    """For each touched tile a key (tile, depth) and the Gaussian's place in [T, N]."""
+    i, n = wp.tid()
+    t = first_frame + i
+    if counts[t, n] > 0:
+        centre = centres[t, n]
+        conic = conics[t, n]
+        extent = extents[t, n]
+        reach2 = reach(opacities[n])
+        depth = depths[t, n] >> wp.int64(32)
+        place = ends[t, n] - counts[t, n] - base
+        first, last = rows_of(centre, extent, tile, height)
+        for row in range(first, last):
+            a, b = tiles_of_row(centre, conic, extent, reach2, row, tile, width, height)
+            for column in range(a, b):
+                index = (i * tiles_y + row) * tiles_x + column
+                keys[place] = (wp.int64(index) << wp.int64(32)) | depth
+                values[place] = t * centres.shape[1] + n
+                place += 1
+
+
+@wp.kernel
+@no_type_check
+def find_ranges(
+    keys: wp.array(dtype=wp.int64),
+    count: int,
+    base: int,
+    first_tile: int,
+    ranges: wp.array2d(dtype=wp.int32),
+):
+    """Where each tile's part of the sorted list starts and ends."""
+    i = wp.tid()
+    here = int(keys[i] >> wp.int64(32))
+    before = int(-1)
+    after = int(-1)
+    if i > 0:
+        before = int(keys[i - 1] >> wp.int64(32))
+    if i < count - 1:
+        after = int(keys[i + 1] >> wp.int64(32))
+    if before != here:
+        ranges[first_tile + here, 0] = base + i
+    if after != here:
+        ranges[first_tile + here, 1] = base + i + 1
+
+
+@wp.func
+@no_type_check
+def pixel_of(index: int, lane: int, tile: int, tiles_x: int, tiles_y: int):
+    """Frame, row and column of a lane's pixel: 32 lanes are 8 x 4 pixels of their tile."""
+    t = index / (tiles_x * tiles_y)
+    rest = index % (tiles_x * tiles_y)
+    block = lane / 32
+    across = tile / 8
+    x = (rest % tiles_x) * tile + (block % across) * 8 + lane % 8
+    y = (rest / tiles_x) * tile + (block / across) * 4 + (lane % 32) / 8
+    return t, y, x
+
+
+@wp.kernel
+@no_type_check
+def blend_tiles(
+    ids: wp.array(dtype=wp.int32),
+    ranges: wp.array2d(dtype=wp.int32),
+    centres: wp.array(dtype=wp.vec2),
+    conics: wp.array(dtype=wp.vec3),
+    opacities: wp.array(dtype=float),
+    colours: wp.array2d(dtype=wp.vec3),
+    tile: int,
+    width: int,
+    height: int,
+    tiles_x: int,
+    tiles_y: int,
+    picture: wp.array2d(dtype=wp.vec3),
+    light: wp.array2d(dtype=float),
+):
+    """Forward: one lane a pixel, front to back through the tile's list."""
+    index, lane = wp.tid()
+    t, y, x = pixel_of(index, lane, tile, tiles_x, tiles_y)
+    splats = opacities.shape[0]
+    layer = wp.min(t, colours.shape[0] - 1)
+    px = float(x) + 0.5
+    py = float(y) + 0.5
+    inside = y < height and x < width
+    left = float(1.0)
+    going = int(1)
+    if not inside:
+        going = int(0)
+    red = float(0.0)
+    green = float(0.0)
+    blue = float(0.0)
+    i = ranges[index, 0]
+    end = ranges[index, 1]
+    while i < end:
+        if any_lane(going) == 0:
+            break
+        place = ids[i]
+        m = centres[place]
+        q = conics[place]
+        n = place % splats
+        o = opacities[n]
+        dx = px - m[0]
+        dy = py - m[1]
+        power = -0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy
+        alpha = o * wp.exp(power)
+        if going == 1 and alpha >= ALPHA_MIN:
+            alpha = wp.min(alpha, ALPHA_MAX)
+            rest = left * (1.0 - alpha)
+            if rest <= STOP:
+                going = 0
+            else:
+                c = colours[layer, n]
+                share = alpha * left
+                red += share * c[0]
+                green += share * c[1]
+                blue += share * c[2]
+                left = rest
+        i += 1
+    if inside:
+        picture[t, y * width + x] = wp.vec3(red, green, blue)
+        light[t, y * width + x] = left
+
+
+@wp.kernel
+@no_type_check
+def blend_tiles_backward(
+    ids: wp.array(dtype=wp.int32),
+    ranges: wp.array2d(dtype=wp.int32),
+    centres: wp.array(dtype=wp.vec2),
+    conics: wp.array(dtype=wp.vec3),
+    opacities: wp.array(dtype=float),
+    colours: wp.array2d(dtype=wp.vec3),
+    tile: int,
+    width: int,
+    height: int,
+    tiles_x: int,
+    tiles_y: int,
+    picture: wp.array2d(dtype=wp.vec3),
+    light: wp.array2d(dtype=float),
+    d_picture: wp.array2d(dtype=wp.vec3),
+    d_light: wp.array2d(dtype=float),
+    first_tile: int,
+    first_place: int,
+    wanted: int,
+    gradients: wp.array(dtype=vec9),
+):
+    """Backward, front to back again (see `akd.splat.kernel_blend`).
+
+    Adds to gradients[place - first_place]; `wanted` is 5 where only the shape's gradients are
+    (centre and conic), 9 where opacity and colour are wanted too.
+    """
+    i_tile, lane = wp.tid()
+    index = first_tile + i_tile
+    t, y, x = pixel_of(index, lane, tile, tiles_x, tiles_y)
+    splats = opacities.shape[0]
+    layer = wp.min(t, colours.shape[0] - 1)
+    px = float(x) + 0.5
+    py = float(y) + 0.5
+    left = float(1.0)
+    coming = float(0.0)
+    g = wp.vec3(0.0, 0.0, 0.0)
+    going = int(0)
+    if y < height and x < width:
+        p = y * width + x
+        g = d_picture[t, p]
+        coming = wp.dot(picture[t, p], g) + light[t, p] * d_light[t, p]
+        going = int(1)
+    i = ranges[index, 0]
+    end = ranges[index, 1]
+    while i < end:
+        if any_lane(going) == 0:
+            break
+        place = ids[i]
+        m = centres[place]
+        q = conics[place]
+        n = place % splats
+        o = opacities[n]
+        dx = px - m[0]
+        dy = py - m[1]
+        e = wp.exp(-0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy)
+        alpha = o * e
+        touched = int(0)
+        share = float(0.0)
+        d_alpha = float(0.0)
+        d_power = float(0.0)
+        if going == 1 and alpha >= ALPHA_MIN:
+            clamped = alpha > ALPHA_MAX
+            alpha = wp.min(alpha, ALPHA_MAX)
+            through = 1.0 - alpha
+            rest = left * through
+            if rest <= STOP:
+                going = 0
+            else:
+                share = alpha * left
+                along = wp.dot(g, colours[layer, n])
+                coming = coming - share * along
+                if not clamped:
+                    d_alpha = left * along - coming / through
+                    d_power = d_alpha * alpha
+                left = rest
+                touched = 1
+        if any_lane(touched) == 1:
+            v = vec9(
+                d_power * (q[0] * dx + q[1] * dy),
+                d_power * (q[2] * dy + q[1] * dx),
+                -0.5 * d_power * dx * dx,
+                -d_power * dx * dy,
+                -0.5 * d_power * dy * dy,
+                d_alpha * e,
+                share * g[0],
+                share * g[1],
+                share * g[2],
+            )
+            add_lanes(gradients, place - first_place, v, wanted)
+        i += 1

@@ -1,0 +1,284 @@
+"""The rasterizer on CUDA: tiles, a radix sort, and a lane a pixel.
+
+Frames are sorted and differentiated in groups, so that the working memory does not grow with the
+length of the video. The host waits for the device once a call, to learn how long the lists are.
+"""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import warp as wp
+from torch import Tensor
+
+from akd.splat import kernel_bones, kernel_project, kernel_tiles
+from akd.splat.kernel_types import mat34, vec6, vec9
+from akd.splat.raster_inputs import Inputs, as_warp
+
+TILE = 8
+"""Side of a tile, pixels. Small tiles make longer lists to sort and far less to blend."""
+GROUP = 500_000
+"""Frames are grouped so that about this many Gaussians are worked on at a time."""
+SEGMENT = 512
+"""Gaussians of one bone that one warp adds up."""
+
+
+@dataclass(frozen=True)
+class BoneRows:
+    """For every bone the Gaussians it moves, cut into segments."""
+
+    entries: Tensor
+    """Places in the flattened [N, K] weights, ordered by bone."""
+    segments: Tensor
+    """Where each segment starts in `entries`; one more for the end."""
+    first_segments: Tensor
+    """The first segment of each bone; one more for the end."""
+
+    @classmethod
+    def of(cls, bones: Tensor, weights: Tensor, count: int) -> BoneRows:
+        """List the Gaussians of `count` bones, those of weight zero left out."""
+        flat = bones.flatten().long()
+        places = weights.flatten().nonzero().squeeze(-1)
+        order = torch.argsort(flat[places], stable=True)
+        entries = places[order].to(torch.int32)
+        sizes = torch.bincount(flat[places], minlength=count).cpu()
+        starts, firsts, place = [], [0], 0
+        for size in sizes.tolist():
+            starts += range(place, place + size, SEGMENT)
+            firsts.append(len(starts))
+            place += size
+        starts.append(place)
+        device = bones.device
+        return cls(
+            entries.contiguous(),
+            torch.tensor(starts, dtype=torch.int32, device=device),
+            torch.tensor(firsts, dtype=torch.int32, device=device),
+        )
+
+
+_rows: dict[int, tuple[Any, tuple, BoneRows]] = {}
+
+
+def bone_rows(key: Tensor, bones: Tensor, weights: Tensor, count: int) -> BoneRows:
+    """`BoneRows.of`, remembered for as long as the tensor `key` lives unchanged."""
+    state = (key._version, weights.shape, count, str(bones.device))
+    known = _rows.get(id(key))
+    if known is not None and known[0]() is key and known[1] == state:
+        return known[2]
+    rows = BoneRows.of(bones, weights, count)
+    place = id(key)
+    _rows[place] = (weakref.ref(key, lambda _: _rows.pop(place, None)), state, rows)
+    return rows
+
+
+class TileRaster:
+    """One picture sequence: made by `forward`, differentiated by `backward`.
+
+    On the CPU it gives the same pictures, slowly and on one thread: it is run there by the tests.
+    """
+
+    def __init__(self, inputs: Inputs, *, tile: int = TILE, group: int = GROUP) -> None:
+        self.inputs = inputs
+        self.tile = tile
+        self.device = inputs.means.device
+        self._warp_device = wp.device_from_torch(self.device)
+        frames, splats = inputs.frames, inputs.splats
+        self.group = max(1, min(frames, group // max(splats, 1)))
+        self.tiles = (-(-inputs.width // tile), -(-inputs.height // tile))
+        self._centres = self._empty(frames, splats, 2)
+        self._conics = self._empty(frames, splats, 3)
+        pixels = inputs.width * inputs.height
+        self.picture = self._empty(frames, pixels, 3)
+        self.light = self._empty(frames, pixels)
+        self._ids = torch.empty(0, dtype=torch.int32, device=self.device)
+        self._ranges = self._ids
+
+    def _empty(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.empty(shape, dtype=dtype, device=self.device)
+
+    def _zeros(self, *shape: int) -> Tensor:
+        return torch.zeros(shape, dtype=torch.float32, device=self.device)
+
+    def _stream(self) -> AbstractContextManager:
+        """Work on the stream that torch is using, so that the order of things is kept."""
+        if self.device.type != "cuda":
+            return nullcontext()
+        stream = wp.stream_from_torch(torch.cuda.current_stream(self.device))
+        return wp.ScopedStream(stream, sync_enter=False)
+
+    def _launch(self, kernel: Any, dim: Any, inputs: list[Any], block: int = 256) -> None:
+        wp.launch(
+            kernel, dim=dim, inputs=inputs, device=self._warp_device, record_tape=False,
+            block_dim=block,
+        )  # fmt: skip
+
+    def _groups(self) -> list[range]:
+        frames = self.inputs.frames
+        return [range(t, min(t + self.group, frames)) for t in range(0, frames, self.group)]
+
+    def forward(self) -> None:
+        """Fill `picture` and `light`."""
+        with self._stream():
+            self._list_and_sort()
+            self._launch(
+                kernel_tiles.blend_tiles,
+                (self._ranges.shape[0], self.tile * self.tile),
+                [*self._lists(), *self._seen()],
+                128,
+            )
+
+    def _sizes(self) -> list[int]:
+        return [self.tile, self.inputs.width, self.inputs.height]
+
+    def _lists(self) -> list[Any]:
+        inputs = self.inputs
+        return [
+            as_warp(self._ids, wp.int32), as_warp(self._ranges, wp.int32),
+            as_warp(self._centres.flatten(0, 1), wp.vec2),
+            as_warp(self._conics.flatten(0, 1), wp.vec3),
+            as_warp(inputs.opacities, wp.float32), as_warp(inputs.colours, wp.vec3),
+            *self._sizes(), *self.tiles,
+        ]  # fmt: skip
+
+    def _seen(self) -> list[Any]:
+        return [as_warp(self.picture, wp.vec3), as_warp(self.light, wp.float32)]
+
+    def _list_and_sort(self) -> None:
+        inputs = self.inputs
+        frames, splats = inputs.frames, inputs.splats
+        extents = self._empty(frames, splats, 2)
+        depths = self._empty(frames, splats, dtype=torch.int64)
+        counts = self._empty(frames, splats, dtype=torch.int32)
+        flat = [
+            as_warp(self._centres, wp.vec2), as_warp(self._conics, wp.vec3),
+            as_warp(extents, wp.vec2),
+        ]  # fmt: skip
+        opacities = as_warp(inputs.opacities, wp.float32)
+        self._launch(
+            kernel_project.project,
+            (frames, splats),
+            [
+                *inputs.cloud(), opacities, as_warp(inputs.intrinsics, wp.vec4),
+                as_warp(inputs.grounds, wp.vec4), inputs.width, inputs.height, 0, 0,
+                *flat, as_warp(depths, wp.int64),
+            ],
+        )  # fmt: skip
+        count_view = as_warp(counts, wp.int32)
+        self._launch(
+            kernel_tiles.count_tiles,
+            (frames, splats),
+            [*flat, opacities, *self._sizes(), count_view],
+        )
+        ends = counts.flatten().cumsum(0, dtype=torch.int32).view(frames, splats)
+        groups = self._groups()
+        # The one wait: how long is each group's list?
+        lengths = ends[[g.stop - 1 for g in groups], -1].tolist()
+        self._ids = self._empty(lengths[-1], dtype=torch.int32)
+        tiles_x, tiles_y = self.tiles
+        per_frame = tiles_x * tiles_y
+        self._ranges = torch.zeros(frames * per_frame, 2, dtype=torch.int32, device=self.device)
+        longest = max(b - a for a, b in zip([0, *lengths], lengths, strict=False))
+        keys = self._empty(2 * longest, dtype=torch.int64)
+        values = self._empty(2 * longest, dtype=torch.int32)
+        base = 0
+        for frames_here, end in zip(groups, lengths, strict=True):
+            count = end - base
+            if count == 0:
+                continue
+            key_array, value_array = wp.from_torch(keys), wp.from_torch(values)
+            self._launch(
+                kernel_tiles.list_tiles,
+                (len(frames_here), splats),
+                [
+                    *flat, as_warp(depths, wp.int64), opacities, *self._sizes(), tiles_x, tiles_y,
+                    frames_here.start, as_warp(ends, wp.int32), count_view, base,
+                    key_array, value_array,
+                ],
+            )  # fmt: skip
+            bits = 32 + max(1, (len(frames_here) * per_frame - 1).bit_length())
+            wp.utils.radix_sort_pairs(key_array, value_array, count, 0, bits)
+            self._ids[base:end] = values[:count]
+            self._launch(
+                kernel_tiles.find_ranges,
+                count,
+                [
+                    key_array, count, base, frames_here.start * per_frame,
+                    as_warp(self._ranges, wp.int32),
+                ],
+            )  # fmt: skip
+            base = end
+
+    def backward(
+        self, d_picture: Tensor, d_light: Tensor, *, cloud_too: bool
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Gradients to transforms, means, covariances (six numbers), colours and opacities."""
+        with self._stream():
+            return self._backward(d_picture, d_light, cloud_too)
+
+    def _backward(
+        self, d_picture: Tensor, d_light: Tensor, cloud_too: bool
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        inputs = self.inputs
+        splats, bones = inputs.splats, inputs.transforms.shape[1]
+        count = splats if cloud_too else 0
+        d_transforms = self._empty(*inputs.transforms.shape)
+        d_means, d_covariances = self._zeros(count, 3), self._zeros(count, 6)
+        d_colours = self._zeros(inputs.colours.shape[0], count, 3)
+        d_opacities = self._zeros(count)
+        rows = bone_rows(inputs.bones_key, inputs.bones, inputs.weights, bones)
+        gradients = self._empty(self.group, splats, 9)
+        d_phi = self._empty(self.group, splats, 3, 4)
+        partial = self._empty(self.group, rows.segments.shape[0] - 1, 3, 4)
+        per_frame = self.tiles[0] * self.tiles[1]
+        lanes = 32 if self.device.type == "cuda" else 1
+        lists, seen, cloud = self._lists(), self._seen(), inputs.cloud()
+        incoming = [as_warp(d_picture, wp.vec3), as_warp(d_light, wp.float32)]
+        sums = [
+            as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
+            as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),
+        ]  # fmt: skip
+        for frames in self._groups():
+            here = len(frames)
+            gradients.zero_()
+            self._launch(
+                kernel_tiles.blend_tiles_backward,
+                (here * per_frame, self.tile * self.tile),
+                [
+                    *lists, *seen, *incoming, frames.start * per_frame, frames.start * splats,
+                    9 if cloud_too else 5, as_warp(gradients.flatten(0, 1), vec9),
+                ],
+                128,
+            )  # fmt: skip
+            # The cloud's sums run over frames, so one lane takes all of them.
+            groups, each = (1, here) if cloud_too else (here, 1)
+            self._launch(
+                kernel_bones.project_backward_all,
+                (groups, splats),
+                [
+                    *cloud, as_warp(inputs.intrinsics, wp.vec4), inputs.width, inputs.height,
+                    frames.start, each, as_warp(self._conics, wp.vec3), as_warp(gradients, vec9),
+                    int(cloud_too), as_warp(d_phi, mat34), *sums,
+                ],
+                128,
+            )  # fmt: skip
+            self._launch(
+                kernel_bones.sum_segments,
+                (here, partial.shape[1], lanes),
+                [
+                    as_warp(rows.entries, wp.int32), as_warp(rows.segments, wp.int32), cloud[2],
+                    as_warp(d_phi, mat34), lanes, as_warp(partial, mat34),
+                ],
+            )  # fmt: skip
+            self._launch(
+                kernel_bones.sum_bones,
+                (here, bones),
+                [
+                    as_warp(rows.first_segments, wp.int32), as_warp(partial, mat34),
+                    frames.start, as_warp(d_transforms, mat34),
+                ],
+            )  # fmt: skip
+        return d_transforms, d_means, d_covariances, d_colours, d_opacities
