@@ -1,0 +1,157 @@
+"""MJCF of a simulated body, for MuJoCo and for Newton.
+
+MuJoCo is Z up: a vector (x, y, z) here becomes (x, -z, y) there. Joints are three hinges in the
+order of the control angles, with position servos, so that `ctrl` is the body's own targets and
+`qpos`, after the free joint, its angles, part by part in the order of `file_order`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.math import quaternion
+from akd.physics.body import Body, State
+from akd.physics.parameters import Parameters
+
+HALF = 0.5**0.5
+ZUP_FROM_YUP = (HALF, HALF, 0.0, 0.0)
+"""The quarter turn about x that takes our axes to MuJoCo's, wxyz."""
+AXIS_NAMES = ("flexion", "abduction", "twist")
+
+
+def zup_from_yup(vectors: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
+    """Turn vectors or points from Y up to Z up."""
+    x, y, z = vectors.unbind(-1)
+    return torch.stack((x, -z, y), dim=-1)
+
+
+def write_mjcf(body: Body, parameters: Parameters, path: str | Path, *, name: str = "body") -> None:
+    """Write a body, its servos and the ground it stands on."""
+    Path(path).write_text(mjcf_text(body, parameters, name=name), encoding="utf-8")
+
+
+def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
+    """The text of the MJCF file."""
+    p = parameters
+    labels = _unique(body.names)
+    mujoco = ET.Element("mujoco", model=name)
+    # Every body states its inertia; joints may turn without limit.
+    ET.SubElement(mujoco, "compiler", angle="radian", autolimits="true")
+    ET.SubElement(
+        mujoco, "option", timestep=_number(p.step), integrator="implicitfast",
+        gravity=_numbers(zup_from_yup(torch.tensor(p.gravity, dtype=torch.float64))),
+    )  # fmt: skip
+    default = ET.SubElement(mujoco, "default")
+    friction = f"{_number(p.friction)} 0.005 0.0001"
+    # The parts touch the ground, and not each other.
+    ET.SubElement(
+        default, "geom", contype="1", conaffinity="0", condim="3", friction=friction,
+        solref=f"{_number(max(0.005, 2.5 * p.step))} 1",
+    )  # fmt: skip
+    world = ET.SubElement(mujoco, "worldbody")
+    ET.SubElement(
+        world, "geom", name="ground", type="plane", size="0 0 1", contype="0", conaffinity="1",
+        friction=friction,
+    )  # fmt: skip
+    ET.SubElement(world, "light", pos="0 0 5", dir="0 0 -1", directional="true")
+    elements: list[ET.Element] = []
+    actuators = ET.Element("actuator")
+    pivots = zup_from_yup(body.pivots)
+    for i, parent in enumerate(body.parents):
+        above = world if parent < 0 else elements[parent]
+        place = pivots[i] if parent < 0 else pivots[i] - pivots[parent]
+        element = ET.SubElement(above, "body", name=labels[i], pos=_numbers(place))
+        elements.append(element)
+        if parent < 0:
+            ET.SubElement(element, "freejoint", name="root")
+        else:
+            for axis, what in zip(zup_from_yup(body.axes[i]), AXIS_NAMES, strict=True):
+                joint = f"{labels[i]}_{what}"
+                ET.SubElement(
+                    element, "joint", name=joint, type="hinge", axis=_numbers(axis),
+                    armature=_number(p.armature),
+                )  # fmt: skip
+                ET.SubElement(
+                    actuators, "position", name=joint, joint=joint, kp=_number(p.stiffness),
+                    kv=_number(p.damping),
+                )  # fmt: skip
+        centre = _numbers(zup_from_yup(body.centres[i] - body.pivots[i]))
+        ET.SubElement(
+            element, "inertial", pos=centre, mass=_number(float(body.masses[i])),
+            fullinertia=_numbers(_upper(_turned(body.inertias[i]))),
+        )  # fmt: skip
+        orientation = quaternion.multiply(
+            body.orientations.new_tensor(ZUP_FROM_YUP), body.orientations[i]
+        )
+        ET.SubElement(
+            element, "geom", name=labels[i], type="box", pos=centre, quat=_numbers(orientation),
+            size=_numbers(body.half_extents[i]),
+        )  # fmt: skip
+    if len(actuators):
+        mujoco.append(actuators)
+    ET.indent(mujoco)
+    return ET.tostring(mujoco, encoding="unicode") + "\n"
+
+
+def file_order(body: Body) -> list[int]:
+    """The parts in the order of the file, which is depth first."""
+    children: dict[int, list[int]] = {}
+    for i, parent in enumerate(body.parents):
+        children.setdefault(parent, []).append(i)
+    order, stack = [], [0]
+    while stack:
+        order.append(part := stack.pop())
+        stack.extend(reversed(children.get(part, [])))
+    return order
+
+
+def mujoco_position(body: Body, state: State) -> Float[Tensor, "*b Q"]:
+    """`qpos` of a state: root position, root quaternion (wxyz), joint angles."""
+    turn = state.rotation.new_tensor(ZUP_FROM_YUP)
+    rotation = quaternion.multiply(
+        quaternion.multiply(turn, state.rotation), quaternion.conjugate(turn)
+    )
+    joints = [part - 1 for part in file_order(body)[1:]]
+    angles = state.angles[..., joints, :].flatten(-2)
+    return torch.cat((zup_from_yup(state.position), rotation, angles), dim=-1)
+
+
+def mujoco_velocity(body: Body, state: State) -> Float[Tensor, "*b U"]:
+    """`qvel` of a state: root velocity in the world, root spin in its own frame, joint rates."""
+    spin = quaternion.rotate(quaternion.conjugate(state.rotation), state.spin)
+    joints = [part - 1 for part in file_order(body)[1:]]
+    rates = state.rates[..., joints, :].flatten(-2)
+    return torch.cat((zup_from_yup(state.velocity), zup_from_yup(spin), rates), dim=-1)
+
+
+def _turned(inertia: Float[Tensor, "3 3"]) -> Float[Tensor, "3 3"]:
+    turn = quaternion.to_matrix(inertia.new_tensor(ZUP_FROM_YUP))
+    return turn @ inertia @ turn.T
+
+
+def _upper(m: Float[Tensor, "3 3"]) -> Float[Tensor, "6"]:
+    """xx, yy, zz, xy, xz, yz: MuJoCo's order."""
+    return torch.stack((m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]))
+
+
+def _unique(names: tuple[str, ...]) -> list[str]:
+    """Names with a number where one comes again, as MJCF wants them unique."""
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return result
+
+
+def _number(value: float) -> str:
+    return f"{value:.17g}"
+
+
+def _numbers(values: Tensor) -> str:
+    return " ".join(_number(float(v)) for v in values)

@@ -1,0 +1,118 @@
+"""The exported body against MuJoCo: the same equations, the same rest."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from akd.export.mjcf import (
+    file_order,
+    mjcf_text,
+    mujoco_position,
+    mujoco_velocity,
+    write_mjcf,
+    zup_from_yup,
+)
+from akd.math import quaternion
+from akd.physics.body import Body, State, place
+from akd.physics.parameters import Parameters, scale_parameters
+from akd.physics.settings import SimulatorSettings
+from akd.physics.simulator import WarpSimulator
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "physics"))
+from bodies_for_tests import biped, quadruped, random_tree, tensor
+
+mujoco = pytest.importorskip("mujoco")
+
+
+def ours(body: Body, parameters: Parameters, start: State, targets, substeps: int) -> State:
+    simulator = WarpSimulator(body, parameters, dtype=torch.float64)
+    controls = targets.expand(1, substeps, *targets.shape)
+    return simulator.rollout(State(*(p[None] for p in start.parts())), controls)[0][-1]
+
+
+def theirs(
+    body: Body, parameters: Parameters, start: State, targets, seconds: float, *, fine: bool
+) -> torch.Tensor:
+    """World positions of the parts' pivots at the end, Z up, from MuJoCo."""
+    model = mujoco.MjModel.from_xml_string(mjcf_text(body, parameters))
+    if fine:
+        model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    data = mujoco.MjData(model)
+    data.qpos[:] = mujoco_position(body, start).numpy()
+    data.qvel[:] = mujoco_velocity(body, start).numpy()
+    data.ctrl[:] = targets.flatten().numpy()
+    for _ in range(round(seconds / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    mujoco.mj_kinematics(model, data)
+    # Ours: world and its children come first in MuJoCo's list, then depth first.
+    return torch.from_numpy(data.xpos[1:].copy())[torch.argsort(torch.tensor(file_order(body)))]
+
+
+def pivots(body: Body, state: State) -> torch.Tensor:
+    return zup_from_yup(place(body, state.position, state.rotation, state.angles).origins)
+
+
+@pytest.mark.parametrize("make", [quadruped, biped, lambda: random_tree(4)])
+def test_free_flight_is_mujocos(make) -> None:
+    body = make()
+    generator = torch.Generator().manual_seed(0)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    joints = len(body) - 1
+    start = State(
+        body.pivots[0] + tensor((0.0, 20.0, 0.0)),
+        quaternion.from_rotation_vector(0.5 * normal(3)),
+        0.2 * normal(joints, 3), normal(3), normal(3), 0.5 * normal(joints, 3),
+    )  # fmt: skip
+    targets = 0.3 * normal(joints, 3)
+    base = replace(scale_parameters(body), upright_cap=0.0)
+    truth = theirs(body, replace(base, step=1e-4), start, targets, 1.0, fine=True)
+    moved = (truth - pivots(body, start)).norm(dim=-1).max()
+    assert moved > 1.0
+    errors = []
+    for substeps in (5_000, 20_000):
+        end = ours(body, replace(base, step=1.0 / substeps), start, targets, substeps)
+        errors.append(float((pivots(body, end) - truth).norm(dim=-1).max()))
+    # First order: a quarter of the step, a quarter of the error (a third, with the second order).
+    assert errors[1] < errors[0] / 3
+    assert errors[1] < 1e-3, errors
+
+
+@pytest.mark.parametrize(("make", "stiffness", "bend"), [(quadruped, 1.0, 0.1), (biped, 4.0, 0.08)])
+def test_standing_bodies_settle_as_in_mujoco(make, stiffness: float, bend: float) -> None:
+    body = make()
+    # Without the upright help, which MuJoCo does not have: both must stand by their own servos.
+    world = SimulatorSettings(stiffness=stiffness, upright_cap=0.0)
+    parameters = scale_parameters(body, world, step=1e-3)
+    # Knees bent, hips and ankles against them: every servo carries weight, feet stay flat.
+    targets = torch.zeros(len(body) - 1, 3, dtype=torch.float64)
+    for joint, name in enumerate(body.names[1:]):
+        for part, share in (("upper", 1), ("thigh", 1), ("lower", -2), ("shin", -2), ("foot", 1)):
+            if name.endswith(part):
+                targets[joint, 0] = bend * share
+    start = State.neutral(body)
+    end = ours(body, parameters, start, targets, 3000)
+    their_end = theirs(body, parameters, start, targets, 3.0, fine=False)
+    apart = (pivots(body, end) - their_end).norm(dim=-1).max()
+    assert apart < 0.01 * body.height
+    # Standing, not lying, and not where it began.
+    assert end.position[1] > 0.95 * body.pivots[0, 1]
+    assert (pivots(body, end) - pivots(body, start)).norm(dim=-1).max() > 0.015 * body.height
+
+
+def test_file_has_the_bodys_masses_and_unique_names(tmp_path: Path) -> None:
+    body = replace(quadruped(), names=("part",) * 13)
+    path = tmp_path / "body.xml"
+    write_mjcf(body, scale_parameters(body), path)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert model.nbody == 14
+    assert model.nu == 36
+    assert float(model.body_mass.sum()) == pytest.approx(body.mass)
+    assert model.body(2).name == "part_2"
