@@ -1,0 +1,1 @@
+"""glTF out: clips added to the user's own file, and files made from scratch."""

@@ -1,0 +1,188 @@
+"""`build_document`: a new glTF document of a character, in metres, Y up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Float32, Integer
+
+from akd import __version__
+from akd.asset.gltf.document import GltfDocument
+from akd.export.gltf.clips import add_clips
+from akd.export.gltf.influences import pack_influences
+from akd.motion.clip_data import ClipData
+from akd.rig.mesh import SkinnedMesh
+from akd.rig.skeleton import Skeleton
+
+_VERTICES, _INDICES = 34962, 34963
+_COMPONENTS = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}
+_KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+
+
+def build_document(
+    mesh: SkinnedMesh,
+    skeleton: Skeleton,
+    clips: Sequence[ClipData] = (),
+    *,
+    name: str = "character",
+    extras: Mapping[str, Any] | None = None,
+) -> GltfDocument:
+    """Make a glTF document of a skinned mesh, its skeleton and clips on it.
+
+    Node j is joint j of the skeleton, so clips name joints. `extras` go to the document's `asset`.
+    Normals are the mesh's smooth ones.
+    """
+    data = _Data()
+    nodes, roots = _joint_nodes(skeleton, name)
+    joints = _bone_nodes(mesh, nodes)
+    positions = mesh.vertices.numpy(force=True).astype(np.float32)
+    faces = mesh.faces.numpy(force=True)
+    bones, weights = pack_influences(
+        mesh.skin.bones.numpy(force=True), mesh.skin.weights.numpy(force=True)
+    )
+    attributes = {
+        "POSITION": data.add(positions, _VERTICES, bounds=True),
+        "NORMAL": data.add(smooth_normals(positions, faces), _VERTICES),
+        "COLOR_0": data.add(_colours(mesh), _VERTICES),
+    }
+    joint_type = np.uint8 if len(joints) <= 256 else np.uint16
+    for index in range(bones.shape[1] // 4):
+        four = slice(4 * index, 4 * index + 4)
+        attributes[f"JOINTS_{index}"] = data.add(bones[:, four].astype(joint_type), _VERTICES)
+        attributes[f"WEIGHTS_{index}"] = data.add(weights[:, four], _VERTICES)
+    # The largest number of a type is not an index but cuts strips.
+    index_type = np.uint16 if len(positions) < 2**16 else np.uint32
+    indices = data.add(faces.astype(index_type).reshape(-1, 1), _INDICES)
+    inverse_bind = mesh.skin.inverse_bind.numpy(force=True).astype(np.float32)
+    inverse_bind[:, 3] = (0.0, 0.0, 0.0, 1.0)
+    matrices = data.add(inverse_bind.transpose(0, 2, 1).reshape(-1, 16), None)
+    nodes.append({"name": name, "mesh": 0, "skin": 0})
+    asset: dict[str, Any] = {"version": "2.0", "generator": f"akd {__version__}"}
+    if extras:
+        asset["extras"] = dict(extras)
+    primitive = {"attributes": attributes, "indices": indices, "material": 0}
+    document = GltfDocument(
+        json={
+            "asset": asset,
+            "scene": 0,
+            "scenes": [{"nodes": [*roots, len(nodes) - 1]}],
+            "nodes": nodes,
+            "meshes": [{"name": name, "primitives": [primitive]}],
+            "materials": [
+                {
+                    "name": name,
+                    "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.9},
+                }
+            ],
+            "skins": [{"name": name, "joints": joints, "inverseBindMatrices": matrices}],
+            "accessors": data.accessors,
+            "bufferViews": data.views,
+            "buffers": [{"byteLength": data.length}],
+        },
+        buffers=(memoryview(b"".join(data.parts)),),
+        folder=Path(),
+        is_binary=True,
+    )
+    return add_clips(document, clips)
+
+
+class _Data:
+    """The buffer, one view for every accessor."""
+
+    def __init__(self) -> None:
+        self.accessors: list[dict[str, Any]] = []
+        self.views: list[dict[str, Any]] = []
+        self.parts: list[bytes] = []
+        self.length = 0
+
+    def add(self, values: np.ndarray, target: int | None, *, bounds: bool = False) -> int:
+        """Append the rows of an array; return the index of their accessor."""
+        raw = np.ascontiguousarray(values).tobytes()
+        view: dict[str, Any] = {
+            "buffer": 0,
+            "byteOffset": self.length,
+            "byteLength": len(raw),
+        }
+        if target is not None:
+            view["target"] = target
+        accessor: dict[str, Any] = {
+            "bufferView": len(self.views),
+            "componentType": _COMPONENTS[values.dtype.str[1:]],
+            "count": len(values),
+            "type": _KINDS[values.shape[1]],
+        }
+        if bounds:
+            accessor["min"] = values.min(axis=0).tolist()
+            accessor["max"] = values.max(axis=0).tolist()
+        self.parts.append(raw + b"\0" * (-len(raw) % 4))
+        self.length += len(self.parts[-1])
+        self.views.append(view)
+        self.accessors.append(accessor)
+        return len(self.accessors) - 1
+
+
+def _joint_nodes(skeleton: Skeleton, name: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """A node for each joint, and the roots of the scene."""
+    rest = skeleton.rest
+    nodes: list[dict[str, Any]] = []
+    for joint in range(len(skeleton)):
+        translation = rest.translation[joint].double().numpy(force=True)
+        w, x, y, z = _unit(rest.rotation[joint].double().numpy(force=True))
+        node: dict[str, Any] = {
+            "name": skeleton.names[joint],
+            "translation": translation.tolist(),
+            "rotation": [x, y, z, w],
+            "scale": rest.scale[joint].double().numpy(force=True).tolist(),
+        }
+        if skeleton.children[joint]:
+            node["children"] = list(skeleton.children[joint])
+        nodes.append(node)
+    roots = list(skeleton.roots)
+    if len(roots) > 1:
+        # The joints of a skin must hang together.
+        nodes.append({"name": f"{name} skeleton", "children": roots})
+        roots = [len(nodes) - 1]
+    return nodes, roots
+
+
+def _unit(wxyz: Float[np.ndarray, "4"]) -> list[float]:
+    return (wxyz / np.linalg.norm(wxyz)).tolist()
+
+
+def _bone_nodes(mesh: SkinnedMesh, nodes: list[dict[str, Any]]) -> list[int]:
+    """The node of each bone. A joint that serves as several bones gets a child for each further
+    one, because a skin may not name a node twice."""
+    joints: list[int] = []
+    for joint in mesh.skin.bone_joints.tolist():
+        node = joint
+        if node in joints:
+            node = len(nodes)
+            nodes.append({"name": f"{nodes[joint]['name']} {node}"})
+            nodes[joint] = {
+                **nodes[joint],
+                "children": [*nodes[joint].get("children", ()), node],
+            }
+        joints.append(node)
+    return joints
+
+
+def smooth_normals(
+    positions: Float32[np.ndarray, "V 3"], faces: Integer[np.ndarray, "F 3"]
+) -> Float32[np.ndarray, "V 3"]:
+    """Unit normals of the vertices: the mean of their faces' normals, weighted by area."""
+    corners = positions.astype(np.float64)[faces]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sums = np.zeros((len(positions), 3))
+    for corner in range(3):
+        np.add.at(sums, faces[:, corner], areas)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    # A vertex on no face, or on faces that cancel out, has to point somewhere.
+    normals = np.where(lengths > 1e-30, sums / np.maximum(lengths, 1e-30), (0.0, 1.0, 0.0))
+    return normals.astype(np.float32)
+
+
+def _colours(mesh: SkinnedMesh) -> Float32[np.ndarray, "V 3"]:
+    return mesh.colours.numpy(force=True).astype(np.float32).clip(0.0, 1.0)
