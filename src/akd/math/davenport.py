@@ -64,14 +64,27 @@ def unwrap(
     e = torch.linalg.cross(u2, u1)
     tilt = torch.atan2((u3 * e).sum(-1), (u3 * u1).sum(-1))
     frames = [angles[0]]
-    for current in angles[1:]:
+    for found in angles[1:]:
+        previous = frames[-1]
+        current = _settle(found, previous, tilt)
         mirrored = torch.stack(
             (current[..., 0] + math.pi, -current[..., 1] - 2.0 * tilt, current[..., 2] + math.pi),
             dim=-1,
         )
-        previous = frames[-1]
         near = previous + wrap(current - previous)
         far = previous + wrap(mirrored - previous)
         nearer = (near - previous).square().sum(-1) <= (far - previous).square().sum(-1)
         frames.append(torch.where(nearer[..., None], near, far))
     return torch.stack(frames)
+
+
+def _settle(
+    current: Float[Tensor, "*b 3"], previous: Float[Tensor, "*b 3"], tilt: Float[Tensor, "*_"]
+) -> Float[Tensor, "*b 3"]:
+    """In the gimbal only the sum or the difference of the outer angles means anything: keep the
+    first one as it was and let the third make up for it."""
+    reach = current[..., 1] + tilt
+    together = reach.cos().sign()
+    excess = torch.where(reach.sin().abs() < 1e-6, wrap(current[..., 0] - previous[..., 0]), 0.0)
+    zero = torch.zeros_like(excess)
+    return current + torch.stack((-excess, zero, together * excess), dim=-1)

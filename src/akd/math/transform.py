@@ -84,3 +84,10 @@ def apply(
 ) -> Float[Tensor, "*_ 3"]:
     """Take points through affine matrices."""
     return (matrix[..., :3, :3] @ points[..., None]).squeeze(-1) + matrix[..., :3, 3]
+
+
+def about_point(
+    rotation: Float[Tensor, "*#b 4"], point: Float[Tensor, "*#b 3"]
+) -> Float[Tensor, "*_ 4 4"]:
+    """The rigid transform that rotates about a fixed point."""
+    return from_linear(quaternion.to_matrix(rotation), point - quaternion.rotate(rotation, point))

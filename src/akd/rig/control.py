@@ -15,7 +15,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.math import davenport, quaternion, transform
-from akd.rig.neutral import about_point
 from akd.rig.pose import Pose
 from akd.rig.roles import Role
 from akd.rig.skeleton import Skeleton
@@ -93,10 +92,12 @@ class ControlRig:
         A point of the neutral body at x is at `deltas[m] x`, where m moves it.
         """
         turned = davenport.to_quaternion(self.axes, pose.angles)
-        local = about_point(turned, self.pivots)
+        local = transform.about_point(turned, self.pivots)
         if pose.slides is not None:
             local = _shifted(local, pose.slides)
-        root = about_point(davenport.to_quaternion(self.root_axes, pose.heading), self.root_pivot)
+        root = transform.about_point(
+            davenport.to_quaternion(self.root_axes, pose.heading), self.root_pivot
+        )
         root = _shifted(root, pose.translation)
         moved = self._tree.forward_matrices(torch.cat((root[..., None, :, :], local), dim=-3))
         still = torch.eye(4).to(moved).expand(*moved.shape[:-3], 1, 4, 4)

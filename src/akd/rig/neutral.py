@@ -101,7 +101,8 @@ def _lower_arms(skeleton: Skeleton, bind: Pose, arms: list[Limb], anatomy: Anato
     forward = torch.from_numpy(anatomy.forward).to(world)
     changed = False
     for limb in arms:
-        joint = limb.joints[1] if len(limb.joints) > 3 else limb.joints[0]
+        place = 1 if len(limb.joints) > 3 else 0  # past the collar bone
+        joint = limb.joints[place]
         reach = world[limb.tip, :3, 3] - world[joint, :3, 3]
         across = float(reach @ torch.from_numpy(anatomy.left).to(world))
         angle = math.atan2(abs(across), -float(reach[1]))
@@ -120,15 +121,6 @@ def _turn_subtree(
 ) -> Float[Tensor, "J 4 4"]:
     """Rotate a joint and all below it about the joint's origin."""
     pivot = world[joint, :3, 3]
-    turn = about_point(rotation, pivot)
+    turn = transform.about_point(rotation, pivot)
     members = torch.tensor(list(skeleton.subtree(joint)))
     return world.index_copy(0, members, turn @ world[members])
-
-
-def about_point(
-    rotation: Float[Tensor, "*#b 4"], point: Float[Tensor, "*#b 3"]
-) -> Float[Tensor, "*_ 4 4"]:
-    """The rigid transform that rotates about a fixed point."""
-    return transform.from_linear(
-        quaternion.to_matrix(rotation), point - quaternion.rotate(rotation, point)
-    )

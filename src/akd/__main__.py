@@ -1,0 +1,5 @@
+"""`python -m akd` is `akd`."""
+
+from akd.cli import entry
+
+entry()

@@ -1,0 +1,59 @@
+"""The command line: `akd COMMAND ...`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import tyro
+
+from akd import __version__
+from akd.commands.demo import Demo
+from akd.commands.errors import UsageError
+from akd.commands.export import Export
+from akd.commands.inspect import Inspect
+from akd.commands.zoo import Zoo
+
+Command = (
+    Annotated[Inspect, tyro.conf.subcommand("inspect")]
+    | Annotated[Zoo, tyro.conf.subcommand("zoo")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Demo, tyro.conf.subcommand("demo")]
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 2 for what the user can mend, 130 for Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments in (["--version"], ["-V"]):
+        print(f"akd {__version__}")
+        return 0
+    from akd.asset.asset import AssetError
+
+    try:
+        command = tyro.cli(
+            Command,  # pyright: ignore[reportArgumentType]
+            prog="akd",
+            description="Animate any rigged 3D character from a sentence.",
+            args=arguments or ["--help"],
+            config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
+        )
+        command.run()
+    except (UsageError, AssetError) as error:
+        print(f"akd: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"akd: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("akd: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+    return 0
+
+
+def entry() -> None:
+    """The `akd` program."""
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""`akd inspect`: what is in a file, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from akd.commands.errors import input_file
+
+
+@dataclass(frozen=True)
+class Inspect:
+    """Show what is in a file, what akd would drive, and every problem with what akd does about it.
+
+    Reads glTF and GLB, OBJ, PLY, STL, OFF, BVH, and Gaussian-splat PLY.
+    """
+
+    file: tyro.conf.Positional[Path]
+    """The file to look at."""
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
+    """Print JSON for a program to read, instead of text."""
+    height: float | None = None
+    """How tall the character is in metres, where the file's units are not to be believed."""
+    up: str = "y"
+    """The file's axis that points up: x, y or z."""
+
+    def run(self) -> None:
+        """Print the description."""
+        from akd.asset.read import read_asset
+        from akd.commands.describe import describe, describe_text
+        from akd.commands.options import character_of
+
+        asset = read_asset(input_file(self.file))
+        character = character_of(asset, height=self.height, up=self.up)
+        if self.as_json:
+            print(json.dumps(describe(character), indent=2))
+        else:
+            print(describe_text(character))

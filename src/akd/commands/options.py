@@ -1,0 +1,16 @@
+"""Turning options into objects, with errors that name the option."""
+
+from __future__ import annotations
+
+from akd.asset.asset import Asset
+from akd.commands.errors import UsageError
+from akd.rig.character import Character, load_character
+
+
+def character_of(asset: Asset, *, height: float | None, up: str) -> Character:
+    """The character in an asset, for the options `--height` and `--up`."""
+    if up not in ("x", "y", "z"):
+        raise UsageError(f"--up must be x, y or z, got {up!r}")
+    if height is not None and not 0 < height < 1e6:
+        raise UsageError(f"--height must be in metres, above zero and below 1e6, got {height:g}")
+    return load_character(asset, height=height, up=up)

@@ -1,0 +1,68 @@
+"""Loops: motions that end where they began, up to the root's displacement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from akd.motion.motion import Motion
+from akd.rig.control import ControlPose, ControlRig
+
+
+def loop_gap(rig: ControlRig, motion: Motion, *, height: float) -> float:
+    """Mean distance of the driven joints between the last frame and the first, once the bodies are
+    laid over each other at the root, as a fraction of the body's height."""
+    joints = [rig.root, *rig.joints]
+    ends = motion.world()[[0, -1]][:, joints, :3, 3]
+    shift = (ends[1, 0] - ends[0, 0]) * ends.new_tensor((1.0, 0.0, 1.0))
+    return float((ends[1] - shift - ends[0]).norm(dim=-1).mean()) / height
+
+
+def close_loop(rig: ControlRig, motion: Motion) -> Motion:
+    """Spread the gap between the last frame and the first evenly over the motion.
+
+    Angles and the root's height come back to where they began; horizontal travel and heading stay.
+    Joints that are not driven follow the ones that are.
+    """
+    pose = rig.from_pose(motion.pose)
+    span = max(motion.duration, 1e-9)
+    ramp = ((motion.times - motion.times[0]) / span).to(pose.angles)
+    rise = (pose.translation[-1] - pose.translation[0]) * pose.translation.new_tensor((0, 1.0, 0))
+    tilt = (pose.heading[-1] - pose.heading[0]) * pose.heading.new_tensor((0, 1.0, 1.0))
+    closed = ControlPose(
+        pose.translation - ramp[:, None] * rise,
+        pose.heading - ramp[:, None] * tilt,
+        pose.angles - ramp[:, None, None] * (pose.angles[-1] - pose.angles[0]),
+        None
+        if pose.slides is None
+        else pose.slides - ramp[:, None, None] * (pose.slides[-1] - pose.slides[0]),
+    )
+    return replace(motion, pose=rig.to_pose(closed))
+
+
+def repeat(rig: ControlRig, motion: Motion, times: int) -> Motion:
+    """The motion several times over, each round starting where the last one ended."""
+    if times < 1:
+        raise ValueError(f"times must be at least 1, got {times}")
+    pose = rig.from_pose(motion.pose)
+    period = motion.duration
+    rounds = range(times)
+    step = (pose.translation[-1] - pose.translation[0]) * pose.translation.new_tensor((1.0, 0, 1.0))
+    keep = slice(0, len(motion) - 1)
+
+    def joined(values: torch.Tensor) -> torch.Tensor:
+        return torch.cat([values[keep]] * times + [values[-1:]])
+
+    travelled = torch.cat(
+        [pose.translation[keep] + n * step for n in rounds]
+        + [pose.translation[-1:] + (times - 1) * step]
+    )
+    clock = torch.cat(
+        [motion.times[keep] + n * period for n in rounds]
+        + [motion.times[-1:] + (times - 1) * period]
+    )
+    slides = None if pose.slides is None else joined(pose.slides)
+    repeated = ControlPose(travelled, joined(pose.heading), joined(pose.angles), slides)
+    morphs = {node: joined(weights) for node, weights in motion.morphs.items()}
+    return replace(motion, times=clock, pose=rig.to_pose(repeated), morphs=morphs)
