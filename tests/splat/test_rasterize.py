@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from splat_clouds import LEAVES, as_single, assert_same, differentiate, random_call, twin
 
 from akd.splat import rules
+from akd.splat.raster_tiles import TileRaster
 from akd.splat.rasterize import covariance_factors, rasterize
 
 KINDS = {
@@ -110,6 +111,20 @@ def test_gaussians_below_the_ground_are_switched_off() -> None:
     assert float((without.light - slow.light).abs().max()) > 0.1
 
 
+def test_groups_of_frames_do_not_change_the_pictures_made_by_tiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call = as_single(random_call(frames=5)) | {"tiles": True}
+    together = differentiate(rasterize, call)
+    original = TileRaster.__init__
+    monkeypatch.setattr(TileRaster, "__init__", lambda s, i: original(s, i, tile=16, group=300))
+    apart = differentiate(rasterize, call)
+    assert torch.equal(together.picture, apart.picture)
+    for name in LEAVES:
+        a, b = apart.gradients[name], together.gradients[name]
+        assert float((a - b).norm()) < 1e-5 * float(b.norm()), name
+
+
 @pytest.mark.parametrize("frames", [1, 5, 8])
 def test_repeats_are_equal_bit_for_bit(frames: int) -> None:
     call = as_single(random_call(300, frames=frames))
@@ -121,8 +136,9 @@ def test_repeats_are_equal_bit_for_bit(frames: int) -> None:
             assert torch.equal(first.gradients[name], again.gradients[name]), name
 
 
-def test_bone_gradients_alone_equal_those_with_everything_else() -> None:
-    call = as_single(random_call())
+@pytest.mark.parametrize("tiles", [False, True])
+def test_bone_gradients_alone_equal_those_with_everything_else(tiles: bool) -> None:
+    call = as_single(random_call()) | {"tiles": tiles}
     everything = differentiate(rasterize, call)
     leaf = call["camera_from_mesh"].clone().requires_grad_()
     picture, light = rasterize(**(call | {"camera_from_mesh": leaf}))

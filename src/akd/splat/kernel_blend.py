@@ -27,7 +27,7 @@ from akd.splat.kernel_types import (
     vec9,
 )
 
-wp.set_module_options({"enable_backward": False})
+wp.set_module_options({"enable_backward": False, "optimization_level": 3})
 
 RESEED = wp.constant(15)
 """The exponential is continued along a row by multiplication, and computed anew every 16 pixels."""

@@ -286,7 +286,7 @@ def blend_tiles(
         place = ids[i]
         m = centres[place]
         q = conics[place]
-        n = place % splats
+        n = place - t * splats
         o = opacities[n]
         dx = px - m[0]
         dy = py - m[1]
@@ -362,7 +362,7 @@ def blend_tiles_backward(
         place = ids[i]
         m = centres[place]
         q = conics[place]
-        n = place % splats
+        n = place - t * splats
         o = opacities[n]
         dx = px - m[0]
         dy = py - m[1]
