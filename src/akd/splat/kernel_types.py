@@ -20,6 +20,7 @@ if hasattr(wp, "LOG_WARNING"):
     wp.config.log_level = wp.LOG_WARNING
 else:
     wp.config.quiet = True
+wp.init()
 
 F = TypeVar("F", bound=Callable[..., object])
 
