@@ -1,0 +1,138 @@
+"""Puts a whole body together: the trunk first, then legs that reach from it to their feet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from akd.zoo.carriage import Turns
+from akd.zoo.legs import STANCE_REACH, FootPath, LegShape, leg_end, pose_blade, pose_leg
+from akd.zoo.puppet import Posed, Puppet, turn_y
+from akd.zoo.shapes import Array
+
+_ROUNDS = 4
+
+
+@dataclass
+class BodyPath:
+    """What the trunk does."""
+
+    x: Array
+    z: Array
+    """Of the root on the ground, metres."""
+    heading: Array
+    turns: Turns
+    """Local rotations of all joints but root and legs."""
+    sway: Array
+    """Sideways shift of the body in the root's frame, metres."""
+    surge: Array
+    """Forward shift of the body in the root's frame, metres."""
+    rise: Array
+    """Height of the centre of mass above its height in the bind pose, metres."""
+
+
+def pose_trunk(puppet: Puppet, body: BodyPath, height: Array) -> Posed:
+    """Pose everything but the legs, the middle of the trunk `height` [T] above its bind place."""
+    frames = len(body.x)
+    posed = Posed.empty(puppet, frames)
+    heading = turn_y(body.heading)
+    legs = {name for foot in puppet.feet for name in foot.leg.bones}
+    root, pelvis = puppet.index["root"], puppet.index["pelvis"]
+    posed.rotation[:, root] = heading
+    posed.position[:, root] = np.stack((body.x, np.zeros(frames), body.z), axis=-1)
+    posed.follow(puppet, pelvis, body.turns.get("pelvis"))
+    for joint, name in enumerate(puppet.names):
+        if joint not in (root, pelvis) and name not in legs:
+            posed.follow(puppet, joint, body.turns.get(name))
+    # The trunk turns about its middle, not about the pelvis.
+    chest = _chest(puppet)
+    middle = 0.5 * (posed.position[:, pelvis] + posed.position[:, chest])
+    rest = 0.5 * (puppet.bind[pelvis] + puppet.bind[chest])
+    wanted = rest + np.stack((body.sway, height, body.surge), axis=-1)
+    wanted = posed.position[:, root] + (heading @ wanted[..., None])[..., 0]
+    shift = wanted - middle
+    moving = np.ones(len(puppet.names), bool)
+    moving[root] = False
+    posed.position[:, moving] += shift[:, None]
+    return posed
+
+
+def _chest(puppet: Puppet) -> int:
+    """The joint at the front end of what carries the legs."""
+    quadruped = "left_fore_upper" in puppet.index
+    return puppet.index["neck_1" if quadruped else "pelvis"]
+
+
+def pose_body(
+    puppet: Puppet, body: BodyPath, feet: Sequence[FootPath], *, drop: tuple[float, float],
+    correction: Array,
+) -> Posed:  # fmt: skip
+    """Pose the whole body, the trunk lowered by `drop` (hind, fore) metres."""
+    posed = pose_trunk(puppet, _dropped(puppet, body, drop), body.rise + correction - np.mean(drop))
+    for foot, path in zip(puppet.feet, feet, strict=True):
+        pose_blade(posed, puppet, foot.leg, path)
+        pose_leg(posed, puppet, LegShape.of(puppet, foot.leg), path)
+    return posed
+
+
+def _dropped(puppet: Puppet, body: BodyPath, drop: tuple[float, float]) -> BodyPath:
+    """Pitch the trunk so that its two ends sink by different amounts."""
+    hind, fore = drop
+    if hind == fore or "left_fore_upper" not in puppet.index:
+        return body
+    length = puppet.place("neck_1")[2] - puppet.place("pelvis")[2]
+    turns = dict(body.turns)
+    from akd.zoo.puppet import turn_x
+
+    tilt = turn_x((fore - hind) / length)
+    turns["pelvis"] = tilt @ turns.get("pelvis", np.eye(3))
+    return BodyPath(body.x, body.z, body.heading, turns, body.sway, body.surge, body.rise)
+
+
+def missing_reach(
+    puppet: Puppet, posed: Posed, feet: Sequence[FootPath]
+) -> tuple[float, float]:
+    """How far hips and shoulders must sink for every planted foot to be in reach, metres."""
+    need = {"hind": -np.inf, "fore": -np.inf}
+    for foot, path in zip(puppet.feet, feet, strict=True):
+        if not path.contact.any():
+            continue
+        shape = LegShape.of(puppet, foot.leg)
+        hip = posed.position[:, puppet.index[foot.leg.upper]]
+        leg = (leg_end(puppet, foot.leg, path) - hip)[path.contact]
+        reach = STANCE_REACH[foot.leg.kind] * shape.reach(path.fold[path.contact])
+        level = (leg[:, [0, 2]] ** 2).sum(axis=1)
+        room = np.sqrt(np.maximum(reach**2 - level, (0.3 * reach) ** 2))
+        key = "fore" if foot.leg.kind == "fore" else "hind"
+        need[key] = max(need[key], float((-leg[:, 1] - room).max()))
+    if need["fore"] == -np.inf:
+        need["fore"] = need["hind"]
+    return need["hind"], need["fore"]
+
+
+def settle_body(
+    puppet: Puppet, body: BodyPath, feet: Sequence[FootPath], *, level: bool = False,
+    least_drop: float = 0.0, on_round: Callable[[Posed], None] | None = None,
+) -> tuple[Posed, tuple[float, float]]:  # fmt: skip
+    """Pose the body so that planted feet are in reach and its centre of mass rises as told.
+
+    With `level`, the centre of mass follows `rise` exactly; otherwise only its changes do, and the
+    body is as high as its legs allow, but at least `least_drop` below the bind pose.
+    """
+    drop = (least_drop, least_drop)
+    correction = np.zeros(len(body.x))
+    rest_height = float(puppet.mass[:, 1].sum() / puppet.mass[:, 3].sum())
+    posed = pose_body(puppet, body, feet, drop=drop, correction=correction)
+    for _ in range(_ROUNDS):
+        centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - rest_height
+        error = centre - body.rise
+        correction = correction - (error if level else error - error.mean())
+        if not level:
+            hind, fore = missing_reach(puppet, posed, feet)
+            drop = (max(drop[0] + hind, least_drop), max(drop[1] + fore, least_drop))
+        posed = pose_body(puppet, body, feet, drop=drop, correction=correction)
+        if on_round is not None:
+            on_round(posed)
+    return posed, drop

@@ -1,0 +1,268 @@
+"""The parameters a creature is built from.
+
+Lengths are fractions of the creature's height (of its withers for a quadruped, of its hips for a
+theropod, of its crown for a humanoid) unless they say metres; angles are degrees; colours are linear
+RGB in 0..1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Colour = tuple[float, float, float]
+FootKind = Literal["paw", "hoof", "pad", "claw"]
+EarKind = Literal["pointed", "round", "leaf", "flop", "fan", "none"]
+Pattern = Literal["plain", "stripes", "spots", "patches", "bands"]
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A leg of three segments and a foot, hanging from its top joint."""
+
+    top: float
+    """Height of the top joint (hip or point of the shoulder)."""
+    ratios: tuple[float, float, float]
+    """Lengths of upper, lower and foot (cannon) relative to each other."""
+    angles: tuple[float, float, float]
+    """Their lean in the standing pose, from straight down towards the front."""
+    radii: tuple[float, float, float, float]
+    """Thickness at the top, the knee or elbow, the hock or wrist, and the toes."""
+    muscle: float
+    """Front-to-back half-width of the fleshy part at the top."""
+    spread: float
+    """Sideways distance of the foot from the middle."""
+
+
+@dataclass(frozen=True)
+class Foot:
+    """What touches the ground."""
+
+    kind: FootKind
+    length: float
+    width: float
+    height: float
+    """Height of the toes' joint above the ground."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head along its own axis, from the back of the skull to the nose."""
+
+    length: float
+    pitch: float
+    """How far the nose points above the horizon."""
+    skull_width: float
+    """Half-width of the skull over the head's length; the five below are on the same scale."""
+    skull_height: float
+    muzzle_width: float
+    muzzle_height: float
+    jaw: float
+    """Depth of the cheek below the axis."""
+    muzzle: float
+    """Share of the head in front of the eyes."""
+    eye: float = 0.05
+    """Radius of the eye over the head's length."""
+    cheek: float = 0.0
+    """Fur or muscle that widens the cheek."""
+    ear: EarKind = "pointed"
+    ear_length: float = 0.5
+    """Over the head's length."""
+    ear_width: float = 0.25
+    ear_spread: float = 25.0
+    """How far the ears lean outwards from upright, degrees."""
+    horns: Literal["none", "cow", "antlers", "goat", "tusks"] = "none"
+    horn_length: float = 0.0
+    """Over the head's length."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """A tail of several joints."""
+
+    length: float
+    pitch: float
+    """Direction of its root above the horizon, backwards."""
+    curl: float
+    """How much it bends upwards towards its end."""
+    radii: tuple[float, float, float, float]
+    """Thickness at root, one third, two thirds and end, hair included."""
+    tuft: float = 0.0
+    """Radius of a tuft of hair at the end."""
+
+
+@dataclass(frozen=True)
+class Coat:
+    """Colours."""
+
+    base: Colour
+    back: Colour | None = None
+    """Along the spine; `None` keeps the base, as with the other optional colours."""
+    belly: Colour | None = None
+    face: Colour | None = None
+    """Muzzle, cheeks and throat."""
+    socks: Colour | None = None
+    sock_height: float = 0.0
+    """How far up the legs the socks reach, as a fraction of the height."""
+    ear_inner: Colour | None = None
+    ear_back: Colour | None = None
+    tail_tip: Colour | None = None
+    mane: Colour | None = None
+    skin: Colour | None = None
+    """Where there is no hair or feather, such as an ostrich's legs."""
+    nose: Colour = (0.02, 0.018, 0.018)
+    eye: Colour = (0.03, 0.02, 0.01)
+    hoof: Colour = (0.05, 0.04, 0.035)
+    horn: Colour = (0.42, 0.36, 0.26)
+    tooth: Colour = (0.72, 0.66, 0.52)
+    pattern: Pattern = "plain"
+    pattern_colour: Colour = (0.03, 0.025, 0.02)
+    pattern_scale: float = 0.1
+    """Size of one stripe or spot, as a fraction of the height."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the creature carries and moves itself."""
+
+    walk_froude: float = 0.22
+    """Squared walking speed over g and hip height."""
+    trot_froude: float = 0.9
+    """The same for the trot, or the run of a biped."""
+    gallop_froude: float = 3.2
+    supple: float = 0.5
+    """How much the spine takes part, 0 (horse) to 1 (cat)."""
+    gallop: Literal["rotary", "transverse"] = "rotary"
+    lift: float = 0.11
+    """How high feet are lifted in the walk, over hip height."""
+    nod: float = 0.03
+    """How far the head nods in the walk, radians."""
+    weight_fore: float = 0.58
+    """Share of the weight on the fore feet."""
+
+
+@dataclass(frozen=True)
+class Quadruped:
+    """A four-legged animal."""
+
+    height: float
+    """Height of the withers, metres."""
+    trunk: float
+    """From the hip joint to the point of the shoulder."""
+    croup: float
+    """Height of the croup."""
+    chest_depth: float
+    chest_width: float
+    waist_depth: float
+    waist_width: float
+    rump_width: float
+    fore: Leg
+    hind: Leg
+    fore_foot: Foot
+    hind_foot: Foot
+    neck_length: float
+    neck_pitch: float
+    neck_base: float
+    """Half-height of the neck where it leaves the chest."""
+    neck_top: float
+    neck_width: float
+    """Width of the neck over its height."""
+    head: Head
+    tail: Tail
+    coat: Coat
+    manner: Manner = field(default_factory=Manner)
+    mane: Literal["none", "horse", "lion"] = "none"
+    hump: float = 0.0
+    """How far the shoulders rise above the line of the back."""
+    sag: float = 0.0
+    """How far the belly hangs."""
+    proboscis: float = 0.0
+    """Length of an elephant's trunk."""
+    actions: tuple[str, ...] = (
+        "stand", "walk", "trot", "gallop", "jump", "turn_left", "turn_right",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Clothes:
+    """Colours of a person."""
+
+    skin: Colour = (0.55, 0.32, 0.22)
+    hair: Colour = (0.05, 0.03, 0.02)
+    shirt: Colour = (0.10, 0.22, 0.42)
+    trousers: Colour = (0.06, 0.07, 0.11)
+    shoes: Colour = (0.05, 0.04, 0.035)
+    eye: Colour = (0.03, 0.02, 0.015)
+    lips: Colour = (0.42, 0.16, 0.13)
+
+
+@dataclass(frozen=True)
+class Humanoid:
+    """A person. Lengths are fractions of the height."""
+
+    height: float
+    """Height of the crown, metres."""
+    leg: Leg
+    """Upper, lower and the foot from ankle to ball; `top` is the height of the hip joints."""
+    foot: Foot
+    shoulder_width: float
+    """Between the shoulder joints."""
+    shoulder_height: float
+    chest_width: float
+    chest_depth: float
+    waist_width: float
+    waist_depth: float
+    hip_width: float
+    hip_depth: float
+    arm: tuple[float, float, float]
+    """Lengths of upper arm, forearm and hand."""
+    arm_radii: tuple[float, float, float]
+    """Thickness at shoulder, elbow and wrist."""
+    arm_spread: float
+    """How far the arms stand off the body in the standing pose, degrees."""
+    neck: float
+    """Length of the neck."""
+    neck_radius: float
+    head: float
+    """From chin to crown."""
+    bust: float = 0.0
+    belly: float = 0.0
+    hair: Literal["short", "long", "bald"] = "short"
+    sleeves: Literal["short", "long"] = "long"
+    look: Clothes = field(default_factory=Clothes)
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("stand", "walk", "run", "jump", "turn_left", "turn_right")
+
+
+@dataclass(frozen=True)
+class Theropod:
+    """A two-legged dinosaur or a large running bird. Lengths are fractions of the hip height."""
+
+    height: float
+    """Height of the hip joints, metres."""
+    leg: Leg
+    foot: Foot
+    trunk: float
+    """From the hips to the base of the neck."""
+    trunk_pitch: float
+    """How far the chest is raised above the horizon, degrees."""
+    chest_depth: float
+    chest_width: float
+    rump_depth: float
+    rump_width: float
+    neck_length: float
+    neck_pitch: float
+    """Direction of the base of the neck above the horizon."""
+    neck_curl: float
+    """How far the neck turns forward (negative) or up along its length."""
+    neck_base: float
+    neck_top: float
+    head: Head
+    tail: Tail
+    arm: float
+    """Length of the arm or wing."""
+    arm_radius: float
+    coat: Coat
+    feathers: Literal["none", "ostrich", "raptor"] = "none"
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("stand", "walk", "run", "jump", "turn_left", "turn_right")

@@ -1,0 +1,118 @@
+"""Which bones move which part of the skin, from how near each bone's flesh is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akd.zoo.anatomy import Anatomy
+from akd.zoo.shapes import Array, Part
+
+INFLUENCES = 4
+_SPREAD = 0.40
+"""How gradually a chain of bones hands over from one to the next, in local thicknesses squared."""
+_SMOOTHING_ROUNDS = 3
+
+
+def skin_weights(anatomy: Anatomy, half: Array, edges: NDArray[np.integer]) -> Array:
+    """Weights [V, J] of the left half's vertices [V, 3]: non-negative, rows sum to one.
+
+    Flesh of the right half counts too, so that the weights run smoothly through the middle.
+    """
+    units = _units(anatomy)
+    mirrored = half * (-1.0, 1.0, 1.0)
+    height = float(np.ptp(half[:, 1]))
+    distances, softness, shares = [], [], []
+    for (group, bone), parts in units.items():
+        sides = (False, True) if group.startswith("left_") or _is_left(bone) else (False,)
+        for flip in sides:
+            points = mirrored if flip else half
+            distances.append(np.min([part.shape.distance(points) for part in parts], axis=0))
+            softness.append(max(0.7 * max(part.blend for part in parts), 0.008 * height))
+            shares.append(_chain_shares(anatomy, group, bone, points, flip=flip))
+    distance = np.stack(distances, axis=1)
+    over = distance - distance.min(axis=1, keepdims=True)
+    kernel = np.maximum(1.0 - over / np.asarray(softness), 0.0) ** 2
+    kernel /= kernel.sum(axis=1, keepdims=True)
+    weights = np.einsum("vu,uvj->vj", kernel, np.stack(shares))
+    return _smooth(anatomy, weights, half, edges)
+
+
+def strongest(weights: Array) -> tuple[NDArray[np.integer], Array]:
+    """The few strongest bones of every vertex and their weights, which sum to one."""
+    bones = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES]
+    kept = np.take_along_axis(weights, bones, axis=1)
+    return bones, kept / kept.sum(axis=1, keepdims=True)
+
+
+def mirror_joints(names: list[str]) -> NDArray[np.integer]:
+    """For each joint, its mirror image; a joint in the middle is its own."""
+    place = {name: i for i, name in enumerate(names)}
+    swap = {"left_": "right_", "right_": "left_"}
+    twins = []
+    for name in names:
+        start = next((s for s in swap if name.startswith(s)), None)
+        twins.append(place[swap[start] + name.removeprefix(start) if start else name])
+    return np.asarray(twins)
+
+
+def _is_left(bone: str | None) -> bool:
+    return bone is not None and bone.startswith("left_")
+
+
+def _units(anatomy: Anatomy) -> dict[tuple[str, str | None], list[Part]]:
+    """Parts that move together: those of one group, or of one bone within it."""
+    units: dict[tuple[str, str | None], list[Part]] = {}
+    for part in anatomy.parts:
+        if part.action == "add":
+            units.setdefault((part.group, part.bone), []).append(part)
+    return units
+
+
+def _chain_shares(
+    anatomy: Anatomy, group: str, bone: str | None, points: Array, *, flip: bool
+) -> Array:
+    """How the bones of a group share points [V, 3] among them: [V, J]."""
+    shares = np.zeros((len(points), len(anatomy.names)))
+    place = {name: i for i, name in enumerate(anatomy.names)}
+
+    def column(name: str) -> int:
+        return place[name.replace("left_", "right_") if flip else name]
+
+    if bone is not None:
+        shares[:, column(bone)] = 1.0
+        return shares
+    bones = anatomy.chains[group]
+    distance = np.stack([_to_segment(points, a, b) for _, a, b in bones], axis=1)
+    least = distance.min(axis=1, keepdims=True).clip(1e-6)
+    kernel = np.maximum(1.0 - (distance / least - 1.0) / _SPREAD, 0.0) ** 2
+    kernel /= kernel.sum(axis=1, keepdims=True)
+    for i, (name, _, _) in enumerate(bones):
+        shares[:, column(name)] += kernel[:, i]
+    return shares
+
+
+def _to_segment(points: Array, a: Array, b: Array) -> Array:
+    along = b - a
+    t = np.clip((points - a) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+    return np.linalg.norm(points - a - t[:, None] * along, axis=1)
+
+
+def _smooth(anatomy: Anatomy, weights: Array, half: Array, edges: NDArray[np.integer]) -> Array:
+    """Average with the neighbours on the skin, except on the soles, which stay rigid."""
+    from scipy.sparse import csr_matrix
+
+    count = len(weights)
+    both = np.concatenate((edges, edges[:, ::-1]))
+    degree = np.bincount(both[:, 0], minlength=count)
+    mean = csr_matrix((1.0 / degree[both[:, 0]], (both[:, 0], both[:, 1])), shape=(count, count))
+    twins = mirror_joints(anatomy.names)
+    middle = half[:, 0] == 0.0
+    toes = [i for i, name in enumerate(anatomy.names) if name.endswith("_toes")]
+    rigid = weights[:, toes].sum(axis=1) > 0.999
+    for _ in range(_SMOOTHING_ROUNDS):
+        averaged = 0.5 * (weights + mean @ weights)
+        averaged[middle] = 0.5 * (averaged[middle] + averaged[middle][:, twins])
+        weights = np.where(rigid[:, None], weights, averaged)
+    weights = np.where(weights < 2e-3, 0.0, weights)
+    return weights / weights.sum(axis=1, keepdims=True)
