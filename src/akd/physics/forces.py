@@ -45,23 +45,30 @@ def measure_forces(
     before, after = states[:-1], states[1:]
     torques = p.stiffness * (targets - before.angles - dt * after.rates) - p.damping * after.rates
 
-    old, new = _corner_motion(body, before, before), _corner_motion(body, before, after)
+    old, new = _part_motion(body, before), _part_motion(body, after)
+    arms = old.points - old.origins[:, :, None]
+    speed = old.speeds[:, :, None] + torch.linalg.cross(
+        old.omegas[:, :, None].expand_as(arms), arms
+    )
+    # The kernel's own idea of how the velocity of a corner changes within the substep.
+    change = (new.speeds - old.speeds)[:, :, None] + torch.linalg.cross(
+        (new.omegas - old.omegas)[:, :, None].expand_as(arms), arms
+    )
     depth = -old.points[..., 1]
     e = p.contact_rounding
     ramp = torch.where(depth < e, (depth + e).clamp_min(0.0).square() / (4 * e), depth)
     slope = ((depth + e) / (2 * e)).clamp(0.0, 1.0)
     viscous = (p.contact_damping + p.contact_stiffness * dt) * slope
-    normal = (p.contact_stiffness * ramp - viscous * old.velocities[..., 1]).clamp_min(0.0)
+    normal = (p.contact_stiffness * ramp - viscous * speed[..., 1]).clamp_min(0.0)
     normal = torch.where(depth > -e, normal, torch.zeros_like(normal))
     firm = normal / (normal + p.contact_light) * viscous
-    sliding = old.velocities[..., [0, 2]].square().sum(-1)
+    sliding = speed[..., [0, 2]].square().sum(-1)
     drag = p.friction * normal / (sliding + p.creep**2).sqrt()
-    change = new.velocities - old.velocities
     contacts = torch.stack(
         (
-            -drag * new.velocities[..., 0],
+            -drag * (speed + change)[..., 0],
             normal - firm * change[..., 1],
-            -drag * new.velocities[..., 2],
+            -drag * (speed + change)[..., 2],
         ),
         dim=-1,
     )
@@ -93,36 +100,34 @@ def measure_forces(
 
 
 @dataclass(frozen=True)
-class _Corners:
+class _PartMotion:
     points: Tensor
-    velocities: Tensor
+    """Corners, [K, B, 8, 3]."""
+    origins: Tensor
+    omegas: Tensor
+    speeds: Tensor
+    """Of the pivots, [K, B, 3], like the two before."""
 
 
-def _corner_motion(body: Body, pose: State, motion: State) -> _Corners:
-    """World positions of the corners in a pose, and their velocities [K, B, 8, 3] for the rates of
-    another state in that pose."""
-    placement = place(body, pose.position, pose.rotation, pose.angles)
-    points = placement.points(body, body.corners.to(pose.position))
-    omegas, speeds = [motion.spin], [motion.velocity]
+def _part_motion(body: Body, state: State) -> _PartMotion:
+    """Where the corners are and how the parts move, in the world."""
+    placement = place(body, state.position, state.rotation, state.angles)
+    omegas, speeds = [state.spin], [state.velocity]
     for i, parent in enumerate(body.parents[1:], start=1):
         arm = placement.origins[:, i] - placement.origins[:, parent]
         speeds.append(speeds[parent] + torch.linalg.cross(omegas[parent], arm))
-        axes = body.axes[i].to(arm)
-        angles, rates = pose.angles[:, i - 1], motion.rates[:, i - 1]
-        turn = placement.rotations[:, parent]
-        omega = omegas[parent]
-        for axis in range(3):
-            omega = omega + rates[:, axis, None] * quaternion.rotate(
-                turn, axes[axis].expand_as(arm)
-            )
-            turn = quaternion.multiply(
-                turn, quaternion.about_axis(axes[axis].expand_as(arm), angles[:, axis])
-            )
+        turn, omega = placement.rotations[:, parent], omegas[parent]
+        for axis, angle, rate in zip(
+            body.axes[i].to(arm),
+            state.angles[:, i - 1].unbind(-1),
+            state.rates[:, i - 1].unbind(-1),
+            strict=True,
+        ):
+            omega = omega + rate[:, None] * quaternion.rotate(turn, axis.expand_as(arm))
+            turn = quaternion.multiply(turn, quaternion.about_axis(axis.expand_as(arm), angle))
         omegas.append(omega)
-    arms = points - placement.origins[:, :, None]
-    omega, speed = torch.stack(omegas, 1), torch.stack(speeds, 1)
-    velocities = speed[:, :, None] + torch.linalg.cross(omega[:, :, None].expand_as(arms), arms)
-    return _Corners(points, velocities)
+    points = placement.points(body, body.corners.to(state.position))
+    return _PartMotion(points, placement.origins, torch.stack(omegas, 1), torch.stack(speeds, 1))
 
 
 def _across(v: Tensor, axis: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ class TrackingSettings:
     """Adam's, on the initial velocity, in body units."""
     smoothness: float = 0.2
     """Weight of the mean absolute second difference of the controls (lambda_3 of the paper)."""
-    clip: float = 1.0
+    clip: float = 5.0
     """Norm to which the adjoint of the state is cut, in body units."""
     clip_every: int = 30
     """Substeps between two cuts."""

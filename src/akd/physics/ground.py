@@ -1,0 +1,148 @@
+"""`ground`: a motion of any character brought down to the ground by simulation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.motion.motion import Motion
+from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
+from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.simulator import WarpSimulator
+from akd.physics.tracking import MakeSimulator, Progress, Reference, Tracking, track
+from akd.rig.control import ControlPose, ControlRig
+from akd.rig.mesh import SkinnedMesh
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """A motion that obeys physics, and how it came about."""
+
+    motion: Motion
+    """On the same skeleton, at a fixed frame rate."""
+    controls: ControlPose
+    character: CharacterBody
+    tracking: Tracking
+    travel: Float[Tensor, "3"] | None
+    """Velocity (m/s) that was given to a clip that walked on the spot."""
+    before: GroundContact
+    """The motion that was tracked (with its travel), before it was moved to the ground."""
+    after: GroundContact
+
+    def summary(self) -> dict[str, object]:
+        """What a report says, as plain values."""
+        work, help_work = self.tracking.forces.joint_work, self.tracking.forces.help_work
+        return {
+            "before": asdict(self.before),
+            "after": asdict(self.after),
+            "tracking_error": self.tracking.error,
+            "lift": self.tracking.lift,
+            "travel": None if self.travel is None else self.travel.tolist(),
+            "joint_work": float(work),
+            "help_work": float(help_work),
+            "help_share": float(help_work / work.clamp_min(1e-12)),
+            "step": self.tracking.parameters.step,
+            "iterations": len(self.tracking.losses) - 1,
+            "retries": self.tracking.retries,
+            "failed": self.tracking.failed,
+            "welded": list(self.character.welded),
+            "mass": self.character.body.mass,
+            "height": self.character.body.height,
+        }
+
+    def save(self, folder: Path | str) -> None:
+        """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(folder / "physics.npz", **tracking_arrays(self.tracking))  # pyright: ignore[reportArgumentType]
+        text = json.dumps({"format": 1, **self.summary()}, indent=2) + "\n"
+        (folder / "physics.json").write_text(text, encoding="utf-8")
+
+
+def ground(
+    rig: ControlRig,
+    mesh: SkinnedMesh | None,
+    motion: Motion,
+    *,
+    fps: float = 30.0,
+    travel: bool = True,
+    settings: TrackingSettings | None = None,
+    world: SimulatorSettings | None = None,
+    make_simulator: MakeSimulator = WarpSimulator,
+    progress: Progress | None = None,
+) -> Grounded:
+    """Find the nearest motion to a given one that a body with servos in its joints can make.
+
+    Args:
+        rig: The character's control rig.
+        mesh: Its skin, to which cuboids are fitted; None for a bare skeleton.
+        motion: What to follow, on the rig's skeleton.
+        fps: Frame rate of the result.
+        travel: Give a clip that walks on the spot the travel its stance feet imply.
+        settings: How controls are searched for.
+        world: What the simulated world is made of.
+        make_simulator: The simulator; `WarpSimulator` unless another is asked for.
+        progress: Called with iteration, number of iterations and loss.
+    """
+    character = build_body(rig, mesh)
+    body = character.body
+    frames = motion.resample(fps)
+    pose = rig.from_pose(frames.pose)
+    reference = character.reference(pose, fps)
+    velocity = implied_travel(body, character.feet, reference) if travel else None
+    if velocity is not None:
+        reference = add_travel(reference, velocity)
+    tracking = track(
+        body, reference, settings=settings, world=world, make_simulator=make_simulator,
+        progress=progress,
+    )  # fmt: skip
+    made = Reference(
+        tracking.states.position, tracking.states.rotation, tracking.states.angles, fps
+    )
+    controls = character.control_pose(tracking.states, pose)
+    return Grounded(
+        motion=replace(frames, pose=rig.to_pose(controls)),
+        controls=controls,
+        character=character,
+        tracking=tracking,
+        travel=velocity,
+        before=assess(body, character.feet, reference),
+        after=assess(body, character.feet, made),
+    )
+
+
+def take_travel_out(grounded: Grounded) -> ControlPose:
+    """The grounded motion on the spot again: what its travel was is taken away."""
+    if grounded.travel is None:
+        return grounded.controls
+    controls = grounded.controls
+    times = torch.arange(len(controls.translation)) / grounded.tracking.reference.fps
+    away = times[:, None].to(controls.translation) * grounded.travel.to(controls.translation)
+    return replace(controls, translation=controls.translation - away)
+
+
+def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
+    """What a tracking run made, by name, for an npz file. Per substep, SI units, Y up."""
+    rollout, forces = tracking.rollout, tracking.forces
+    contacts = forces.contacts.sum(-2)
+    arrays = {
+        "time": torch.arange(len(tracking.targets) + 1) * tracking.parameters.step,
+        "position": rollout.position,
+        "rotation_wxyz": rollout.rotation,
+        "angles": rollout.angles,
+        "velocity": rollout.velocity,
+        "spin": rollout.spin,
+        "rates": rollout.rates,
+        "targets": tracking.targets,
+        "torques": forces.torques,
+        "contact_forces": contacts,
+        "help_torque": forces.help,
+    }
+    return {name: value.float().numpy(force=True) for name, value in arrays.items()}

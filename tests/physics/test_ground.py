@@ -1,0 +1,159 @@
+"""From a character and a clip to a motion on the ground."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from akd.asset import read_asset
+from akd.motion.clip import motion_from_clip
+from akd.motion.motion import Motion
+from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.body import State, place
+from akd.physics.ground import ground, take_travel_out
+from akd.physics.settings import TrackingSettings
+from akd.physics.twin import momentum
+from akd.rig.character import Character, load_character
+from akd.rig.control import ControlPose, ControlRig
+from akd.rig.control_build import build_control_rig
+
+
+def load(path: Path) -> tuple[Character, ControlRig, CharacterBody]:
+    character = load_character(read_asset(path))
+    rig = build_control_rig(character)
+    return character, rig, build_body(rig, character.mesh)
+
+
+@pytest.fixture(scope="module")
+def fox(shared_assets: Path) -> tuple[Character, ControlRig, CharacterBody]:
+    return load(shared_assets / "khronos" / "Fox" / "glTF-Binary" / "Fox.glb")
+
+
+def test_cuboids_hold_the_fox(fox) -> None:
+    character, rig, made = fox
+    body = made.body
+    assert body.height == pytest.approx(character.height, rel=0.1)
+    # A fox is drawn 0.8 m high here; a real one of half that weighs 6 kg, so eight times that.
+    assert 20 < body.mass < 100
+    assert [body.names[i] for i in made.feet.nonzero().flatten()] == [
+        "right fore foot", "left fore foot", "left hind foot", "right hind foot"
+    ]  # fmt: skip
+    lowest = body.corners[made.feet][..., 1].amin(-1)
+    assert float((lowest - made.ground).abs().max()) < 0.01 * body.height
+    # Nearly all of the skin is within its part's cuboid, or a fiftieth of the height from it.
+    vertices = character.mesh.pose(rig.neutral_world).double()
+    inside = torch.zeros(len(vertices), dtype=torch.bool)
+    for i in range(len(body)):
+        turn = torch.linalg.inv(
+            (body.corners[i, [4, 2, 1]] - body.corners[i, 0]).T / 2 / body.half_extents[i]
+        )
+        local = (vertices - body.centres[i]) @ turn.T
+        inside |= (local.abs() < body.half_extents[i] + 0.02 * body.height).all(-1)
+    assert float(inside.double().mean()) > 0.97
+
+
+def test_body_moves_as_the_control_rig_does(fox) -> None:
+    _, rig, made = fox
+    generator = torch.Generator().manual_seed(0)
+    pose = ControlPose(
+        torch.randn(4, 3, generator=generator), torch.randn(4, 3, generator=generator),
+        0.5 * torch.randn(4, len(rig), 3, generator=generator),
+    )  # fmt: skip
+    deltas = rig.deltas(pose).double()[:, 2:]
+    deltas = torch.cat((deltas[:, :1], deltas[:, 1 + made.controls]), dim=1)
+    reference = made.reference(pose, 30.0)
+    placement = place(made.body, reference.position, reference.rotation, reference.angles)
+    corners = made.body.corners
+    expected = (deltas[:, :, None, :3, :3] @ corners[..., None]).squeeze(-1)
+    expected = expected + deltas[:, :, None, :3, 3]
+    torch.testing.assert_close(placement.points(made.body, corners), expected, rtol=0, atol=1e-5)
+
+
+def test_fox_walk_is_grounded(fox, tmp_path: Path) -> None:
+    character, rig, _ = fox
+    clip = next(c for c in character.asset.clips if c.name == "Walk")
+    motion = motion_from_clip(character, clip)
+    result = ground(rig, character.mesh, motion, settings=TrackingSettings(iterations=60))
+    assert result.travel is not None
+    assert float(result.travel @ character.forward.double()) > 0.5
+    assert result.tracking.error < 0.04
+    assert result.after.skate < 0.6 * result.before.skate
+    assert result.after.penetration < 0.005
+    assert result.after.contact >= result.before.contact - 0.05
+    # The motion is the simulated one: its bones are where the simulated parts are.
+    world = result.motion.world()
+    joint = rig.joints[int(result.character.controls[-1])]
+    states = result.tracking.states
+    origins = place(result.character.body, states.position, states.rotation, states.angles).origins
+    torch.testing.assert_close(world[:, joint, :3, 3].double(), origins[:, -1], rtol=0, atol=1e-4)
+    in_place = take_travel_out(result)
+    assert float((in_place.translation[-1] - in_place.translation[0])[[0, 2]].norm()) < 0.1
+
+    result.save(tmp_path)
+    arrays = np.load(tmp_path / "physics.npz")
+    substeps = len(arrays["targets"])
+    assert arrays["torques"].shape == (substeps, len(rig) - len(result.character.welded), 3)
+    assert arrays["contact_forces"].shape == (substeps, len(result.character.body), 3)
+    # Contact and gravity are all that changes the momentum, up to the error of the step: the
+    # impulses add up to within a hundredth of what the ground gave.
+    rollout, body = result.tracking.rollout, result.character.body
+    gained = momentum(body, rollout[-1])[0] - momentum(body, rollout[0])[0]
+    step = result.tracking.parameters.step
+    given = torch.from_numpy(arrays["contact_forces"]).double().sum((0, 1)) * step
+    given = given - torch.tensor((0.0, body.mass * 9.81 * step * substeps, 0.0))
+    torch.testing.assert_close(
+        given, gained, rtol=0, atol=0.01 * body.mass * 9.81 * step * substeps
+    )
+    summary = json.loads((tmp_path / "physics.json").read_text())
+    assert summary["after"]["skate"] == result.after.skate
+    assert summary["help_share"] < 0.1
+
+
+def test_a_bare_skeleton_has_a_body(shared_assets: Path) -> None:
+    character, rig, made = load(shared_assets / "cmu_bvh" / "02_01.bvh")
+    assert character.mesh is None
+    feet = [made.body.names[i] for i in made.feet.nonzero().flatten()]
+    assert any("foot" in name for name in feet)
+    assert not any("lower" in name or "upper" in name for name in feet)
+    assert 0.9 < made.body.height / character.height < 1.2
+    assert len(made.body) + len(made.welded) == len(rig) + 1
+
+
+def test_welded_joints_still_move(fox) -> None:
+    _, rig, made = fox
+    states_pose = rig.zero(3)
+    moving = ControlPose(
+        states_pose.translation, states_pose.heading, states_pose.angles + 0.3, None
+    )
+    # Pretend that the last control is welded: it keeps the clip's angle.
+    welded = CharacterBody(rig, made.body, made.controls[:-1], ("tail",), made.feet, made.ground)
+    reference = made.reference(states_pose, 30.0)
+    zeros = torch.zeros_like(reference.position)
+    states = State(
+        reference.position, reference.rotation, reference.angles[:, :-1], zeros, zeros,
+        reference.angles[:, :-1],
+    )  # fmt: skip
+    pose = welded.control_pose(states, moving)
+    assert float(pose.angles[0, int(made.controls[-1]), 0]) == pytest.approx(0.3)
+    assert float(pose.angles[0, int(made.controls[0]), 0]) == 0.0
+
+
+def test_a_flat_character_is_refused(fox) -> None:
+    character, rig, _ = fox
+    mesh = character.mesh
+    flat = replace(mesh, skin=replace(mesh.skin, inverse_bind=mesh.skin.inverse_bind * 0))
+    with pytest.raises(ValueError, match="a body needs points at different heights"):
+        build_body(rig, flat)
+
+
+def test_motion_type_is_checked(fox) -> None:
+    character, rig, _ = fox
+    clip = motion_from_clip(character, character.asset.clips[0])
+    one = Motion(clip.skeleton, clip.times[:1], clip.pose[:1])
+    with pytest.raises(ValueError, match="a motion to track needs at least 2 frames"):
+        ground(rig, character.mesh, one)
