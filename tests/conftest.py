@@ -1,11 +1,15 @@
-"""Shapes in signatures are checked at run time, and the real assets are found or skipped by name."""
+"""Shapes in signatures are checked at run time; what a machine lacks is skipped by name."""
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 from jaxtyping import install_import_hook
 
 install_import_hook("akd", "beartype.beartype")
+
+hypothesis.settings.register_profile("akd", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.load_profile("akd")
 
 SHARED_ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
 
@@ -15,3 +19,12 @@ def shared_assets() -> Path:
     if not SHARED_ASSETS.is_dir():
         pytest.skip("needs the real assets in ../shared/assets")
     return SHARED_ASSETS
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        for item in items:
+            if "gpu" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))

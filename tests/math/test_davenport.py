@@ -34,7 +34,7 @@ def test_no_rotation_is_zero(axes):
 
 @chains
 def test_the_gimbal_itself_still_gives_the_rotation(axes):
-    u1, u2, u3 = axes
+    u1, _, u3 = axes
     middle = math.acos(float(u1 @ u3))  # brings u3 on to u1, or away from it
     for sign in (1.0, -1.0):
         wanted = torch.tensor([0.4, sign * middle, -0.7], dtype=torch.float64)

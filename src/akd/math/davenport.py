@@ -8,7 +8,9 @@ middle rotation brings u3 on to u1, so tilting u3 moves the gimbal to where a jo
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -55,36 +57,31 @@ def wrap(angles: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
 def unwrap(
     axes: Float[Tensor, "*#b 3 3"], angles: Float[Tensor, "T *b 3"]
 ) -> Float[Tensor, "T *b 3"]:
-    """The same rotations over time with angles that do not jump.
+    """The same rotations over time with angles that do not jump. Not differentiable.
 
     Every rotation has two sets of angles, each up to whole turns; at each frame the one nearest to
-    the frame before is taken.
+    the frame before is taken. In the gimbal only the sum or the difference of the outer angles
+    means anything: the first one stays as it was and the third makes up for it.
     """
-    u1, u2, u3 = axes.unbind(-2)
+    u1, u2, u3 = axes.detach().double().cpu().unbind(-2)
     e = torch.linalg.cross(u2, u1)
-    tilt = torch.atan2((u3 * e).sum(-1), (u3 * u1).sum(-1))
-    frames = [angles[0]]
-    for found in angles[1:]:
-        previous = frames[-1]
-        current = _settle(found, previous, tilt)
-        mirrored = torch.stack(
+    tilt = torch.atan2((u3 * e).sum(-1), (u3 * u1).sum(-1)).numpy()
+    frames = angles.detach().double().cpu().numpy().copy()
+    for previous, current in pairwise(frames):
+        reach = current[..., 1] + tilt
+        locked = np.abs(np.sin(reach)) < 1e-6
+        excess = np.where(locked, _wrapped(current[..., 0] - previous[..., 0]), 0.0)
+        current[..., 0] -= excess
+        current[..., 2] += np.sign(np.cos(reach)) * excess
+        other = np.stack(
             (current[..., 0] + math.pi, -current[..., 1] - 2.0 * tilt, current[..., 2] + math.pi),
-            dim=-1,
+            axis=-1,
         )
-        near = previous + wrap(current - previous)
-        far = previous + wrap(mirrored - previous)
-        nearer = (near - previous).square().sum(-1) <= (far - previous).square().sum(-1)
-        frames.append(torch.where(nearer[..., None], near, far))
-    return torch.stack(frames)
+        near, far = _wrapped(current - previous), _wrapped(other - previous)
+        nearer = (near * near).sum(-1) <= (far * far).sum(-1)
+        current[...] = previous + np.where(nearer[..., None], near, far)
+    return torch.from_numpy(frames).to(angles)
 
 
-def _settle(
-    current: Float[Tensor, "*b 3"], previous: Float[Tensor, "*b 3"], tilt: Float[Tensor, "*_"]
-) -> Float[Tensor, "*b 3"]:
-    """In the gimbal only the sum or the difference of the outer angles means anything: keep the
-    first one as it was and let the third make up for it."""
-    reach = current[..., 1] + tilt
-    together = reach.cos().sign()
-    excess = torch.where(reach.sin().abs() < 1e-6, wrap(current[..., 0] - previous[..., 0]), 0.0)
-    zero = torch.zeros_like(excess)
-    return current + torch.stack((-excess, zero, together * excess), dim=-1)
+def _wrapped(angles: np.ndarray | np.floating) -> np.ndarray | np.floating:
+    return (angles + math.pi) % (2.0 * math.pi) - math.pi

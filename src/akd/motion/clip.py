@@ -21,8 +21,10 @@ from akd.math import quaternion
 from akd.math.spline import hermite
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
 from akd.motion.motion import Motion
+from akd.rig.bind import skeleton_of
 from akd.rig.character import Character
 from akd.rig.pose import Pose
+from akd.rig.units import FileUnits
 
 _TOLERANCE = 2e-6
 """How far a straight piece may leave a cubic curve: radians, factors, or body heights."""
@@ -73,28 +75,46 @@ def clip_from_motion(
     character: Character, motion: Motion, *, extras: Mapping[str, Any] | None = None
 ) -> ClipData:
     """Keys for the character's file, in its own units, of every property that leaves its rest."""
-    pose = character.units.pose_out(motion.pose.to(dtype=torch.float64))
+    rest = skeleton_of(character.asset).rest
+    return clip_of_pose(motion, character.units, rest, character.height, extras=extras)
+
+
+def clip_of_pose(
+    motion: Motion,
+    units: FileUnits,
+    rest: Pose,
+    height: float,
+    *,
+    extras: Mapping[str, Any] | None = None,
+) -> ClipData:
+    """Keys of every property that leaves `rest`, a pose in file units, of a body `height` m tall."""
+    pose = units.pose_out(motion.pose.to(dtype=torch.float64))
+    rest = rest.to(dtype=torch.float64)
+    pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
     times = motion.times.to(torch.float32).numpy(force=True)
     if times[0] < 0:
         times = times - times[0]
-    height = max(character.height / character.units.metres_per_unit, 1e-12)
-    rotation = quaternion.make_continuous(pose.rotation).numpy(force=True)
-    translation, scale = pose.translation.numpy(force=True), pose.scale.numpy(force=True)
+    near = 1e-7 * max(height / units.metres_per_unit, 1e-12)
+    moved = ((pose.translation - rest.translation).abs() > near).any(-1).any(0)
+    turned = (quaternion.geodesic(rest.rotation, pose.rotation) > 1e-6).any(0)
+    limit = 1e-7 * rest.scale.abs().amax(-1)
+    scaled = ((pose.scale - rest.scale).abs().amax(-1) > limit).any(0)
     tracks: dict[int, NodeTracks] = {}
-    for index, node in enumerate(character.asset.nodes):
-        moved = np.abs(translation[:, index] - node.translation).max() > 1e-7 * height
-        dots = np.abs(rotation[:, index] @ node.rotation)
-        turned = bool((2.0 * np.arccos(np.clip(dots, 0.0, 1.0)) > 1e-6).any())
-        scaled = np.abs(scale[:, index] - node.scale).max() > 1e-7 * np.abs(node.scale).max()
-        morph = motion.morphs.get(index)
-        if moved or turned or scaled or morph is not None:
-            tracks[index] = NodeTracks(
-                Keys(translation[:, index]) if moved else None,
-                Keys(rotation[:, index]) if turned else None,
-                Keys(scale[:, index]) if scaled else None,
-                Keys(morph.double().numpy(force=True)) if morph is not None else None,
-            )
+    for joint in range(len(motion.skeleton)):
+        morph = motion.morphs.get(joint)
+        keys = NodeTracks(
+            _keys(pose.translation[:, joint]) if moved[joint] else None,
+            _keys(pose.rotation[:, joint]) if turned[joint] else None,
+            _keys(pose.scale[:, joint]) if scaled[joint] else None,
+            None if morph is None else _keys(morph.double()),
+        )
+        if any(True for _ in keys.items()):
+            tracks[joint] = keys
     return ClipData(motion.name, times, tracks, dict(extras or {}))
+
+
+def _keys(values: torch.Tensor) -> Keys:
+    return Keys(values.numpy(force=True))
 
 
 def sample_track(track: Track, times: Float[np.ndarray, "T"]) -> Float[np.ndarray, "T C"]:

@@ -252,7 +252,7 @@ def _belongs_to(evidence: Evidence, joint: int, parents: dict[int, int]) -> int:
     shared = evidence.shared[part][:, body].sum(axis=0)
     if shared.max(initial=0.0) > 0:
         return int(body[shared.argmax()])
-    return int(min(body, key=lambda j: _distance_to_bone(evidence, joint, j)))
+    return min(sorted(parents), key=lambda j: _distance_to_bone(evidence, joint, j))
 
 
 def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:

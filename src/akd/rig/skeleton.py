@@ -120,7 +120,7 @@ class Skeleton:
         """Local transforms that give these world transforms. The inverse of `forward`."""
         from akd.math import transform
 
-        parents = torch.tensor(self.parents, device=world_from_joint.device)
+        parents = torch.tensor(self.parents, dtype=torch.long, device=world_from_joint.device)
         is_root = (parents < 0)[:, None, None]
         above = world_from_joint.index_select(-3, parents.clamp_min(0))
         local = torch.where(is_root, world_from_joint, transform.inverse(above) @ world_from_joint)

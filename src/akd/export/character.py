@@ -1,0 +1,36 @@
+"""A character's own file with motions added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from akd.asset.asset import AssetError, Problem
+from akd.export.gltf.clips import add_clips
+from akd.export.gltf.write import write_glb
+from akd.motion.clip import clip_from_motion
+from akd.motion.motion import Motion
+from akd.rig.character import Character
+
+
+def write_motions(
+    character: Character,
+    motions: Sequence[Motion],
+    path: Path,
+    *,
+    extras: Mapping[str, Any] | None = None,
+) -> tuple[Problem, ...]:
+    """Write the file that the character came from, with a clip for each motion, as GLB.
+
+    Everything else in the file stays as it is. `extras` (where the motion came from) go to every
+    clip. Returns what could not be packed, such as a picture that was missing already.
+    """
+    document = character.asset.document
+    if document is None:
+        raise AssetError(
+            f"{character.asset.path.name}: a clip can only be added to a glTF file, "
+            f"and this is {character.asset.format}"
+        )
+    clips = [clip_from_motion(character, motion, extras=extras) for motion in motions]
+    return write_glb(add_clips(document, clips), path)

@@ -1,0 +1,28 @@
+"""Real assets for tests: which there are, and each read once."""
+
+from functools import cache
+from pathlib import Path
+
+from akd.asset.read import read_asset
+from akd.rig.character import Character, load_character
+from akd.rig.control import ControlRig
+from akd.rig.control_build import build_control_rig
+
+SHARED_ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
+
+
+def gltf_files() -> list[str]:
+    """Every glTF file outside the folder of broken ones."""
+    found = [*SHARED_ASSETS.glob("**/*.glb"), *SHARED_ASSETS.glob("**/*.gltf")]
+    paths = sorted(p.relative_to(SHARED_ASSETS).as_posix() for p in found)
+    return [p for p in paths if not p.startswith("robustness/")]
+
+
+@cache
+def character(path: str) -> Character:
+    return load_character(read_asset(SHARED_ASSETS / path))
+
+
+@cache
+def control_rig(path: str) -> ControlRig:
+    return build_control_rig(character(path))
