@@ -15,7 +15,7 @@ from akd.asset.gltf.document import GltfDocument
 from akd.asset.gltf.fields import Fields
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.transform import read_transform
-from akd.export.gltf.references import make_room
+from akd.export.gltf.references import listed, make_room
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
 
 _FLOAT = 5126
@@ -41,12 +41,11 @@ def add_clips(document: GltfDocument, clips: Sequence[ClipData]) -> GltfDocument
     root = make_room(document.json, "buffers", 1)
     root = make_room(root, "bufferViews", len(clips))
     root = make_room(root, "accessors", _most_accessors(clips))
-    nodes = list(root.get("nodes", ()))
-    animations = list(root.get("animations", ()))
+    nodes, animations = listed(root, "nodes"), listed(root, "animations")
     taken = {str(a.get("name", "")) for a in animations if isinstance(a, dict)}
     data = _Data(
-        accessors=list(root.get("accessors", ())),
-        views=list(root.get("bufferViews", ())),
+        accessors=listed(root, "accessors"),
+        views=listed(root, "bufferViews"),
         buffer=len(document.buffers),
     )
     for clip in clips:
@@ -63,7 +62,7 @@ def add_clips(document: GltfDocument, clips: Sequence[ClipData]) -> GltfDocument
         "animations": animations,
         "accessors": data.accessors,
         "bufferViews": data.views,
-        "buffers": [*root.get("buffers", ()), buffer],
+        "buffers": [*listed(root, "buffers"), buffer],
     }
     # A key that is there keeps its place.
     return replace(

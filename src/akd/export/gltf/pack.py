@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from akd.asset.asset import AssetError, Problem
@@ -11,9 +12,9 @@ from akd.asset.gltf.fields import as_integer, shown
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.image import sniff_mime_type
-from akd.export.gltf.references import make_room
+from akd.export.gltf.references import listed, make_room
 
-_PACKABLE = ("image/png", "image/jpeg", "image/webp", "image/ktx2", "image/vnd-ms.dds")
+_BY_SUFFIX = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 _ALIGNMENT = 4
 
 
@@ -46,7 +47,7 @@ def pack(document: GltfDocument) -> Packed:
     pictures = _load_pictures(document, problems)
     root = dict(make_room(document.json, "bufferViews", len(pictures)))
     buffers = _Buffers(document, {p.uri: p.data for p in pictures.values()})
-    views = [_moved(view, buffers) for view in root.get("bufferViews", ())]
+    views = [_moved(view, buffers) for view in listed(root, "bufferViews")]
     if pictures:
         root["images"] = _pack_images(root["images"], pictures, views, buffers)
     if views:
@@ -65,7 +66,7 @@ class _Buffers:
     """
 
     def __init__(self, document: GltfDocument, pictures: dict[str, memoryview]) -> None:
-        self._old: list[dict[str, Any]] = list(document.json.get("buffers", ()))
+        self._old: list[dict[str, Any]] = listed(document.json, "buffers")
         self.parts: list[memoryview] = []
         self.places: list[tuple[int, int]] = [(0, 0)] * len(self._old)
         """New index, and offset in there, of each old buffer."""
@@ -82,7 +83,10 @@ class _Buffers:
                 self.places[index] = (0, self._add(data))
             elif not len(data):
                 self._kept.append(self._old[index])
-                self.places[index] = (len(self._kept) - 1 + bool(whole or pictures or overrun), 0)
+                self.places[index] = (len(self._kept), 0)
+        if self._kept and not self.parts:
+            # The first buffer of a GLB must have bytes.
+            self._add(memoryview(bytes(_ALIGNMENT)))
 
     def _add(self, data: memoryview) -> int:
         """Append bytes; return where they begin."""
@@ -95,7 +99,7 @@ class _Buffers:
     def entries(self) -> list[dict[str, Any]]:
         """The new `buffers`: what was said of the old ones is kept, but for where they were."""
         if not self.parts:
-            return self._kept
+            return []
         packed = [entry for entry in self._old if not any(entry is kept for kept in self._kept)]
         first = {k: v for k, v in (packed[0] if packed else {}).items() if k != "uri"}
         first["byteLength"] = self._end
@@ -113,7 +117,7 @@ def _overrun(document: GltfDocument) -> set[int]:
     They go last, so that a broken view does not end up showing what comes after them.
     """
     found: set[int] = set()
-    for view in document.json.get("bufferViews", ()):
+    for view in listed(document.json, "bufferViews"):
         if not isinstance(view, dict):
             continue
         index, length = as_integer(view.get("buffer")), as_integer(view.get("byteLength"))
@@ -159,9 +163,8 @@ class _Picture:
 def _load_pictures(document: GltfDocument, problems: ProblemLog) -> dict[int, _Picture]:
     """The pictures that a GLB can hold and that are not in a buffer yet, by index."""
     folder = AssetFolder(document.folder)
-    images = document.json.get("images")
     pictures: dict[int, _Picture] = {}
-    for index, image in enumerate(images if isinstance(images, list) else ()):
+    for index, image in enumerate(listed(document.json, "images")):
         uri = image.get("uri") if isinstance(image, dict) else None
         if not isinstance(uri, str) or uri[:5].lower() == "data:":
             continue
@@ -172,11 +175,12 @@ def _load_pictures(document: GltfDocument, problems: ProblemLog) -> dict[int, _P
         except AssetError as error:
             problems.warn(where, str(error).removeprefix(f"{where}: "), action)
             continue
-        kind = sniff_mime_type(data)
-        if kind in _PACKABLE:
-            pictures[index] = _Picture(uri, data, kind)
+        # What is broken, or of a kind that akd cannot paint, still belongs to the file.
+        kind = sniff_mime_type(data) or _BY_SUFFIX.get(PurePosixPath(uri).suffix.lower())
+        if kind is None:
+            problems.warn(where, f"{shown(uri)} is of no kind that a GLB can name", action)
         else:
-            problems.warn(where, f"{shown(uri)} is no picture that a GLB can hold", action)
+            pictures[index] = _Picture(uri, data, kind)
     return pictures
 
 

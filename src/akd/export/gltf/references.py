@@ -35,12 +35,18 @@ _PATHS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
+def listed(root: Mapping[str, Any], kind: str) -> list[Any]:
+    """A copy of a top-level list; empty where the file has none or something else in its place."""
+    value = root.get(kind)
+    return list(value) if isinstance(value, list) else []
+
+
 def make_room(root: dict[str, Any], kind: str, added: int) -> dict[str, Any]:
     """Return the JSON with references past the end of the list `kind` moved on by `added`.
 
     Call it before the list grows. What does not change is shared with the JSON given.
     """
-    count = len(root.get(kind, ()))
+    count = len(listed(root, kind))
 
     def move(value: Any) -> Any:
         index = as_integer(value)
