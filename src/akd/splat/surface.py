@@ -17,12 +17,12 @@ from akd.splat import harmonics
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint, to_srgb
 
-WIDTH = 0.4
+WIDTH = 0.5
 """Standard deviation of a Gaussian along the surface, as a part of the distance to its neighbours:
 wide enough to close the surface, narrow enough to keep its pattern."""
 THICKNESS = 0.1
 """Standard deviation across the surface, as a part of that along it."""
-OPACITY = 0.9
+OPACITY = 0.95
 MOST_BONES = 8
 """A Gaussian between three vertices may hang on all of their bones; the strongest are kept."""
 

@@ -1,0 +1,76 @@
+"""`render_scene`: splats over the ground, as the frames of a video."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.rig.skin import skin_points
+from akd.scene.follow import bounding_boxes
+from akd.scene.ground import hit_ground, paint_ground
+from akd.scene.roles import splat_role_colours
+from akd.scene.settings import SceneSettings, SceneStyle
+from akd.scene.shadow import cast_shadow
+from akd.splat.camera import Camera
+from akd.splat.cloud import SplatCloud
+from akd.splat.render import Rasterizer, render_skinned
+from akd.splat.shade import shade_by_view
+
+
+def render_scene(
+    cloud: SplatCloud,
+    world_from_mesh: Float[Tensor, "T B 4 4"],
+    camera: Camera,
+    *,
+    settings: SceneSettings | None = None,
+    body_height: float = 1.0,
+    bone_colours: Float[Tensor, "B 3"] | None = None,
+    rasterizer: Rasterizer = "warp",
+    check: bool = True,
+) -> Float[Tensor, "F H W 3"]:
+    """Frames, sRGB 0..1, of a cloud carried by bones (world, metres; the ground is y = 0).
+
+    There are as many as the bones or the camera have; either may have one that serves all.
+
+    Gradients go to the bones, the cloud and the camera's pose through the splats, and through the
+    shadow where its settings say so. `bone_colours` are for the style `roles`: see `role_colours`.
+    """
+    settings = settings or SceneSettings()
+    few = _few(cloud, settings.shadow.most_splats if settings.shadow else 4000)
+    colours = None
+    if settings.style is SceneStyle.ROLES:
+        if bone_colours is None:
+            raise ValueError("the style 'roles' needs bone_colours: one colour a bone")
+        low, high = bounding_boxes(few, world_from_mesh)
+        colours = shade_by_view(
+            cloud, world_from_mesh, camera, splat_role_colours(cloud, bone_colours),
+            middle=0.5 * (low + high), radius=0.5 * float((high - low).norm(dim=-1).amax()),
+        )  # fmt: skip
+    hide = settings.ground is not None and settings.hide_below_ground
+    splats = render_skinned(
+        cloud, world_from_mesh, camera, colours=colours,
+        ground=0.0 if hide else None, rasterizer=rasterizer, check=check,
+    )  # fmt: skip
+    if settings.ground is None:
+        return splats.over(camera.focal.new_tensor(settings.plain_background))
+    hits = hit_ground(camera)
+    shade = None
+    if settings.shadow is not None and len(cloud):
+        bones = world_from_mesh if settings.shadow.differentiable else world_from_mesh.detach()
+        centres = skin_points(bones, few.means, few.bones, few.weights)
+        frames = len(splats.light)
+        shade = cast_shadow(
+            hits.points.expand(frames, -1, -1, -1), centres.expand(frames, -1, -1),
+            settings.shadow, body_height=body_height,
+        )  # fmt: skip
+    ground = paint_ground(camera, settings.ground, body_height=body_height, shade=shade, hits=hits)
+    return splats.over(ground)
+
+
+def _few(cloud: SplatCloud, most: int) -> SplatCloud:
+    """At most so many of the splats, evenly taken: enough for a shadow and a box."""
+    step = -(-len(cloud) // most)
+    if step <= 1:
+        return cloud
+    return cloud[torch.arange(0, len(cloud), step, device=cloud.means.device)]

@@ -1,0 +1,134 @@
+"""Cameras that follow the asset: presets, random ones, and the smoothed path they look along."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.rig.skin import skin_points
+from akd.splat.camera import Camera
+from akd.splat.cloud import SplatCloud
+
+
+@dataclass(frozen=True)
+class View:
+    """A direction to look from, as seen from the character."""
+
+    azimuth: float
+    """Radians from the way the character faces, towards its left."""
+    elevation: float
+    """Radians above the horizon."""
+    zoom: float = 1.0
+    """1: the body's bounding sphere just fits the shorter side of the picture."""
+    field_of_view: float = math.radians(35.0)
+    """Vertical opening, radians."""
+
+
+SIDE = View(azimuth=math.radians(90.0), elevation=math.radians(10.0))
+THREE_QUARTER = View(azimuth=math.radians(50.0), elevation=math.radians(15.0))
+FRONT = View(azimuth=0.0, elevation=math.radians(10.0))
+PRESETS: dict[str, View] = {"side": SIDE, "three-quarter": THREE_QUARTER, "front": FRONT}
+
+
+@dataclass(frozen=True)
+class ViewBounds:
+    """Where random views lie. Angles in radians."""
+
+    azimuth: tuple[float, float] = (math.radians(30.0), math.radians(150.0))
+    elevation: tuple[float, float] = (math.radians(5.0), math.radians(25.0))
+    zoom: tuple[float, float] = (0.85, 1.05)
+
+
+def random_view(
+    generator: torch.Generator, bounds: ViewBounds | None = None, *, either_side: bool = True
+) -> View:
+    """A view within bounds, from the character's left or, `either_side`, its right."""
+    bounds = bounds or ViewBounds()
+    draws = torch.rand(4, generator=generator).tolist()
+
+    def between(limits: tuple[float, float], u: float) -> float:
+        return limits[0] + (limits[1] - limits[0]) * u
+
+    azimuth = between(bounds.azimuth, draws[0])
+    if either_side and draws[3] < 0.5:
+        azimuth = -azimuth
+    return replace(
+        SIDE,
+        azimuth=azimuth,
+        elevation=between(bounds.elevation, draws[1]),
+        zoom=between(bounds.zoom, draws[2]),
+    )
+
+
+def bounding_boxes(
+    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
+) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T 3"]]:
+    """Lowest and highest corner of the deformed cloud in each frame, world, metres. No gradient."""
+    if len(cloud) == 0:
+        raise ValueError("an empty cloud has no bounding box to follow")
+    low, high = [], []
+    together = max(1, 1_000_000 // len(cloud))
+    with torch.no_grad():
+        for bones in world_from_mesh.split(together):
+            points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
+            low.append(points.amin(1))
+            high.append(points.amax(1))
+    return torch.cat(low), torch.cat(high)
+
+
+def smooth_path(path: Float[Tensor, "T 3"], frames: float) -> Float[Tensor, "T 3"]:
+    """A path with what happens within about `frames` frames smoothed away.
+
+    A line is fitted around each frame with Gaussian weights, so that steady travel stays as it is,
+    also at the ends.
+    """
+    count = len(path)
+    if frames <= 0.0 or count < 3:
+        return path
+    t = torch.arange(count, dtype=path.dtype, device=path.device)
+    offset = t[None] - t[:, None]
+    weight = torch.exp(-0.5 * (offset / frames) ** 2)
+    s0, s1 = weight.sum(1), (weight * offset).sum(1)
+    s2 = (weight * offset**2).sum(1)
+    # Value at offset 0 of the weighted least-squares line.
+    fit = weight * (s2[:, None] - s1[:, None] * offset) / (s0 * s2 - s1**2)[:, None]
+    return fit @ path
+
+
+def follow(
+    low: Float[Tensor, "T 3"],
+    high: Float[Tensor, "T 3"],
+    view: View,
+    *,
+    forward: Float[Tensor, "3"],
+    width: int,
+    height: int,
+    radius: float | None = None,
+    smooth: float = 6.0,
+) -> Camera:
+    """Cameras that keep the smoothed centre of the bounding box in the middle of the picture.
+
+    `low` and `high` are the boxes' corners (world, metres), `forward` the way the character faces,
+    `smooth` the frames to smooth over; `radius` is that of the body, by default the largest box's.
+    """
+    centre = smooth_path(0.5 * (low + high), smooth)
+    if radius is None:
+        radius = float((0.5 * (high - low)).norm(dim=-1).amax())
+    if not radius > 0.0:
+        raise ValueError(f"radius must be above zero, got {radius}")
+    ahead = forward * forward.new_tensor((1.0, 0.0, 1.0))
+    ahead = ahead / ahead.norm().clamp_min(1e-9)
+    up = ahead.new_tensor((0.0, 1.0, 0.0))
+    left = torch.linalg.cross(up, ahead)
+    level = math.cos(view.azimuth) * ahead + math.sin(view.azimuth) * left
+    away = math.cos(view.elevation) * level + math.sin(view.elevation) * up
+    narrow = math.tan(0.5 * view.field_of_view) * min(1.0, width / height)
+    distance = radius / (view.zoom * math.sin(math.atan(narrow)))
+    return Camera.look_at(
+        centre + distance * away.to(centre), centre,
+        width=width, height=height, field_of_view=view.field_of_view,
+    )  # fmt: skip

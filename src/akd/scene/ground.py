@@ -1,0 +1,101 @@
+"""The checkerboard ground, ray-cast and filtered by area, so that it does not shimmer.
+
+A checkerboard is the product of two square waves; a box filter over a pixel's footprint is the
+product of two differences of the waves' integrals, so no pixel needs more than one evaluation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from akd.scene.settings import GroundSettings
+from akd.splat.camera import Camera
+from akd.splat.paint import to_linear, to_srgb
+
+
+@dataclass(frozen=True)
+class GroundHits:
+    """Where every pixel's ray meets the plane y = 0."""
+
+    points: Float[Tensor, "T H W 2"]
+    """World x and z, metres; meaningless where `hit` is false."""
+    footprint: Float[Tensor, "T H W 2"]
+    """Extent of the pixel on the ground along x and z, metres."""
+    distance: Float[Tensor, "T H W"]
+    """Metres from the eye."""
+    hit: Bool[Tensor, "T H W"]
+
+
+def hit_ground(camera: Camera, *, height: float = 0.0) -> GroundHits:
+    """Cast a ray through every pixel's centre, with its derivatives, onto the plane y = height."""
+    like, pose = camera.focal, camera.camera_from_world
+    x = torch.arange(camera.width, dtype=like.dtype, device=like.device) + 0.5
+    y = torch.arange(camera.height, dtype=like.dtype, device=like.device) + 0.5
+    # Directions D = R^T (u, v, 1), linear in the pixel; not of unit length.
+    along_x = pose[:, 0, :3] / camera.focal[:, :1]
+    along_y = pose[:, 1, :3] / camera.focal[:, 1:]
+    axis = pose[:, 2, :3] - camera.centre[:, :1] * along_x - camera.centre[:, 1:] * along_y
+    rays = (
+        axis[:, None, None]
+        + x[None, None, :, None] * along_x[:, None, None]
+        + y[None, :, None, None] * along_y[:, None, None]
+    )
+    eye = camera.eye
+    drop = height - eye[:, None, None, 1]
+    slope = rays[..., 1]
+    hit = slope * drop > 1e-9 * rays.norm(dim=-1)
+    safe = torch.where(hit, slope, torch.ones_like(slope))
+    reach = torch.where(hit, drop / safe, torch.ones_like(slope))[..., None]
+    points = eye[:, None, None] + reach * rays
+    # P = eye + D drop / D_y, so dP = drop / D_y (dD - D dD_y / D_y).
+    tilt = rays / safe[..., None]
+    step_x = reach * (along_x[:, None, None] - tilt * along_x[:, None, None, 1:2])
+    step_y = reach * (along_y[:, None, None] - tilt * along_y[:, None, None, 1:2])
+    footprint = step_x.abs() + step_y.abs()
+    distance = (reach * rays).norm(dim=-1)
+    return GroundHits(points[..., [0, 2]], footprint[..., [0, 2]], distance, hit)
+
+
+def _wave_integral(x: Tensor) -> Tensor:
+    """Integral of the square wave that is +1 on [0, 1) and -1 on [1, 2): a triangle of height 1."""
+    phase = torch.remainder(x, 2.0)
+    return 1.0 - (phase - 1.0).abs()
+
+
+def checker(
+    points: Float[Tensor, "*b 2"], footprint: Float[Tensor, "*b 2"], square: float
+) -> Float[Tensor, "*b"]:
+    """Share of the light squares in a box of size `footprint` around each point, 0..1."""
+    width = (footprint / square).clamp_min(1e-4)
+    middle = points / square
+    waves = (_wave_integral(middle + 0.5 * width) - _wave_integral(middle - 0.5 * width)) / width
+    return 0.5 + 0.5 * waves[..., 0] * waves[..., 1]
+
+
+def paint_ground(
+    camera: Camera,
+    settings: GroundSettings,
+    *,
+    body_height: float = 1.0,
+    shade: Float[Tensor, "T H W"] | None = None,
+    hits: GroundHits | None = None,
+) -> Float[Tensor, "T H W 3"]:
+    """The ground and what is behind it, sRGB. `shade` multiplies the ground's light, 0..1."""
+    hits = hits or hit_ground(camera)
+    like = camera.focal
+
+    def linear(colour: tuple[float, float, float]) -> Tensor:
+        return to_linear(like.new_tensor(colour))
+
+    share = checker(hits.points, hits.footprint, settings.square * body_height)[..., None]
+    ground = torch.lerp(linear(settings.dark), linear(settings.light), share)
+    if shade is not None:
+        ground = ground * shade[..., None]
+    seen = hits.hit[..., None].to(like.dtype)
+    if settings.fade > 0.0:
+        seen = seen * torch.exp(-hits.distance / (settings.fade * body_height))[..., None]
+    return to_srgb(torch.lerp(linear(settings.background), ground, seen))

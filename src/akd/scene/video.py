@@ -1,0 +1,147 @@
+"""`Video`: frames and their rate, and the files they can become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Video:
+    """Frames [T, H, W, 3], sRGB 0..1, and frames a second."""
+
+    frames: Float[Tensor, "T H W 3"]
+    fps: float
+
+    def __post_init__(self) -> None:
+        if not self.fps > 0:
+            raise ValueError(f"fps must be above zero, got {self.fps}")
+        if self.frames.shape[0] == 0 or min(self.frames.shape[1:3]) == 0:
+            raise ValueError(
+                f"a video needs at least one frame of one pixel, got {tuple(self.frames.shape)}"
+            )
+
+    def __len__(self) -> int:
+        return self.frames.shape[0]
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return len(self) / self.fps
+
+    def bytes(self) -> UInt8[np.ndarray, "T H W 3"]:
+        """Frames as 8-bit pictures; what is not finite becomes black."""
+        frames = torch.nan_to_num(self.frames.detach().cpu().float(), 0.0, 1.0, 0.0)
+        return (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8).numpy()
+
+    def write(self, path: Path | str, *, crf: int = 18) -> Path:
+        """Write an .mp4, .gif or .png (a strip of frames) by the path's suffix."""
+        path = Path(path)
+        match path.suffix.lower():
+            case ".mp4":
+                return self.write_mp4(path, crf=crf)
+            case ".gif":
+                return self.write_gif(path)
+            case ".png":
+                return self.write_strip(path)
+            case other:
+                raise ValueError(f"a video can become .mp4, .gif or .png, got {other!r} ({path})")
+
+    def write_mp4(self, path: Path | str, *, crf: int = 18) -> Path:
+        """Write H.264 in yuv420p, which every player and browser shows.
+
+        Odd sizes get one more column or row, a copy of the last. `crf` is the quality: 0 is
+        lossless, 18 cannot be told from it, 28 is small.
+        """
+        import av
+
+        path = Path(path)
+        frames = self.bytes()
+        height, width = frames.shape[1:3]
+        frames = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+        # Without "bitexact" the file would hold the time at which it was written.
+        options = {"fflags": "+bitexact"}
+        with (
+            _whole(path) as temporary,
+            av.open(str(temporary), "w", format="mp4", container_options=options) as container,
+        ):
+            rate = Fraction(self.fps).limit_denominator(1001)
+            stream = container.add_stream("libx264", rate=rate)
+            stream.width, stream.height = frames.shape[2], frames.shape[1]
+            stream.pix_fmt = "yuv420p"
+            # One thread, and no macroblock tree (which reads what nobody wrote): the same frames
+            # give the same file every time.
+            stream.options = {
+                "crf": str(crf), "preset": "medium", "threads": "1", "x264-params": "mbtree=0",
+            }  # fmt: skip
+            for picture in frames:
+                frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode())
+        return path
+
+    def write_gif(self, path: Path | str) -> Path:
+        """Write an endlessly repeating GIF; its clock ticks in hundredths of a second."""
+        from PIL import Image
+
+        path = Path(path)
+        pictures = [Image.fromarray(frame) for frame in self.bytes()]
+        ticks = [
+            round(100.0 * (i + 1) / self.fps) - round(100.0 * i / self.fps)
+            for i in range(len(self))
+        ]
+        with _whole(path) as temporary:
+            pictures[0].save(
+                temporary, format="GIF", save_all=True, append_images=pictures[1:], loop=0,
+                duration=[10 * max(t, 2) for t in ticks],
+            )  # fmt: skip
+        return path
+
+    def write_strip(self, path: Path | str, *, count: int = 6) -> Path:
+        """Write a PNG of up to `count` frames, evenly taken from first to last, side by side."""
+        from PIL import Image
+
+        path = Path(path)
+        if count < 1:
+            raise ValueError(f"count must be at least 1, got {count}")
+        frames = self.bytes()
+        chosen = np.linspace(0, len(frames) - 1, min(count, len(frames))).round().astype(int)
+        with _whole(path) as temporary:
+            Image.fromarray(np.concatenate(list(frames[chosen]), axis=1)).save(temporary, "PNG")
+        return path
+
+    @classmethod
+    def read(cls, path: Path | str) -> Video:
+        """Read a video file's frames. Raises `ValueError` where there are none."""
+        import av
+
+        path = Path(path)
+        with av.open(str(path)) as container:
+            if not container.streams.video:
+                raise ValueError(f"{path}: has no video in it")
+            stream = container.streams.video[0]
+            fps = float(stream.average_rate or 24)
+            pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)]
+        if not pictures:
+            raise ValueError(f"{path}: must hold at least one frame, got none")
+        return cls(torch.from_numpy(np.stack(pictures)).float() / 255.0, fps)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path` that becomes it only when everything went well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
