@@ -32,7 +32,7 @@ demo: setup
 	$(BIN)/akd demo --out out/demo
 
 test: setup
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 lint: setup
 	$(BIN)/ruff check .

@@ -21,6 +21,13 @@ def shared_assets() -> Path:
     return SHARED_ASSETS
 
 
+def pytest_configure() -> None:
+    import torch
+
+    # Tests run side by side, one process a core, on small arrays: more threads only wait.
+    torch.set_num_threads(1)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     import torch
 

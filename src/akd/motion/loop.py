@@ -6,17 +6,21 @@ from dataclasses import replace
 
 import torch
 
+from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.control import ControlPose, ControlRig
 
 
 def loop_gap(rig: ControlRig, motion: Motion, *, height: float) -> float:
     """Mean distance of the driven joints between the last frame and the first, once the bodies are
-    laid over each other at the root, as a fraction of the body's height."""
-    joints = [rig.root, *rig.joints]
-    ends = motion.world()[[0, -1]][:, joints, :3, 3]
-    shift = (ends[1, 0] - ends[0, 0]) * ends.new_tensor((1.0, 0.0, 1.0))
-    return float((ends[1] - shift - ends[0]).norm(dim=-1).mean()) / height
+    laid over each other by the root's place and heading, as a fraction of the body's height."""
+    world = motion.world()[[0, -1]]
+    ends = world[:, [rig.root, *rig.joints], :3, 3]
+    yaw = rig.from_world(world).heading[:, 0]
+    back = quaternion.about_axis(rig.root_axes[0].to(ends), yaw[0] - yaw[1])
+    level = ends.new_tensor((1.0, 0.0, 1.0))
+    last = quaternion.rotate(back, ends[1] - ends[1, 0] * level)
+    return float((last - (ends[0] - ends[0, 0] * level)).norm(dim=-1).mean()) / height
 
 
 def close_loop(rig: ControlRig, motion: Motion) -> Motion:

@@ -1,0 +1,94 @@
+"""Clips to motions and back: every interpolation, every real clip."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from khronos import ERROR, codes, validate
+
+from akd.asset.asset import Asset, AssetError, ClipRecord, Node, Track
+from akd.motion.clip import clip_from_motion, motion_from_clip, sample_track
+from akd.rig.character import load_character
+from assets import SHARED_ASSETS, character
+
+
+def one_node() -> Asset:
+    node = Node("n", -1, np.zeros(3), np.array([1.0, 0, 0, 0]), np.ones(3))
+    return Asset(Path("one.glb"), "glb", nodes=(node,))
+
+
+def track(path, interpolation, times, values) -> Track:
+    return Track(0, path, interpolation, np.array(times, np.float32), np.array(values, float))
+
+
+def played(tracks: list[Track], at: np.ndarray) -> torch.Tensor:
+    motion = motion_from_clip(load_character(one_node()), ClipRecord("c", tuple(tracks)))
+    return motion.sample(torch.from_numpy(at.astype(np.float32))).world()[:, 0]
+
+
+def test_linear_tracks_with_different_keys_are_kept_exactly():
+    a = track("translation", "LINEAR", [0, 1, 2], [[0, 0, 0], [1, 0, 0], [1, 2, 0]])
+    half = np.sqrt(0.5)
+    b = track("rotation", "LINEAR", [0.3, 1.7], [[1, 0, 0, 0], [half, half, 0, 0]])
+    at = np.linspace(0, 2, 41)
+    world = played([a, b], at).numpy()
+    np.testing.assert_allclose(world[:, :3, 3], sample_track(a, at), atol=1e-6)
+    angle = np.clip((at - 0.3) / 1.4, 0, 1) * np.pi / 2
+    np.testing.assert_allclose(world[:, 2, 1], np.sin(angle), atol=1e-6)
+
+
+def test_steps_stay_steps():
+    a = track("translation", "STEP", [0, 1, 2], [[0, 0, 0], [5, 0, 0], [7, 0, 0]])
+    x = played([a], np.array([0.0, 0.999, 1.0, 1.999, 2.0])).numpy()[:, 0, 3]
+    np.testing.assert_allclose(x, [0, 0, 5, 5, 7], atol=1e-4)
+
+
+def test_cubic_curves_are_followed_closely():
+    values = [[[0, 0, 0], [0, 0, 0], [4, 0, 0]], [[-3, 1, 0], [1, 1, 0], [0, 0, 0]]]
+    a = track("translation", "CUBICSPLINE", [0, 1], values)
+    at = np.linspace(0, 1, 777)
+    world = played([a], at).numpy()
+    np.testing.assert_allclose(world[:, :3, 3], sample_track(a, at), atol=1e-5)
+
+
+def test_one_key_and_no_tracks_hold_still():
+    a = track("translation", "LINEAR", [0.5], [[1, 2, 3]])
+    np.testing.assert_allclose(played([a], np.array([0.0]))[0, :3, 3], [1, 2, 3])
+    np.testing.assert_allclose(played([], np.array([0.0]))[0], np.eye(4))
+
+
+def test_more_keys_than_can_be_held_is_an_error():
+    a = track("translation", "LINEAR", np.arange(5_000_000), np.zeros((5_000_000, 3)))
+    with pytest.raises(AssetError, match=r"one.glb: clip 'c' has 5000000 key times on 1 nodes"):
+        played([a], np.zeros(1))
+
+
+def test_only_what_leaves_its_rest_gets_keys(shared_assets):
+    body = character("khronos/Fox/glTF-Binary/Fox.glb")
+    walk = next(c for c in body.asset.clips if c.name == "Walk")
+    data = clip_from_motion(body, motion_from_clip(body, walk))
+    keyed = {(t.node, t.path) for t in walk.tracks}
+    assert {(n, p) for n, tracks in data.tracks.items() for p, _ in tracks.items()} <= keyed
+    assert data.times[-1] == pytest.approx(walk.end)
+
+
+def test_every_clip_of_every_real_file_comes_back_from_motion(shared_assets, tmp_path):
+    """Each clip goes through `Motion`, is written again, and plays the same: see the script."""
+    script = Path(__file__).with_name("write_every_clip.py")
+    done = subprocess.run(
+        [sys.executable, script, SHARED_ASSETS, tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    result = json.loads(done.stdout)
+    assert result["clips"] > 500
+    before = validate([Path(a) for a, _ in result["files"]])
+    after = validate([Path(b) for _, b in result["files"]])
+    for (path, _), old, new in zip(result["files"], before, after, strict=True):
+        assert codes(new, ERROR) <= codes(old, ERROR), path
