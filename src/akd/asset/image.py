@@ -54,7 +54,7 @@ def decode_image(image: Image) -> UInt8[np.ndarray, "H W 4"]:
             if picture.mode.startswith(("I", "F")):
                 pixels = _from_deep_grey(np.asarray(picture))
             else:
-                pixels = np.asarray(picture.convert("RGBA"))
+                pixels = np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
         except AssetError as error:
             raise AssetError(f"image {image.name!r}: {error}") from None
         except Exception as error:  # Pillow's decoders raise many kinds on broken data.
@@ -67,8 +67,8 @@ def _open(data: bytes | memoryview):  # Pillow is imported only when it is neede
 
     try:
         picture = Pillow.open(io.BytesIO(data), formats=_FORMATS)
-    except Pillow.DecompressionBombError as error:
-        raise AssetError(f"must have at most {MAX_PIXELS} pixels: {_line(error)}") from None
+    except Pillow.DecompressionBombError:
+        raise AssetError(f"must have 1 to {MAX_PIXELS} pixels, got far more") from None
     except Exception as error:
         raise AssetError(f"cannot be read as a picture: {_line(error)}") from error
     width, height = picture.size

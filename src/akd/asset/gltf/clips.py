@@ -12,7 +12,8 @@ from akd.asset.gltf.fields import Fields, GltfError, shown
 from akd.asset.gltf.keys import make_keys, read_interpolation
 from akd.asset.gltf.problems import ProblemLog, objects_if_any
 
-_MAX_CHANNELS = 300_000
+_MAX_CHANNELS = 100_000
+"""In all animations together: five hundred clips of two hundred channels."""
 
 
 class ClipReader:
@@ -31,6 +32,7 @@ class ClipReader:
         self._nodes = nodes
         self._meshes = meshes
         self._problems = problems
+        self._channels_left = _MAX_CHANNELS
         self._keys: dict[tuple[int, int, str, str, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def read(self) -> tuple[ClipRecord, ...]:
@@ -40,11 +42,12 @@ class ClipReader:
 
     def _clip(self, entry: Fields) -> ClipRecord:
         try:
-            channels = entry.objects("channels", "channel", limit=_MAX_CHANNELS)
+            channels = entry.objects("channels", "channel", limit=self._channels_left)
             samplers = entry.objects("samplers", "sampler", limit=_MAX_CHANNELS)
         except GltfError as error:
             self._problems.left_out(error, "the animation is kept, empty")
             return ClipRecord(entry.name(), ())
+        self._channels_left -= len(channels)
         tracks: dict[tuple[int, str], Track] = {}
         repeated: list[Track] = []
         for channel in channels:

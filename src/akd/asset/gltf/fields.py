@@ -10,7 +10,7 @@ from akd.asset.asset import AssetError
 
 _REQUIRED: Final = object()
 _FLOAT32_MAX: Final = 3.4028234e38
-MAX_THINGS: Final = 100_000
+MAX_THINGS: Final = 50_000
 """Of nodes, meshes and the like: a character has thousands at most, a million takes minutes."""
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
@@ -122,7 +122,9 @@ class Fields:
         """Return a list of `count` (None: any number of) finite numbers."""
         rule = f"must be a list of {'' if count is None else f'{count} '}finite 32-bit numbers"
         value = self._get(key, default, rule)
-        if not isinstance(value, list | tuple) or (count is not None and len(value) != count):
+        if value is default:
+            return value
+        if not isinstance(value, list) or (count is not None and len(value) != count):
             raise self.refuse(key, rule, value)
         numbers = tuple(as_number(v) for v in value)
         if any(n is None for n in numbers):

@@ -56,12 +56,16 @@ class PartReader:
         self._draco.supply(part)
         positions = self._positions(position, attributes)
         vertices = len(positions)
+        faces = self._faces(part, mode, vertices)
+        if not len(faces):
+            self._problems.warn(part.where, "has no triangles", "it is left out")
+            return None
         material = self._material(part)
         surface = None if material is None else self._surfaces[material]
         joints, weights = self._skin(attributes, positions, position, joint_count)
         return MeshPart(
             positions=positions,
-            faces=self._faces(part, mode, vertices),
+            faces=faces,
             material=material,
             normals=self._vectors(attributes, "NORMAL", 3, vertices),
             uv=self._uv(attributes, surface, vertices),

@@ -49,10 +49,10 @@ def _decompose(matrix: Float[np.ndarray, "4 4"], where: str, problems: ProblemLo
 
     A mirror image comes out as a negative x scale. Shear and perspective are dropped.
     """
-    if not np.allclose(matrix[3], _AFFINE_ROW, atol=1e-6):
+    if np.abs(matrix[3] - _AFFINE_ROW).max() > 1e-6:
         problems.warn(where, "its last row is not 0 0 0 1", "that row is ignored")
     linear = matrix[:3, :3]
-    scale = np.linalg.norm(linear, axis=0)
+    scale = np.sqrt((linear * linear).sum(axis=0))
     if scale.max() > 3.4e38:
         raise GltfError(where, f"must have a 32-bit scale, got {scale.max():.3g}")
     columns = linear / np.where(scale > 0.0, scale, 1.0)
@@ -63,15 +63,27 @@ def _decompose(matrix: Float[np.ndarray, "4 4"], where: str, problems: ProblemLo
     if np.linalg.det(columns) < 0.0:
         scale[0], columns[:, 0] = -scale[0], -columns[:, 0]
     left, _, right = np.linalg.svd(columns)
-    if np.linalg.det(left @ right) < 0.0:
+    rotation = left @ right
+    if np.linalg.det(rotation) < 0.0:
         # Only where a scale is zero: the direction that the matrix says nothing about.
         left[:, 2] = -left[:, 2]
-    return matrix[:3, 3].copy(), _quaternion(left @ right), scale
+        rotation = left @ right
+    return matrix[:3, 3].copy(), _quaternion(rotation), scale
 
 
 def _quaternion(rotation: Float[np.ndarray, "3 3"]) -> Float[np.ndarray, "4"]:
-    """Unit quaternion, wxyz, of a rotation matrix."""
-    from scipy.spatial.transform import Rotation
+    """Unit quaternion, wxyz with w not negative, of a rotation matrix.
 
-    x, y, z, w = Rotation.from_matrix(rotation).as_quat(canonical=True)
-    return np.array((w, x, y, z))
+    Each row of the table is the quaternion times four times one of its entries. The row of the
+    largest entry loses no digits.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
+    rows = (
+        (1 + a + e + i, h - f, c - g, d - b),
+        (h - f, 1 + a - e - i, b + d, c + g),
+        (c - g, b + d, 1 - a + e - i, f + h),
+        (d - b, c + g, f + h, 1 - a - e + i),
+    )
+    largest = max(range(4), key=lambda k: rows[k][k])
+    row = np.array(rows[largest])
+    return row / math.copysign(math.sqrt(float(row @ row)), row[0])

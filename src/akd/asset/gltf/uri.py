@@ -76,13 +76,15 @@ def read_regular_file(
     Folders, pipes and devices are refused: to open a pipe could wait for ever.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        file = io.FileIO(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK))
+    except IsADirectoryError:
+        raise GltfError(where, f"{what} must be a regular file") from None
     except FileNotFoundError:
         raise GltfError(where, f"{what} does not exist") from None
     except (OSError, ValueError) as error:
         raise GltfError(where, f"{what} cannot be opened: {_reason(error)}") from error
-    with os.fdopen(handle, "rb", buffering=0) as file:
-        status = os.fstat(handle)
+    with file:
+        status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise GltfError(where, f"{what} must be a regular file")
         if limit is not None and status.st_size > limit:
