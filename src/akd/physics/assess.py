@@ -64,7 +64,7 @@ def implied_travel(
     placement = place(body, motion.position, motion.rotation, motion.angles)
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
     soles = placement.points(body, body.corners)[:, chosen].flatten(1, 2)
-    floor = soles[..., 1].amin(1).quantile(0.05)
+    floor = soles[..., 1].amin(1).quantile(0.25)
     low = soles[..., 1] - floor < TOUCH * body.height
     steps = soles[1:] - soles[:-1]
     level = steps[..., 1].abs() < 0.5 * TOUCH * body.height

@@ -45,7 +45,7 @@ def measure_forces(
     before, after = states[:-1], states[1:]
     torques = p.stiffness * (targets - before.angles - dt * after.rates) - p.damping * after.rates
 
-    old, new = _part_motion(body, before), _part_motion(body, after)
+    old, new = part_motion(body, before), part_motion(body, after)
     arms = old.points - old.origins[:, :, None]
     speed = old.speeds[:, :, None] + torch.linalg.cross(
         old.omegas[:, :, None].expand_as(arms), arms
@@ -100,16 +100,20 @@ def measure_forces(
 
 
 @dataclass(frozen=True)
-class _PartMotion:
+class PartMotion:
+    """Parts in the world over time."""
+
     points: Tensor
     """Corners, [K, B, 8, 3]."""
     origins: Tensor
+    rotations: Tensor
+    """wxyz, [K, B, 4]."""
     omegas: Tensor
     speeds: Tensor
     """Of the pivots, [K, B, 3], like the two before."""
 
 
-def _part_motion(body: Body, state: State) -> _PartMotion:
+def part_motion(body: Body, state: State) -> PartMotion:
     """Where the corners are and how the parts move, in the world."""
     placement = place(body, state.position, state.rotation, state.angles)
     omegas, speeds = [state.spin], [state.velocity]
@@ -127,7 +131,10 @@ def _part_motion(body: Body, state: State) -> _PartMotion:
             turn = quaternion.multiply(turn, quaternion.about_axis(axis.expand_as(arm), angle))
         omegas.append(omega)
     points = placement.points(body, body.corners.to(state.position))
-    return _PartMotion(points, placement.origins, torch.stack(omegas, 1), torch.stack(speeds, 1))
+    return PartMotion(
+        points, placement.origins, placement.rotations, torch.stack(omegas, 1),
+        torch.stack(speeds, 1),
+    )  # fmt: skip
 
 
 def _across(v: Tensor, axis: Tensor) -> Tensor:

@@ -149,10 +149,10 @@ class _Units:
 
 
 def _on_the_ground(body: Body, reference: Reference) -> tuple[Reference, float]:
-    """The motion moved vertically so that, but for a twentieth of its frames, nothing is below the
-    ground; and by how much."""
+    """The motion moved vertically so that its lowest corner is on the ground in the lower half of
+    its frames, which are those that stand where the other half flies; and by how much."""
     placement = place(body, reference.position, reference.rotation, reference.angles)
-    lift = -float(lowest(body, placement).quantile(0.05))
+    lift = -float(lowest(body, placement).quantile(0.25))
     raised = reference.position + reference.position.new_tensor((0.0, lift, 0.0))
     return replace(reference, position=raised), lift
 
