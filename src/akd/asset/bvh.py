@@ -37,17 +37,20 @@ class _Joint:
 def read(path: Path) -> Asset:
     """Read a BVH file. Raises `AssetError` where there is no usable hierarchy."""
     with naming_file(path):
-        text = read_bytes(path).decode("utf-8-sig", errors="replace")
-        return _read(path, text.replace("\r\n", "\n").replace("\r", "\n"))
+        return _read(path, read_bytes(path))
 
 
-def _read(path: Path, text: str) -> Asset:
+def _read(path: Path, data: bytes) -> Asset:
     problems = ProblemLog()
-    motion = re.search(r"^[ \t]*MOTION\b", text, re.IGNORECASE | re.MULTILINE)
-    joints = _read_hierarchy(text[: motion.start()] if motion else text, problems)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    # The motion may be hundreds of megabytes: it stays bytes.
+    motion = re.search(rb"^[ \t]*MOTION\b", data, re.IGNORECASE | re.MULTILINE)
+    text = data[: motion.start()] if motion else data
+    joints = _read_hierarchy(text.decode("utf-8-sig", errors="replace"), problems)
     clip = None
     if motion:
-        clip = _read_motion(path.stem, joints, text[motion.end() :], problems)
+        clip = _read_motion(path.stem, joints, data[motion.end() :], problems)
     else:
         problems.warn("MOTION", "is missing", "reads the hierarchy alone")
     return Asset(
@@ -173,34 +176,35 @@ def _skin(name: str, joints: list[_Joint]) -> SkinRecord:
 
 
 def _read_motion(
-    name: str, joints: list[_Joint], text: str, problems: ProblemLog
+    name: str, joints: list[_Joint], data: bytes, problems: ProblemLog
 ) -> ClipRecord | None:
     """The motion block as tracks, or None where it holds no frame."""
     head = re.match(
-        r"\s*Frames\s*:[ \t]*(\S*)\s*Frame[ \t]*Time\s*:[ \t]*(\S*)", text, re.IGNORECASE
+        rb"\s*Frames\s*:[ \t]*(\S*)\s*Frame[ \t]*Time\s*:[ \t]*(\S*)", data, re.IGNORECASE
     )
     if head is None:
         raise AssetError("MOTION must start with 'Frames:' and 'Frame Time:'")
     width = sum(len(joint.channels) for joint in joints)
-    rows = _read_rows(text[head.end() :], width, problems)
-    if head[1] != str(len(rows)):
-        what = f"declares {head[1][:20] or 'no'} frames and holds {len(rows)}"
+    declared, frame_time = (word[:20].decode("ascii", "replace") for word in head.groups())
+    rows = _read_rows(data[head.end() :], width, problems)
+    if declared != str(len(rows)):
+        what = f"declares {declared or 'no'} frames and holds {len(rows)}"
         problems.warn("Frames", what, f"reads {len(rows)} frames")
     if len(rows) == 0:
         problems.warn("MOTION", "holds no frame", "reads the hierarchy alone")
         return None
-    frame_time = _frame_time(head[2], problems)
-    times = (np.arange(len(rows)) * frame_time).astype(np.float32)
+    step = _frame_time(frame_time, problems)
+    times = (np.arange(len(rows)) * step).astype(np.float32)
     return ClipRecord(name, _tracks(joints, times, _fill_holes(rows, problems), problems))
 
 
-def _read_rows(text: str, width: int, problems: ProblemLog) -> Float[np.ndarray, "T C"]:
+def _read_rows(data: bytes, width: int, problems: ProblemLog) -> Float[np.ndarray, "T C"]:
     """Rows of `width` numbers, up to the first that is not whole."""
     if width == 0:
         problems.warn("CHANNELS", "there are none", "reads no motion")
         return np.zeros((0, 0))
-    lengths = _words_per_line(text)
-    values, is_clean = _parse_numbers(text)
+    lengths = _words_per_line(data)
+    values, is_clean = _parse_numbers(data)
     whole = lengths == width
     if is_clean and len(values) % width == 0 and (whole.all() or not whole.any()):
         # Where no line is a whole row, rows are wrapped over several lines.
@@ -212,26 +216,29 @@ def _read_rows(text: str, width: int, problems: ProblemLog) -> Float[np.ndarray,
     return values[: count * width].reshape(-1, width)
 
 
-def _words_per_line(text: str) -> np.ndarray:
+def _words_per_line(data: bytes) -> np.ndarray:
     """Number of words on every line that has any, without a loop over them."""
-    data = np.frombuffer(text.encode("ascii", errors="replace"), dtype=np.uint8)
-    is_space = np.concatenate(([True], data <= 32, [True]))
-    starts = np.cumsum(is_space[:-1] & ~is_space[1:])  # words begun at or before each character
-    ends = np.flatnonzero(data == 10)
-    counts = np.diff(np.concatenate(([0], starts[ends], starts[-1:])))
+    characters = np.frombuffer(data, dtype=np.uint8)
+    if len(characters) == 0:
+        return np.zeros(0, dtype=np.int64)
+    begins = characters > 32
+    begins[1:] &= characters[:-1] <= 32
+    lines = np.concatenate(([0], np.flatnonzero(characters[:-1] == 10) + 1))
+    counts = np.add.reduceat(begins, lines, dtype=np.int64)
     return counts[counts > 0]
 
 
-def _parse_numbers(text: str) -> tuple[Float[np.ndarray, "N"], bool]:
-    """The numbers up to the first word that is none, and whether that was all of the text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            return np.fromstring(text, sep=" ", dtype=np.float64), True
-        except (DeprecationWarning, ValueError):
-            pass
+def _parse_numbers(data: bytes) -> tuple[Float[np.ndarray, "N"], bool]:
+    """The numbers up to the first word that is none, and whether that was all of them."""
+    try:
+        # numpy warns where it stops before the end, and some day will raise.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            return np.fromstring(data, sep=" ", dtype=np.float64), not caught
+    except ValueError:
+        pass
     values: list[float] = []
-    for word in text.split():
+    for word in data.split():
         try:
             values.append(float(word))
         except ValueError:

@@ -28,6 +28,8 @@ _DEFINITION = re.compile(r"^\s*newmtl\s+([^\r\n]*)", re.MULTILINE | re.IGNORECAS
 _BACKWARDS = re.compile(r"^f [^\n]*-", re.MULTILINE)
 _ZERO = re.compile(r"^f [^\n]*(?<![0-9])0+(?![0-9])", re.MULTILINE)
 _ALL_LIBRARIES = "materials"
+_UNDEFINED = "*undefined*"
+_MOST_LIBRARIES = 100
 
 
 def read(path: Path) -> Asset:
@@ -42,19 +44,21 @@ class _Text:
 
     statements: str
     objects: list[str]
-    libraries: list[str]
     materials: list[str]
+    """Every material that is named, whether it is defined or not."""
 
 
 def _read(path: Path, data: bytes) -> Asset:
     from trimesh.exchange.obj import load_obj
 
     problems = ProblemLog()
-    text = _put_in_order(data.decode("utf-8-sig", errors="replace"))
     resolver = FolderResolver(AssetFolder(path.parent), problems)
-    library = _join_libraries(text.libraries, resolver.folder, problems)
+    clean = _clean(data.decode("utf-8-sig", errors="replace"))
+    libraries = [match[1].strip() for match in _LIBRARY.finditer(clean)]
+    library = _join_libraries(libraries, resolver.folder, problems)
     resolver.texts[_ALL_LIBRARIES] = library.encode()
     defined = {" ".join(name.split()) for name in _DEFINITION.findall(library)}
+    text = _put_in_order(clean, defined)
     loaded = call_trimesh(
         "OBJ",
         load_obj,
@@ -96,14 +100,17 @@ def _read(path: Path, data: bytes) -> Asset:
     )
 
 
-def _put_in_order(text: str) -> _Text:
-    """Keep the statements that akd reads, in one spelling."""
+def _clean(text: str) -> str:
+    """The text without comments, indents, tabs and lines that go on."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").replace("\t", " ")
     text = re.sub(r"(?:^|(?<= ))#[^\n]*", "", text, flags=re.MULTILINE)
-    text = re.sub(r"^ +| +$", "", text, flags=re.MULTILINE)
+    return re.sub(r"^ +| +$", "", text, flags=re.MULTILINE)
+
+
+def _put_in_order(text: str, defined: set[str]) -> _Text:
+    """Keep the statements that akd reads, in one spelling."""
     if _ZERO.search(text):
         raise AssetError("OBJ: faces must count vertices from 1, got 0")
-    libraries = [match[1].strip() for match in _LIBRARY.finditer(text)]
     materials = list(dict.fromkeys(match[1].strip() for match in _MATERIAL.finditer(text)))
     lines = _STATEMENT.findall(text)
     if _BACKWARDS.search(text):
@@ -114,8 +121,10 @@ def _put_in_order(text: str) -> _Text:
         if line.startswith("o "):
             name = line[2:].strip()
             lines[place] = f"o {numbers.setdefault(name, len(numbers))}"
+        elif line.startswith("usemtl ") and line[7:].strip() not in defined:
+            lines[place] = f"usemtl {_UNDEFINED}"
     statements = "\n".join((f"mtllib {_ALL_LIBRARIES}", "o 0", *lines))
-    return _Text(statements, list(numbers), libraries, materials)
+    return _Text(statements, list(numbers), materials)
 
 
 def _resolve_backward(lines: list[str]) -> Iterator[str]:
@@ -144,6 +153,8 @@ def _resolve_backward(lines: list[str]) -> Iterator[str]:
 def _join_libraries(names: list[str], folder: AssetFolder, problems: ProblemLog) -> str:
     """All MTL files that are named, one after another. One line may name several."""
     texts = []
+    if sum(len(name.split()) for name in names) > _MOST_LIBRARIES:
+        raise AssetError(f"OBJ must name at most {_MOST_LIBRARIES} material libraries, got more")
     for line in dict.fromkeys(names):
         for name in (line, *line.split()) if " " in line else (line,):
             try:

@@ -20,7 +20,7 @@ from akd.asset.surface import build_part, naming_file, read_bytes, root_node
 from akd.asset.trimesh_bridge import call_trimesh, named_geometry
 
 _HEADER, _TRIANGLE = 84, 50
-_MOST_SOLIDS = 10_000
+_MOST_SOLIDS = 2_000
 
 
 def read(path: Path) -> Asset:
