@@ -228,6 +228,28 @@ def test_morph_targets(tmp_path: Path) -> None:
     ]
 
 
+def test_morph_targets_that_cannot_be_used_do_nothing(tmp_path: Path) -> None:
+    builder = GltfBuilder()
+    good = builder.accessor(np.ones((3, 3)))
+    bad = builder.accessor([[0, np.nan, 0]] * 3)
+    short = builder.accessor(np.ones((2, 3)))
+    targets = [{"POSITION": index} for index in (good, bad, short, 99)]
+    builder.show(builder.triangle(targets=targets))
+    asset = read(builder, tmp_path)
+    morphs = asset.meshes[0].parts[0].morphs
+    assert morphs is not None
+    assert morphs.sum(axis=(1, 2)).tolist() == [9, 0, 0, 0]
+    rules = (
+        "must be finite, but is not",
+        "must be 3 times VEC3, got [2, 3]",
+        "must be the index of one of the file's 4 accessors, got 99",
+    )
+    assert told(asset) == [
+        (f"mesh 0, part 0, morph target {i}, POSITION", rule, "the target does nothing")
+        for i, rule in enumerate(rules, start=1)
+    ]
+
+
 def test_the_sample_in_all_its_parts(tmp_path: Path) -> None:
     asset = read(sample(), tmp_path)
     part = asset.meshes[0].parts[0]

@@ -117,6 +117,17 @@ class Accessors:
                 self._floats[index].flags.writeable = False
         return self._floats[index]
 
+    def floats_once(self, index: int) -> Float[np.ndarray, "count components"]:
+        """Return the same for one who copies them at once: nothing is kept for the next."""
+        if index in self._floats:
+            return self._floats[index]
+        raw = self._raw.get(index)
+        if raw is None:
+            raw = self._decode(self._entries[index], self.kind(index))
+        if raw.dtype == np.float32:
+            return raw
+        return _to_float(raw, normalised=self.is_normalised(index))
+
     def integers(self, index: int) -> Integer[np.ndarray, "count components"]:
         """Return the elements of an accessor that must hold unsigned integers."""
         raw = self.raw(index)

@@ -245,10 +245,25 @@ class PartReader:
         self._accessors.budget.charge(targets * vertices * 12, part.where)
         morphs = np.zeros((targets, vertices, 3), np.float32)
         for morph, target in zip(morphs, part.objects("targets", "morph target"), strict=False):
-            offsets = self._vectors(target, "POSITION", 3, vertices)
-            if offsets is not None:
-                morph[:] = offsets
+            try:
+                self._read_offsets(target, morph)
+            except GltfError as error:
+                self._problems.left_out(error, "the target does nothing")
+                morph[:] = 0.0
         return morphs
+
+    def _read_offsets(self, target: Fields, offsets: Float[np.ndarray, "V 3"]) -> None:
+        """Fill in the position offsets of a morph target."""
+        index = target.index("POSITION", len(self._accessors), "accessors")
+        if index is None:
+            return
+        values = self._accessors.floats_once(index)
+        if values.shape != offsets.shape:
+            rule = f"must be {len(offsets)} times VEC3"
+            raise target.refuse("POSITION", rule, list(values.shape))
+        offsets[:] = values
+        if not np.isfinite((offsets.min(initial=0.0), offsets.max(initial=0.0))).all():
+            raise GltfError(target.place("POSITION"), "must be finite, but is not")
 
 
 def _joint_sets(attributes: Fields) -> list[int]:
