@@ -198,10 +198,10 @@ class _Chunk:
     def forward(self, places: Tensor, motions: Tensor, targets: Tensor, up: Tensor) -> None:
         """Run the chunk from a placement and motion of the parts."""
         first = self.states[0]
-        wp.to_torch(first.body_q, requires_grad=False).copy_(places)
-        wp.to_torch(first.body_qd, requires_grad=False).copy_(motions)
-        wp.to_torch(self.targets, requires_grad=False)[:, 7:] = targets
-        wp.to_torch(self.up, requires_grad=False).copy_(up)
+        _view(first.body_q).copy_(places)
+        _view(first.body_qd).copy_(motions)
+        _view(self.targets)[:, 7:] = targets
+        _view(self.up).copy_(up)
         if self.captured is not None:
             wp.capture_launch(self.captured[0])
             return
@@ -217,27 +217,32 @@ class _Chunk:
         """Placements [n, B, 7] and motions [n, B, 6] after each substep."""
         ends = self._ends()
         return (
-            torch.stack([wp.to_torch(s.body_q, requires_grad=False) for s in ends]),
-            torch.stack([wp.to_torch(s.body_qd, requires_grad=False) for s in ends]),
+            torch.stack([_view(s.body_q) for s in ends]),
+            torch.stack([_view(s.body_qd) for s in ends]),
         )
 
     def backward(self, g_places: Tensor, g_motions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Gradients of the chunk's input from those of its output."""
         for i, state in enumerate(self._ends()):
-            wp.to_torch(state.body_q.grad, requires_grad=False).copy_(g_places[i])
-            wp.to_torch(state.body_qd.grad, requires_grad=False).copy_(g_motions[i])
+            _view(state.body_q.grad).copy_(g_places[i])
+            _view(state.body_qd.grad).copy_(g_motions[i])
         if self.captured is not None:
             wp.capture_launch(self.captured[1])
         else:
             self.tape.backward()
         first = self.states[0]
         gradients = (
-            wp.to_torch(first.body_q.grad, requires_grad=False).clone(),
-            wp.to_torch(first.body_qd.grad, requires_grad=False).clone(),
-            wp.to_torch(self.targets.grad, requires_grad=False)[:, 7:].clone(),
+            _view(first.body_q.grad).clone(),
+            _view(first.body_qd.grad).clone(),
+            _view(self.targets.grad)[:, 7:].clone(),
         )
         self.tape.zero()
         return gradients
+
+
+def _view(array: Any) -> Tensor:
+    """A torch tensor on the memory of a Warp array."""
+    return wp.to_torch(array, requires_grad=False)
 
 
 def build_newton_model(sim: NewtonSimulator) -> Any:
@@ -290,7 +295,7 @@ def build_newton_model(sim: NewtonSimulator) -> Any:
                 angular_axes=angular,
                 parent_xform=wp.transform(arm, frame),
                 child_xform=wp.transform(wp.vec3(0.0, 0.0, 0.0), frame),
-            )  # fmt: skip
+            )
         )
     builder.add_articulation(joints)
     builder.add_ground_plane(cfg=material)
@@ -317,7 +322,7 @@ def corner_contacts(sim: NewtonSimulator, model: Any) -> Any:
     parts = torch.arange(len(body)).repeat_interleave(8)
 
     def put(array: Any, values: Tensor) -> None:
-        view = wp.to_torch(array, requires_grad=False)
+        view = _view(array)
         view[:count] = values.to(view)
 
     put(contacts.rigid_contact_point0, torch.zeros(count, 3))
@@ -327,5 +332,5 @@ def corner_contacts(sim: NewtonSimulator, model: Any) -> Any:
     put(contacts.rigid_contact_shape1, parts)
     put(contacts.rigid_contact_margin0, torch.zeros(count))
     put(contacts.rigid_contact_margin1, torch.zeros(count))
-    wp.to_torch(contacts.rigid_contact_count, requires_grad=False)[0] = count
+    _view(contacts.rigid_contact_count)[0] = count
     return contacts
