@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (UsageError, AssetError) as error:
         print(f"akd: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return 0
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"akd: {where}{error.strerror or error}", file=sys.stderr)
@@ -49,8 +51,6 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("akd: stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 0
     return 0
 
 

@@ -33,13 +33,16 @@ class Zoo:
             return
         if self.species not in SPECIES:
             raise UsageError(f"there is no {self.species!r} in the zoo: {', '.join(SPECIES)}")
+        if self.seed < 0:
+            raise UsageError(f"--seed must be zero or more, got {self.seed}")
         if not 500 <= self.vertices <= 200_000:
             raise UsageError(f"--vertices must be from 500 to 200000, got {self.vertices}")
         from akd.export.creature import write_creature
+        from akd.zoo.clips import make_clip
         from akd.zoo.creature import build_creature
 
         out = self.out or Path(f"{self.species}.glb")
         creature = build_creature(self.species, seed=self.seed, vertices=self.vertices)
-        clips = write_creature(creature, out)
+        write_creature(creature, [make_clip(creature, a) for a in creature.actions], out)
         print(f"{out}: {len(creature.mesh.vertices):,} vertices, {len(creature.skeleton)} joints")
-        print("clips: " + ", ".join(clips))
+        print("clips: " + ", ".join(creature.actions))

@@ -1,0 +1,74 @@
+"""`akd export`: a clip in another format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from akd.commands.errors import UsageError, input_file
+
+_FORMATS = ("bvh",)
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write the clips of a file in other formats, a file for each clip."""
+
+    file: tyro.conf.Positional[Path]
+    """A glTF, GLB or BVH file with clips."""
+    to: str = "bvh"
+    """Formats, separated by commas: bvh."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path()
+    """Folder to write to."""
+    clip: str | None = None
+    """Only the clip of this name."""
+    fps: float | None = None
+    """Frames a second; by default as the clip has it."""
+    in_place: bool = False
+    """Take the travel over the ground out."""
+
+    def run(self) -> None:
+        """Write the files and name them."""
+        wanted = [f.strip().lower() for f in self.to.split(",") if f.strip()]
+        unknown = [f for f in wanted if f not in _FORMATS]
+        if unknown or not wanted:
+            raise UsageError(
+                f"--to takes formats out of {', '.join(_FORMATS)}, separated by commas; "
+                f"got {self.to!r}"
+            )
+        if self.fps is not None and not 0 < self.fps <= 1000:
+            raise UsageError(f"--fps must be above 0 and at most 1000, got {self.fps:g}")
+        from akd.asset.read import read_asset
+        from akd.export.bvh import write_bvh
+        from akd.motion.clip import motion_from_clip
+        from akd.motion.travel import in_place
+        from akd.rig.character import load_character
+        from akd.rig.control_build import build_control_rig
+
+        body = load_character(read_asset(input_file(self.file)))
+        names = [c.name for c in body.asset.clips]
+        chosen = [c for c in body.asset.clips if self.clip in (None, c.name)]
+        if not chosen:
+            has = f"it has {', '.join(map(repr, names))}" if names else "it has no clips"
+            asked = f"there is no clip {self.clip!r}: " if self.clip is not None else ""
+            raise UsageError(f"{self.file.name}: {asked}{has}")
+        self.out.mkdir(parents=True, exist_ok=True)
+        for clip in chosen:
+            motion = motion_from_clip(body, clip)
+            if self.in_place:
+                motion = in_place(build_control_rig(body), motion)
+            path = self.out / f"{self.file.stem}-{_file_name(clip.name)}.bvh"
+            joints = [
+                j for j in range(len(body.skeleton)) if body.anatomy.body.parents.get(j) is not None
+            ]
+            write_bvh(motion, path, joints=joints or None, fps=self.fps)
+            print(path)
+
+
+def _file_name(name: str) -> str:
+    """A clip's name as part of a file's name."""
+    kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in name)
+    return kept.strip("_") or "clip"
