@@ -41,8 +41,23 @@ def measure_forces(
     Servos, contacts and help are implicit: what was applied in a substep is the force at its start
     less its stiffness times the change of velocity over the substep.
     """
+    return forces_between(body, parameters, states[:-1], states[1:], targets, up)
+
+
+def forces_between(
+    body: Body,
+    parameters: Parameters,
+    before: State,
+    after: State,
+    targets: Float[Tensor, "K D 3"],
+    up: Float[Tensor, "K 3"] | None = None,
+    *,
+    friction: Float[Tensor, "K"] | None = None,
+) -> Forces:
+    """Forces of K substeps, each from its state before to its state after; with a coefficient of
+    friction of its own where given."""
     p, dt = parameters, parameters.step
-    before, after = states[:-1], states[1:]
+    mu = before.position.new_tensor(p.friction) if friction is None else friction[:, None, None]
     torques = p.stiffness * (targets - before.angles - dt * after.rates) - p.damping * after.rates
 
     old, new = part_motion(body, before), part_motion(body, after)
@@ -63,7 +78,7 @@ def measure_forces(
     normal = torch.where(depth > -e, normal, torch.zeros_like(normal))
     firm = normal / (normal + p.contact_light) * viscous
     sliding = speed[..., [0, 2]].square().sum(-1)
-    drag = p.friction * normal / (sliding + p.creep**2).sqrt()
+    drag = mu * normal / (sliding + p.creep**2).sqrt()
     contacts = torch.stack(
         (
             -drag * (speed + change)[..., 0],

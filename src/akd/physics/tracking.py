@@ -55,6 +55,8 @@ class Tracking:
     """Before and after every substep, [K + 1, ...]."""
     targets: Float[Tensor, "K D 3"]
     """Joint targets of every substep, radians."""
+    up: Float[Tensor, "K 3"]
+    """Where the upright help aligned the root's up to."""
     forces: Forces
     """During every substep."""
     parameters: Parameters
@@ -318,6 +320,7 @@ def _finish(
         states=states,
         rollout=rollout,
         targets=solution.targets,
+        up=problem.up,
         forces=measure_forces(body, parameters, rollout, solution.targets, problem.up),
         parameters=parameters,
         reference=reference,
