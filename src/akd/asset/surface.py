@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Int, Integer, Shaped
+from jaxtyping import Float, Integer, Shaped
 
 from akd.asset.asset import AssetError, Image, MeshPart, Node
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder, read_regular_file
 from akd.asset.image import sniff_mime_type
+
+_MAX_PICTURE = 256 * 2**20
 
 
 @contextmanager
@@ -103,16 +105,6 @@ def build_part(
     )
 
 
-def compact(
-    faces: Integer[np.ndarray, "F 3"], count: int
-) -> tuple[Int[np.ndarray, "F 3"], Int[np.ndarray, "V"]]:
-    """Faces over the vertices that they use alone, and which of `count` vertices those are."""
-    used = np.zeros(count, dtype=bool)
-    used[faces.reshape(-1)] = True
-    renumbered = np.cumsum(used) - 1
-    return renumbered[faces], np.flatnonzero(used)
-
-
 def linear_colours(colours: Shaped[np.ndarray, "V K"]) -> Float[np.ndarray, "V 4"]:
     """Linear RGBA in 0..1 of sRGB colours with or without alpha.
 
@@ -142,7 +134,7 @@ def load_texture(
     last_words = _endings(reference)
     for name in (*last_words, *(w.replace("\\", "/").rsplit("/", 1)[-1] for w in last_words)):
         try:
-            data = folder.load(name, where=where)
+            data = folder.load(name, where=where, limit=_MAX_PICTURE)
         except AssetError:
             continue
         kind = sniff_mime_type(data) or "application/octet-stream"
