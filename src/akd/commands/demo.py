@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -59,13 +59,14 @@ class Demo:
         settings = TrackingSettings(iterations=self.iterations)
         with Progress("physics") as progress:
             grounded = ground(rig, body.mesh, walk, settings=settings, progress=progress)
+        made = replace(grounded.motion, name=f"{walk.name} (grounded)")
         grounded.save(self.out)
-        write_motions(body, [grounded.motion], self.out / "motion.glb")
-        print(f"motion.glb     the same file with the clip {grounded.motion.name!r} grounded")
+        write_motions(body, [made], self.out / "motion.glb")
+        print(f"motion.glb     the same file with the clip {made.name!r} added")
 
         assert body.mesh is not None
         cloud = surface_splats(body.mesh, 20_000)
-        for name, motion in (("video", walk), ("grounded", grounded.motion)):
+        for name, motion in (("video", walk), ("grounded", made)):
             frames = motion.resample(30.0)
             bones = body.mesh.skin.bone_transforms(frames.world())
             video = film(cloud, bones, fps=30.0, forward=body.forward, body_height=body.height)
