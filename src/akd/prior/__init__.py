@@ -1,0 +1,1 @@
+"""Video diffusion models behind one protocol, and guidance."""

@@ -1,0 +1,112 @@
+"""`VideoPrior`: what a video diffusion model must offer so that motion can be distilled out of it.
+
+Time runs from 0 (the clean video) to 1 (nothing but noise), for every model alike; a model with
+numbered steps maps it to its own. A noisy latent is z_t = alpha(t) z + sigma(t) e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.scene.settings import SceneStyle
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a prediction is asked for: words, and where the model takes one, a picture."""
+
+    text: Float[Tensor, "L D"]
+    """Embedding of the prompt: L tokens of width D, whatever they are to the model."""
+    reference: Float[Tensor, "H W 3"] | None = None
+    """The character in its neutral pose, from the camera of the video; sRGB 0..1."""
+    extra: dict[str, Tensor] = field(default_factory=dict)
+    """Whatever else the model's own encoder made of the prompt, such as masks or latents."""
+
+
+@runtime_checkable
+class VideoPrior(Protocol):
+    """A video diffusion model with frozen weights, its predictions brought to the clean estimate.
+
+    Latents have a batch dimension in front; the rest of their shape is the model's own.
+    """
+
+    @property
+    def name(self) -> str:
+        """Such as `tiny`."""
+        ...
+
+    @property
+    def frames(self) -> int:
+        """How many frames a video has."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        ...
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+        ...
+
+    @property
+    def style(self) -> SceneStyle:
+        """How the character must be rendered for this model."""
+        ...
+
+    @property
+    def takes_reference(self) -> bool:
+        """Whether a reference picture is used."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs; tensors given to it must be there."""
+        ...
+
+    def condition(
+        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+    ) -> Condition:
+        """What the prompt and the picture mean to the model.
+
+        Raises `ValueError` with one line for the user where the prompt cannot be understood.
+        """
+        ...
+
+    def unconditioned(self, condition: Condition) -> Condition:
+        """The same without the words: what guidance leads away from."""
+        ...
+
+    def encode(self, video: Float[Tensor, "B T H W 3"]) -> Tensor:
+        """Latents of videos (sRGB 0..1), differentiably."""
+        ...
+
+    def decode(self, latents: Tensor) -> Float[Tensor, "B T H W 3"]:
+        """Videos (sRGB, about 0..1) of latents."""
+        ...
+
+    def signal(self, t: Float[Tensor, "B"]) -> tuple[Float[Tensor, "B"], Float[Tensor, "B"]]:
+        """alpha(t) and sigma(t)."""
+        ...
+
+    def add_noise(self, latents: Tensor, noise: Tensor, t: Float[Tensor, "B"]) -> Tensor:
+        """alpha(t) z + sigma(t) e."""
+        ...
+
+    def predict(
+        self, latents: Tensor, t: Float[Tensor, "B"], conditions: Sequence[Condition]
+    ) -> Tensor:
+        """The model's estimate of the clean latents, one condition a row of the batch."""
+        ...
