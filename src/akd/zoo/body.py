@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from akd.zoo.carriage import Turns
 from akd.zoo.legs import STANCE_REACH, FootPath, LegShape, leg_end, pose_blade, pose_leg
-from akd.zoo.puppet import Posed, Puppet, turn_y
+from akd.zoo.puppet import Posed, Puppet, turn_x, turn_y
 from akd.zoo.shapes import Array
 
 _ROUNDS = 4
@@ -71,6 +71,7 @@ def pose_body(
 ) -> Posed:  # fmt: skip
     """Pose the whole body, the trunk lowered by `drop` (hind, fore) metres."""
     posed = pose_trunk(puppet, _dropped(puppet, body, drop), body.rise + correction - np.mean(drop))
+    posed.keep_off_ground(puppet)
     for foot, path in zip(puppet.feet, feet, strict=True):
         pose_blade(posed, puppet, foot.leg, path)
         pose_leg(posed, puppet, LegShape.of(puppet, foot.leg), path)
@@ -84,37 +85,39 @@ def _dropped(puppet: Puppet, body: BodyPath, drop: tuple[float, float]) -> BodyP
         return body
     length = puppet.place("neck_1")[2] - puppet.place("pelvis")[2]
     turns = dict(body.turns)
-    from akd.zoo.puppet import turn_x
-
     tilt = turn_x((fore - hind) / length)
     turns["pelvis"] = tilt @ turns.get("pelvis", np.eye(3))
     return BodyPath(body.x, body.z, body.heading, turns, body.sway, body.surge, body.rise)
 
 
-def missing_reach(
-    puppet: Puppet, posed: Posed, feet: Sequence[FootPath]
-) -> tuple[float, float]:
-    """How far hips and shoulders must sink for every planted foot to be in reach, metres."""
-    need = {"hind": -np.inf, "fore": -np.inf}
+def missing_reach(puppet: Puppet, posed: Posed, feet: Sequence[FootPath]) -> list[Array]:
+    """For each foot, how far its hip or shoulder must sink to be in reach of it, metres, [T].
+
+    Minus infinity where the foot is in the air.
+    """
+    needs = []
     for foot, path in zip(puppet.feet, feet, strict=True):
-        if not path.contact.any():
-            continue
         shape = LegShape.of(puppet, foot.leg)
-        hip = posed.position[:, puppet.index[foot.leg.upper]]
-        leg = (leg_end(puppet, foot.leg, path) - hip)[path.contact]
-        reach = STANCE_REACH[foot.leg.kind] * shape.reach(path.fold[path.contact])
+        leg = leg_end(puppet, foot.leg, path) - posed.position[:, puppet.index[foot.leg.upper]]
+        reach = STANCE_REACH[foot.leg.kind] * shape.reach(path.fold)
         level = (leg[:, [0, 2]] ** 2).sum(axis=1)
         room = np.sqrt(np.maximum(reach**2 - level, (0.3 * reach) ** 2))
-        key = "fore" if foot.leg.kind == "fore" else "hind"
-        need[key] = max(need[key], float((-leg[:, 1] - room).max()))
-    if need["fore"] == -np.inf:
-        need["fore"] = need["hind"]
-    return need["hind"], need["fore"]
+        needs.append(np.where(path.contact, -leg[:, 1] - room, -np.inf))
+    return needs
+
+
+def _needed_drop(puppet: Puppet, needs: Sequence[Array]) -> tuple[float, float]:
+    """The greatest need of the hind legs and of the fore legs."""
+    most = {"hind": -np.inf, "fore": -np.inf}
+    for foot, need in zip(puppet.feet, needs, strict=True):
+        end = "fore" if foot.leg.kind == "fore" else "hind"
+        most[end] = max(most[end], float(need.max()))
+    return most["hind"], most["hind"] if most["fore"] == -np.inf else most["fore"]
 
 
 def settle_body(
     puppet: Puppet, body: BodyPath, feet: Sequence[FootPath], *, level: bool = False,
-    least_drop: float = 0.0, on_round: Callable[[Posed], None] | None = None,
+    least_drop: float = 0.0,
 ) -> tuple[Posed, tuple[float, float]]:  # fmt: skip
     """Pose the body so that planted feet are in reach and its centre of mass rises as told.
 
@@ -130,9 +133,7 @@ def settle_body(
         error = centre - body.rise
         correction = correction - (error if level else error - error.mean())
         if not level:
-            hind, fore = missing_reach(puppet, posed, feet)
+            hind, fore = _needed_drop(puppet, missing_reach(puppet, posed, feet))
             drop = (max(drop[0] + hind, least_drop), max(drop[1] + fore, least_drop))
         posed = pose_body(puppet, body, feet, drop=drop, correction=correction)
-        if on_round is not None:
-            on_round(posed)
     return posed, drop

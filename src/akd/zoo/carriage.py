@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from akd.zoo.parameters import Humanoid, Manner
+from akd.zoo.parameters import Manner
 from akd.zoo.puppet import Puppet, bend
 from akd.zoo.rhythm import Rhythm, Wave
 from akd.zoo.shapes import Array
@@ -73,7 +73,7 @@ def carry(
     pelvis_pitch, chest_pitch = pitch - 0.5 * flex, pitch + 0.5 * flex
     turns: Turns = {"pelvis": bend(pelvis_pitch, pelvis_yaw, pelvis_roll)}
 
-    spine = _chain(puppet, "spine")
+    spine = chain(puppet, "spine")
     share = 1.0 / len(spine)
     along = deg(c.curve) * share
     for name in spine:
@@ -89,7 +89,8 @@ def carry(
     return turns
 
 
-def _chain(puppet: Puppet, stem: str) -> list[str]:
+def chain(puppet: Puppet, stem: str) -> list[str]:
+    """Names of the numbered joints of a chain, such as `tail_1`, `tail_2`, ..."""
     return [name for name in puppet.names if name.startswith(f"{stem}_") and name[-1].isdigit()]
 
 
@@ -105,7 +106,7 @@ def _neck_and_head(
 ) -> None:  # fmt: skip
     """The neck gives way so that the head stays level and looks ahead."""
     deg = np.radians
-    neck = _chain(puppet, "neck")
+    neck = chain(puppet, "neck")
     length = puppet.length(neck[0], "head")
     # Where the body rises, the neck sinks a little, and the other way round.
     lower = 0.45 * np.clip(rhythm.bob(phase) / max(length, 1e-3), -0.2, 0.2)
@@ -133,24 +134,24 @@ def _tail(
     pitch: Array, yaw: Array, period: float,
 ) -> None:  # fmt: skip
     """The tail trails: each bone repeats, later, what the one before it does."""
-    chain = _chain(puppet, "tail")
-    if not chain:
+    bones = chain(puppet, "tail")
+    if not bones:
         return
-    length = puppet.length(chain[0], chain[-1]) * len(chain) / max(len(chain) - 1, 1)
+    length = puppet.length(bones[0], bones[-1]) * len(bones) / max(len(bones) - 1, 1)
     natural = period / (2 * np.pi) * np.sqrt(9.81 / max(length, 0.05)) * 1.6
     bounce = rhythm.bob.times(-2.2 / max(length, 0.05)).followed(natural)
     sideways = _unit(rhythm.hind_lead).times(np.radians(3.0)).followed(max(natural, 0.8))
-    heavy = len(chain) > 5
-    for i, name in enumerate(chain):
+    heavy = len(bones) > 5
+    for i, name in enumerate(bones):
         lag = 0.07 * i
-        up = np.tanh(bounce(phase, lag=lag) / 0.25) * 0.25 * (0.6 if heavy else 1.0) / len(chain) * 2.2
+        up = np.tanh(bounce(phase, lag=lag) / 0.25) * 0.25 * (0.6 if heavy else 1.0) / len(bones) * 2.2
         side = c.tail_swing * sideways(phase, lag=lag) * (1.0 + 0.25 * i)
         lift = np.radians(c.tail) * (0.7, 0.3, 0.0, 0.0, 0.0, 0.0)[i]
         # The root keeps the tail's direction while the pelvis pitches and turns under it.
         first = 1.0 if i == 0 else 0.0
         turns[name] = bend(
             up + lift - 0.6 * first * pitch,
-            np.clip(side, -0.3, 0.3) - 0.7 * first * yaw - np.radians(c.curve) / len(chain),
+            np.clip(side, -0.3, 0.3) - 0.7 * first * yaw - np.radians(c.curve) / len(bones),
         )
 
 
@@ -161,7 +162,7 @@ def _ears(
         flap = c.ear_swing * 0.10 * np.tanh(_unit(rhythm.bob).followed(2.4, 0.25)(phase, lag=0.06))
         turns["left_ear"] = bend(-0.6 * flap, 0.0, 0.5 * flap)
         turns["right_ear"] = bend(-0.6 * flap, 0.0, -0.5 * flap)
-    trunk = _chain(puppet, "trunk")
+    trunk = chain(puppet, "trunk")
     for i, name in enumerate(trunk):
         swing = np.radians(2.4) * np.sin(2 * np.pi * (2 * phase - 0.08 * i))
         side = np.radians(2.0) * np.sin(2 * np.pi * (phase - 0.08 * i))
@@ -189,7 +190,3 @@ def _arms(puppet: Puppet, turns: Turns, rhythm: Rhythm, c: Carriage, phase: Arra
         flex = np.radians(c.elbow) + 0.35 * np.radians(c.arm_swing) * (1.0 + forward)
         turns[f"{side}_arm_lower"] = bend(-flex)
 
-
-def is_person(parameters: object) -> bool:
-    """Whether a creature walks upright on plantigrade feet."""
-    return isinstance(parameters, Humanoid)

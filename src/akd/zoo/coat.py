@@ -38,7 +38,7 @@ def paint(
     left = vertices.copy()
     left[:, 0] = np.abs(left[:, 0])
     height = parameters.height
-    share = _materials(anatomy, left, softness=0.006 * height)
+    share = _materials(anatomy, left, softness=0.0035 * height)
     palette: dict[str, Array] = {}
     match parameters:
         case Humanoid():
@@ -126,12 +126,12 @@ def _fur(
         inner = _step(-0.2, -0.8, normals[:, 0] * np.sign(vertices[:, 0]))
         colours = _mix(colours, coat.belly, 0.55 * legs * inner)
     colours = _markings(coat, colours, vertices, left, normals, legs, tail, height, seed)
-    colours = _mix(colours, coat.face, _lower_face(anatomy, left, share, wobble, height))
+    colours = _mix(colours, coat.face, _lower_face(anatomy, left, normals, share, wobble, height))
     ears = share.get("ear", np.zeros(len(vertices)))
     colours = _mix(colours, coat.ear_back, ears * _ear_height(anatomy, left))
-    socks = _step(coat.sock_height * 1.12, coat.sock_height * 0.88,
-                  left[:, 1] / height + 0.05 * wobble)  # fmt: skip
     if coat.sock_height > 0.0:
+        socks = _step(coat.sock_height * 1.12, coat.sock_height * 0.88,
+                      left[:, 1] / height + 0.05 * wobble)  # fmt: skip
         colours = _mix(colours, coat.socks, legs * socks)
     if "tail" in anatomy.chains:
         along = _along_chain(anatomy, "tail", left) + 0.10 * wobble
@@ -177,7 +177,12 @@ def _ear_height(anatomy: Anatomy, points: Array) -> Array:
 
 
 def _lower_face(
-    anatomy: Anatomy, points: Array, share: dict[str, Array], wobble: Array, height: float
+    anatomy: Anatomy,
+    points: Array,
+    normals: Array,
+    share: dict[str, Array],
+    wobble: Array,
+    height: float,
 ) -> Array:
     """The pale part of a face: below a line from the nose through the eye to under the ear, and the
     throat and breast below it."""
@@ -193,9 +198,9 @@ def _lower_face(
     face = head * _step(0.02, -0.03, above - 0.02 * along + 0.06 * wobble)
     neck = anatomy.position("neck_1")
     ahead = _step(-0.02, 0.10, (points[:, 2] - neck[2]) / height + 0.10 * wobble)
-    throat = share.get("coat", 0.0) * ahead * _step(0.25, -0.25, above) * _step(
-        0.10, 0.06, np.abs(points[:, 0]) / height + 0.02 * wobble
-    )
+    below = normals @ np.array((0.0, -0.45, 0.9))
+    throat = share.get("coat", 0.0) * ahead * _step(0.25, -0.25, above)
+    throat = throat * _step(0.30, 0.70, below + 0.3 * wobble)
     return np.clip(face + throat, 0.0, 1.0)
 
 

@@ -76,7 +76,7 @@ QUADRUPED_GAITS = {
     "transverse": asymmetrical("gallop", hind=0.13, fore=(0.33, 0.48), duty=0.27),
 }
 HUMANOID_GAITS = {
-    "walk": alternating("walk", duty=0.62, hump=0.35),
+    "walk": alternating("walk", duty=0.62, hump=0.5),
     "run": alternating("run", duty=0.36, hump=0.0),
 }
 THEROPOD_GAITS = {

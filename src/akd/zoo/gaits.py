@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from akd.zoo.body import BodyPath, settle_body
+from akd.zoo.body import BodyPath, missing_reach, settle_body
 from akd.zoo.carriage import Carriage, carry
 from akd.zoo.creature import Creature
-from akd.zoo.footfalls import Gait, gait_of, hip_height, speed_and_period
+from akd.zoo.footfalls import Gait, gait_of, hip_height, speed_and_period, stride_place
 from akd.zoo.legs import FootPath
 from akd.zoo.parameters import Humanoid, Manner, Quadruped, Theropod
 from akd.zoo.puppet import Posed, Puppet
-from akd.zoo.rhythm import Rhythm, Wave
+from akd.zoo.rhythm import Rhythm
 from akd.zoo.shapes import Array
 from akd.zoo.strides import Route, StepStyle, walk_path
 from akd.zoo.style import Style
@@ -58,15 +58,39 @@ def plan_gait(creature: Creature, puppet: Puppet, action: str, style: Style) -> 
     gait = gait_of(creature, action)
     velocity, period = speed_and_period(creature, action, speed=style.speed)
     hip = hip_height(creature)
+    phase = np.arange(48) / 48.0
     for _ in range(10):
         plan = _plan(creature, puppet, gait, action, style, velocity, period)
-        phase = np.arange(48) / 48.0
-        body = plan.body(puppet, creature.parameters.manner, phase)
-        _, drop = settle_body(puppet, body, plan.feet(puppet, phase))
+        for _ in range(4):
+            body, feet = plan.body(puppet, creature.parameters.manner, phase), plan.feet(puppet, phase)
+            posed, drop = settle_body(puppet, body, feet)
+            plan = _balance(plan, puppet, posed, feet, phase)
         if max(drop) <= _MOST_DROP[creature.plan] * hip:
             break
         period *= 0.94
     return plan
+
+
+def _balance(
+    plan: GaitPlan, puppet: Puppet, posed: Posed, feet: list[FootPath], phase: Array
+) -> GaitPlan:
+    """Shift where feet are planted, so that a leg is stretched as much when its foot comes down as
+    when it leaves the ground."""
+    early: dict[str, float] = {}
+    late: dict[str, float] = {}
+    needs = missing_reach(puppet, posed, feet)
+    for foot, need in zip(puppet.feet, needs, strict=True):
+        _, since = stride_place(plan.gait, foot.name, phase)
+        first = since < 0.5 * plan.gait.duty
+        end = foot.name.split("_")[1]
+        early[end] = max(early.get(end, -np.inf), float(need[first].max()))
+        late[end] = max(late.get(end, -np.inf), float(need[~first].max()))
+    travel = plan.route.speed * plan.period * plan.gait.duty
+    steps = {}
+    for end, step in plan.steps.items():
+        shift = step.ahead - 1.1 * step.balance * (early[end] - late[end])
+        steps[end] = replace(step, ahead=float(np.clip(shift, -0.30 * travel, 0.12 * travel)))
+    return replace(plan, steps=steps)
 
 
 def with_period(plan: GaitPlan, creature: Creature, puppet: Puppet, period: float) -> GaitPlan:
@@ -156,8 +180,8 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
                 most_pitch=1.0, neck=-4.0, tail=8.0,
             )  # fmt: skip
         case _:
-            fore = StepStyle(1.9 * lift, peel=48, droop=70, fold=100, narrow=0.55, ahead=0.06 * hip)
-            hind = StepStyle(1.7 * lift, peel=50, droop=60, fold=30, narrow=0.70, ahead=0.10 * hip)
+            fore = StepStyle(1.9 * lift, peel=48, droop=70, fold=100, narrow=0.55)
+            hind = StepStyle(1.7 * lift, peel=50, droop=60, fold=30, narrow=0.70)
             carriage = Carriage(
                 pelvis_roll=1.5, pelvis_yaw=1.5, chest_roll=1.0, chest_yaw=1.0, most_pitch=6.0,
                 flexion=5.0 + 17.0 * soft, neck=14.0, tail=22.0,
@@ -168,13 +192,14 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
 def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
     lift = p.manner.lift * hip
     if gait == "walk":
-        step = StepStyle(lift, peel=24, droop=0, fold=0, narrow=0.72, early=0.75, heel=-16, heel_off=56)
+        step = StepStyle(lift, peel=24, droop=0, fold=0, narrow=0.72, early=0.75, heel=-18, heel_off=58,
+                         ahead=-0.10 * hip)  # fmt: skip
         return {"leg": step}, Carriage(
             pelvis_roll=3.5, pelvis_yaw=5.0, chest_yaw=5.0, lean=2.0, sway=0.020 * hip, arm_swing=22,
             elbow=10,
         )  # fmt: skip
     step = StepStyle(5.5 * lift, peel=30, droop=0, fold=0, narrow=0.45, early=0.66, heel=-6,
-                     heel_off=62, ahead=0.02 * hip)  # fmt: skip
+                     heel_off=66, ahead=-0.22 * hip)  # fmt: skip
     return {"leg": step}, Carriage(
         pelvis_roll=3.5, pelvis_yaw=7.0, chest_yaw=8.0, lean=8.0, sway=0.008 * hip, arm_swing=34,
         elbow=68,
@@ -188,13 +213,9 @@ def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle],
         return {"leg": step}, Carriage(
             pelvis_roll=2.5, pelvis_yaw=4.0, chest_yaw=2.0, sway=0.022 * hip, nod=1.2, tail_swing=1.4
         )
-    step = StepStyle(1.7 * lift, peel=50, droop=72, fold=34, narrow=0.45, ahead=0.03 * hip)
+    step = StepStyle(1.7 * lift, peel=50, droop=72, fold=34, narrow=0.45)
     return {"leg": step}, Carriage(
         pelvis_roll=2.5, pelvis_yaw=5.0, chest_yaw=2.5, lean=4.0, sway=0.010 * hip, neck=6.0,
         tail_swing=1.6,
     )  # fmt: skip
 
-
-def flat_wave() -> Wave:
-    """A signal that is zero throughout."""
-    return Wave(np.zeros(2, complex))

@@ -24,19 +24,10 @@ def add_head(body: Anatomy, p: Quadruped) -> None:
 
     skull = _skull(body, head, start, forward, length)
     _eyes(body, head, skull, place, length)
-    tip = place(0.0, 0.5 * head.muzzle_height * 0.55, 1.0)
     if p.proboscis > 0.0:
         _proboscis(body, p, place(0.0, -0.02, 0.86), length)
     else:
-        width = 0.60 * head.muzzle_width * length
-        if p.fore_foot.kind == "paw":
-            body.add(Ellipsoid(tip, (0.8 * width, 0.62 * width, 0.5 * width), axis=forward), "trunk",
-                     material="nose", blend=0.1 * width, detail=0.45, bone="head")  # fmt: skip
-        else:
-            for along, up in ((0.97, 0.30),):
-                spot = place(0.62 * head.muzzle_width, up * head.muzzle_height, along)
-                body.add(Ellipsoid(spot, (0.022 * length,) * 3), "trunk", material="nose",
-                         action="paint", detail=0.5, bone="head")  # fmt: skip
+        _nose(body, head, place, forward, length)
     _ear(body, head, place, turn, length)
     _horns(body, head, place, turn, length)
 
@@ -44,19 +35,20 @@ def add_head(body: Anatomy, p: Quadruped) -> None:
 def _skull(body: Anatomy, head: Head, start: Array, forward: Array, length: float) -> Loft:
     """Skull and muzzle as one loft."""
     eye = 1.0 - head.muzzle
-    at = (0.0, 0.45 * eye, eye - 0.04, eye + 0.16 * head.muzzle, eye + 0.62 * head.muzzle, 1.0)
+    at = (0.0, 0.45 * eye, eye - 0.04, eye + 0.16 * head.muzzle, eye + 0.66 * head.muzzle, 1.0)
+    b = head.blunt
     mw, mh, sw, sh = (
         head.muzzle_width, head.muzzle_height, head.skull_width, head.skull_height,
     )  # fmt: skip
-    width = (0.72 * sw, sw, 0.86 * sw, 0.45 * sw + 0.62 * mw, 1.04 * mw, 0.78 * mw)
-    up = (0.72 * sh, sh, 0.90 * sh, 0.35 * sh + 0.42 * mh, 0.62 * mh, 0.50 * mh)
-    down = (0.65 * head.jaw, 0.95 * head.jaw, head.jaw, 0.50 * head.jaw + 0.42 * mh, 0.72 * mh,
-            0.42 * mh)  # fmt: skip
+    width = (0.72 * sw, sw, 0.86 * sw, 0.45 * sw + 0.62 * mw, 1.04 * mw, (0.66 + 0.40 * b) * mw)
+    up = (0.72 * sh, sh, 0.90 * sh, 0.35 * sh + 0.42 * mh, 0.60 * mh, (0.42 + 0.16 * b) * mh)
+    down = (0.65 * head.jaw, 0.95 * head.jaw, head.jaw, 0.50 * head.jaw + 0.42 * mh, 0.70 * mh,
+            (0.36 + 0.36 * b) * mh)  # fmt: skip
     end = start + length * forward
     skull = Loft(
         start, end, at,
         [w * length for w in width], [u * length for u in up], [d * length for d in down],
-        cap=(0.12 * length, 0.06 * length), boxy=2.15,
+        cap=(0.12 * length, (0.035 + 0.035 * b) * length), boxy=2.15 + 0.35 * b,
     )  # fmt: skip
     body.add(skull, "trunk", material="face", blend=0.16 * length, detail=0.55, bone="head")
     if head.cheek > 0.0:
@@ -80,9 +72,29 @@ def _eyes(body: Anatomy, head: Head, skull: Loft, place, length: float) -> None:
     outside = skull.distance(line)
     edge = sides[int(np.argmax(outside > 0.0))] if (outside > 0.0).any() else head.skull_width
     radius = head.eye * length
-    centre = place(float(edge) - 0.45 * head.eye, up, along)
+    centre = place(float(edge) - 0.35 * head.eye, up, along)
     body.add(Ellipsoid(centre, (radius,) * 3), "trunk", material="eye", blend=0.08 * radius,
-             detail=0.32, bone="head")  # fmt: skip
+             detail=0.28, bone="head")  # fmt: skip
+
+
+def _nose(body: Anatomy, head: Head, place, forward: Array, length: float) -> None:  # noqa: ANN001
+    """A dark pad (dogs, cats, bears), a flat disc (pigs) or nostrils (the others)."""
+    wide, tall = head.muzzle_width * length, head.muzzle_height * length
+    front = 1.0 + 0.6 * (0.035 + 0.035 * head.blunt)
+    match head.nose:
+        case "pad":
+            centre = place(0.0, (0.30 + 0.06 * head.blunt) * head.muzzle_height, front)
+            radii = (0.50 * wide, 0.40 * wide, 0.40 * wide)
+            body.add(Ellipsoid(centre, radii, axis=forward), "trunk", material="nose",
+                     blend=0.06 * wide, detail=0.40, bone="head")  # fmt: skip
+        case "disc":
+            centre = place(0.0, -0.04 * head.muzzle_height, front)
+            body.add(Ellipsoid(centre, (1.02 * wide, 0.62 * tall, 0.035 * length), axis=forward),
+                     "trunk", material="nose", blend=0.02 * length, detail=0.5, bone="head")  # fmt: skip
+        case "nostrils":
+            centre = place(0.66 * head.muzzle_width, 0.22 * head.muzzle_height, front - 0.05)
+            body.add(Ellipsoid(centre, (0.34 * wide, 0.13 * tall, 0.035 * length), axis=forward),
+                     "trunk", material="nose", action="paint", detail=0.45, bone="head")  # fmt: skip
 
 
 def _ear(body: Anatomy, head: Head, place, turn: Array, length: float) -> None:  # noqa: ANN001

@@ -17,9 +17,9 @@ from akd.zoo.anatomy import LegPlan
 from akd.zoo.puppet import Posed, Puppet, turn_x, turn_y
 from akd.zoo.shapes import Array
 
-STANCE_REACH = {"fore": 0.970, "hind": 0.970, "plantigrade": 0.985}
+STANCE_REACH = {"fore": 0.970, "hind": 0.970, "plantigrade": 0.991}
 """How straight a leg may become on the ground, as a share of its full length."""
-_FULL_REACH = {"fore": 0.992, "hind": 0.992, "plantigrade": 0.996}
+_FULL_REACH = {"fore": 0.992, "hind": 0.992, "plantigrade": 0.998}
 _BLADE_GAIN = 0.30
 """How much of a fore leg's swing its shoulder blade follows."""
 

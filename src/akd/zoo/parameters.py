@@ -63,6 +63,9 @@ class Head:
     """Share of the head in front of the eyes."""
     eye: float = 0.05
     """Radius of the eye over the head's length."""
+    blunt: float = 0.4
+    """How square the end of the muzzle is, 0 to 1."""
+    nose: Literal["pad", "nostrils", "disc"] = "pad"
     cheek: float = 0.0
     """Fur or muscle that widens the cheek."""
     ear: EarKind = "pointed"

@@ -13,6 +13,8 @@ from akd.zoo.creature import Creature, Foot
 from akd.zoo.shapes import Array
 
 EYE = np.eye(3)
+LOOSE = {"tail": -1.0, "trunk": 1.0}
+"""Chains that hang free, and whether they are lifted backwards or forwards."""
 
 
 def turn_x(angle: Array | float) -> Array:
@@ -63,6 +65,11 @@ class Puppet:
     mass: Array
     """See `Creature.mass`."""
     feet: tuple[Foot, ...]
+    thickness: Array
+    """How far the flesh of each joint reaches from the line to its next joint, [J], metres."""
+    tips: dict[str, Array]
+    """For the last joint of each loose chain (tail, elephant's trunk), where its flesh ends, from
+    the joint in the bind pose."""
     index: dict[str, int] = field(repr=False)
 
     @classmethod
@@ -75,7 +82,10 @@ class Puppet:
             bind[joint] = offsets[joint] + (bind[parent] if parent >= 0 else 0.0)
         index = {name: i for i, name in enumerate(skeleton.names)}
         mass = creature.mass.double().numpy()
-        return cls(skeleton.names, skeleton.parents, bind, mass, creature.feet, index)
+        thickness, tips = _loose_ends(creature, bind, index)
+        return cls(
+            skeleton.names, skeleton.parents, bind, mass, creature.feet, thickness, tips, index
+        )
 
     def place(self, name: str) -> Array:
         """Bind position of a joint."""
@@ -95,6 +105,30 @@ class Puppet:
         local = self.mass[:, :3] - amount[:, None] * self.bind
         moved = np.einsum("tjab,jb->ta", rotation, local)
         return (moved + np.einsum("tja,j->ta", position, amount)) / amount.sum()
+
+
+def _loose_ends(
+    creature: Creature, bind: Array, index: dict[str, int]
+) -> tuple[Array, dict[str, Array]]:
+    """Thickness of the flesh on the joints of loose chains, and where those chains end."""
+    thickness, tips = np.zeros(len(bind)), {}
+    skin = creature.mesh.skin
+    vertices = creature.mesh.vertices.double().numpy()
+    owner = skin.bones[:, 0].numpy()
+    for stem in LOOSE:
+        joints = [i for name, i in index.items() if name.startswith(f"{stem}_") and name[-1].isdigit()]
+        for i, joint in enumerate(joints):
+            flesh = vertices[owner == joint] - bind[joint]
+            last = i == len(joints) - 1
+            along = bind[joint] - bind[joints[i - 1]] if last else bind[joints[i + 1]] - bind[joint]
+            if len(flesh) == 0 or np.linalg.norm(along) < 1e-9:
+                continue
+            way = along / np.linalg.norm(along)
+            if last:
+                tips[creature.skeleton.names[joint]] = way * float((flesh @ way).max())
+            across = flesh - (flesh @ way)[:, None] * way
+            thickness[joint] = float(np.linalg.norm(across, axis=1).max())
+    return thickness, tips
 
 
 @dataclass
@@ -119,6 +153,34 @@ class Posed:
         above = self.rotation[:, parent]
         self.position[:, joint] = self.position[:, parent] + above @ puppet.offset(joint)
         self.rotation[:, joint] = above if local is None else above @ local
+
+    def keep_off_ground(self, puppet: Puppet) -> None:
+        """Lift loose chains (tail, elephant's trunk) about their root where they would touch."""
+        for stem, way in LOOSE.items():
+            joints = [i for n, i in puppet.index.items() if n.startswith(f"{stem}_") and n[-1].isdigit()]
+            end = joints and puppet.tips.get(puppet.names[joints[-1]])
+            if joints and end is not None:
+                self._lift(puppet, joints, end, way)
+
+    def _lift(self, puppet: Puppet, joints: list[int], end: Array, way: float) -> None:
+        root = self.position[:, joints[0]]
+        heading = self.rotation[:, puppet.index["root"]]
+        thick = puppet.thickness[[*joints[1:], joints[-1]]]
+        for _ in range(2):
+            tip = self.position[:, joints[-1]] + self.rotation[:, joints[-1]] @ end
+            points = np.concatenate((self.position[:, joints[1:]], tip[:, None]), axis=1)
+            points = (points - root[:, None]) @ heading
+            allowed = root[:, 1:2] - thick - 0.02 * puppet.bind[:, 1].max()
+            below, out = -points[..., 1], np.maximum(way * points[..., 2], 0.0)
+            size = np.hypot(below, out).clip(1e-9)
+            angle = np.arctan2(below, out) - np.arcsin(np.clip(allowed / size, -1.0, 1.0))
+            angle = np.maximum(angle.max(axis=1), 0.0)
+            if not (angle > 0.0).any():
+                return
+            turn = heading @ turn_x(-way * angle) @ np.swapaxes(heading, -1, -2)
+            self.rotation[:, joints] = turn[:, None] @ self.rotation[:, joints]
+            moved = self.position[:, joints] - root[:, None]
+            self.position[:, joints] = root[:, None] + moved @ np.swapaxes(turn, -1, -2)
 
     def hang(self, puppet: Puppet, joint: int, world: Array) -> None:
         """Hang a joint on its parent with a given world rotation."""

@@ -27,7 +27,7 @@ def build_quadruped(p: Quadruped) -> Anatomy:
     add_head(body, p)
     _fore_leg(body, p, shoulder)
     _hind_leg(body, p, hip)
-    add_tail(body, p.tail, h, root=np.array((0.0, (p.croup - 0.075) * h, -half - 0.12 * h)))
+    add_tail(body, p.tail, h, root=np.array((0.0, (p.croup - 0.105) * h, -half - 0.12 * h)))
     if p.mane != "none":
         _mane(body, p)
     return body
@@ -261,8 +261,8 @@ def add_tail(body: Anatomy, tail: Tail, h: float, *, root: Array, joints: int = 
     body.chain("tail", [f"tail_{i + 1}" for i in range(joints)], places[-1])
     at = np.linspace(0, 1, joints + 1)
     thick = PchipInterpolator((0, 1 / 3, 2 / 3, 1), tail.radii)(at) * h
-    body.add(Tube(places, thick, bent=True, finer=3), "tail", material="tail", blend=0.06 * h,
-             detail=0.85)  # fmt: skip
+    body.add(Tube(places, thick, bent=True, finer=3), "tail", material="tail",
+             blend=min(0.06, 1.1 * tail.radii[0]) * h, detail=0.85)  # fmt: skip
     if tail.tuft > 0.0:
         end = places[-1] - 0.3 * (places[-1] - places[-2])
         body.add(Cone(end, places[-1] + 0.6 * (places[-1] - places[-2]), tail.tuft * h,

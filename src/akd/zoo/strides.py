@@ -49,6 +49,8 @@ class StepStyle:
     """Sideways distance of the feet, relative to standing."""
     ahead: float = 0.0
     """How far before its standing place the foot is at mid-stance, metres."""
+    balance: float = 1.0
+    """How far `ahead` is moved to stretch the leg equally at both ends of the stance, 0..1."""
     early: float = 0.8
     """Below one, the foot is highest early in its swing."""
     heel: float = 0.0
@@ -124,12 +126,12 @@ def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Arr
 
     if foot.leg.kind == "plantigrade":
         pitch = curve(
-            [(0.0, style.heel), (0.16, 0.0), (0.50, 0.0), (0.80, 0.42 * style.heel_off),
+            [(0.0, style.heel), (0.16, 0.0), (0.40, 0.0), (0.76, 0.40 * style.heel_off),
              (1.0, style.heel_off), (1.16, 1.05 * style.heel_off), (1.55, 0.0),
              (1.86, 1.1 * style.heel)]
         )  # fmt: skip
         bend = curve(
-            [(0.0, 0.0), (0.50, 0.0), (0.80, 0.42 * style.heel_off),
+            [(0.0, 0.0), (0.40, 0.0), (0.76, 0.40 * style.heel_off),
              (1.0, style.heel_off - style.peel), (1.4, 0.0), (1.9, 0.0)]
         )  # fmt: skip
         # The toes never bend further than the foot has risen, or they would dig in.

@@ -35,6 +35,7 @@ def skin_weights(anatomy: Anatomy, half: Array, edges: NDArray[np.integer]) -> A
     kernel = np.maximum(1.0 - over / np.asarray(softness), 0.0) ** 2
     kernel /= kernel.sum(axis=1, keepdims=True)
     weights = np.einsum("vu,uvj->vj", kernel, np.stack(shares))
+    _plant_soles(anatomy, weights, half)
     return _smooth(anatomy, weights, half, edges)
 
 
@@ -54,6 +55,21 @@ def mirror_joints(names: list[str]) -> NDArray[np.integer]:
         start = next((s for s in swap if name.startswith(s)), None)
         twins.append(place[swap[start] + name.removeprefix(start) if start else name])
     return np.asarray(twins)
+
+
+def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
+    """Give what is below the toes' joint of a leg to the toes, so that a planted sole is rigid."""
+    place = {name: i for i, name in enumerate(anatomy.names)}
+    for leg in anatomy.legs:
+        if leg.kind == "plantigrade":
+            continue
+        top = anatomy.position(leg.toes)[1]
+        t = np.clip((half[:, 1] / top - 0.5) / 0.6, 0.0, 1.0)
+        keep = (t * t * (3.0 - 2.0 * t))[:, None]
+        others = [place[name] for name in leg.bones[:-1]]
+        given = (1.0 - keep) * weights[:, others]
+        weights[:, others] -= given
+        weights[:, place[leg.toes]] += given.sum(axis=1)
 
 
 def _is_left(bone: str | None) -> bool:
