@@ -56,6 +56,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
         upright_damping: real
         upright_cap: real
         step: real
+        fastest: real
 
     @wp.struct
     class Variation:
@@ -90,6 +91,14 @@ def build_kernel(real: Any) -> SimpleNamespace:
     def about(axis: vec3, angle: real):
         s = wp.sin(angle * half)
         return quat(axis[0] * s, axis[1] * s, axis[2] * s, wp.cos(angle * half))
+
+    @wp.func
+    def limited(rate: vec3, fastest: real):
+        square = wp.dot(rate, rate)
+        share = one
+        if square > fastest * fastest:
+            share = fastest / wp.sqrt(square)
+        return rate * share
 
     @wp.func
     def cut_adjoint(
@@ -316,7 +325,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
             scratch.alpha[s, 0, e] = alpha0
             scratch.accel[s, 0, e] = accel0
             new_velocity = velocity[k, e] + accel0 * dt
-            new_spin = spin[k, e] + alpha0 * dt
+            new_spin = limited(spin[k, e] + alpha0 * dt, model.fastest)
             velocity[k + 1, e] = new_velocity
             spin[k + 1, e] = new_spin
             position[k + 1, e] = position[k, e] + new_velocity * dt
@@ -337,7 +346,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
                 )
                 scratch.alpha[s, i, e] = alpha + scratch.axes[s, i, e] * joint
                 scratch.accel[s, i, e] = accel
-                new_rates = rates[k, i - 1, e] + joint * dt
+                new_rates = limited(rates[k, i - 1, e] + joint * dt, model.fastest)
                 rates[k + 1, i - 1, e] = new_rates
                 angles[k + 1, i - 1, e] = angles[k, i - 1, e] + new_rates * dt
 

@@ -42,6 +42,10 @@ class Parameters:
     """N m s / rad."""
     upright_cap: float
     """N m."""
+    turn_limit: float = 0.25
+    """Most that a joint or the root may turn in one substep, rad. Gyroscopic terms are explicit and
+    go with the square of the rates: beyond this they would feed on themselves. Nothing that moves
+    as animals do comes near it."""
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0)
     """m/s^2, world axes. Tilting it makes a slope of the ground."""
 

@@ -174,6 +174,7 @@ class WarpSimulator:
         model.rounding, model.light, model.creep = p.contact_rounding, p.contact_light, p.creep
         model.upright, model.upright_damping = p.upright, p.upright_damping
         model.upright_cap, model.step = p.upright_cap, p.step
+        model.fastest = p.turn_limit / p.step
         return model
 
     def _variation(self, given: Variation | None, environments: int) -> Any:

@@ -351,5 +351,6 @@ def _parameters_out(p: Parameters, units: _Units) -> Parameters:
         upright=p.upright * torque,
         upright_damping=p.upright_damping * torque * time,
         upright_cap=p.upright_cap * torque,
+        turn_limit=p.turn_limit,
         gravity=(x, y, z),
     )

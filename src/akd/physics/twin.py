@@ -95,7 +95,9 @@ def substep(
         rhs = rhs + jacobian.T @ (force - stiff * bias)
 
     new = u + dt * torch.linalg.solve(lhs, rhs)
-    velocity, spin, rates = new[:3], new[3:6], new[6:].unflatten(0, (-1, 3))
+    velocity = new[:3]
+    spin = _limited(new[3:6], p.turn_limit / dt)
+    rates = _limited(new[6:].unflatten(0, (-1, 3)), p.turn_limit / dt)
     half_turn = torch.cat((u.new_ones(1), 0.5 * dt * spin))
     return State(
         state.position + dt * velocity,
@@ -103,6 +105,11 @@ def substep(
         state.angles + dt * rates,
         velocity, spin, rates,
     )  # fmt: skip
+
+
+def _limited(rates: Float[Tensor, "*n 3"], fastest: float) -> Float[Tensor, "*n 3"]:
+    """Angular rates no faster than a limit."""
+    return rates * (fastest / rates.norm(dim=-1, keepdim=True).clamp_min(fastest))
 
 
 def contact(
