@@ -132,7 +132,7 @@ def test_cubic_splines_of_weights(tmp_path: Path) -> None:
 def test_times_that_do_not_increase_are_put_in_order(tmp_path: Path) -> None:
     builder, animation = build(times=[1.0, 0.0, 1.0, -1.0, np.nan, 3.0])
     values = [[i, 0, 0] for i in range(6)]
-    values[5][1] = np.inf
+    values[5][1:] = [np.inf, -np.inf]
     add_channel(builder, animation, "translation", builder.accessor(values))
     asset = read(builder, tmp_path)
     (track,) = asset.clips[0].tracks
@@ -143,6 +143,21 @@ def test_times_that_do_not_increase_are_put_in_order(tmp_path: Path) -> None:
         (where, "3 of 6 keys are negative in time or not finite", "those keys are left out"),
         (where, "its times do not increase", "keys are put in order, the last of equals kept"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("times", "usable"),
+    [([0, 1, np.inf], 2), ([np.nan, 1, 2], 2), ([0, np.nan, 2], 2), ([-np.inf, 0, 1], 2), ([], 0)],
+)
+def test_times_that_are_not_numbers(tmp_path: Path, times: list[float], usable: int) -> None:
+    builder, animation = build(times=times or [0.0])
+    add_channel(builder, animation, "scale", builder.accessor(np.ones((len(times) or 1, 3))))
+    if not times:
+        for accessor in builder.json["accessors"]:
+            accessor["count"] = 0
+    asset = read(builder, tmp_path)
+    assert [len(track.times) for track in asset.clips[0].tracks] == [usable] * bool(usable)
+    assert asset.problems
 
 
 def test_rotations_that_are_none_are_mended(tmp_path: Path) -> None:

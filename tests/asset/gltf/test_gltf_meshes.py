@@ -69,6 +69,17 @@ def test_a_long_strip_alternates(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("mode", [4, 5, 6])
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_too_few_corners_are_no_triangle(tmp_path: Path, mode: int, count: int) -> None:
+    builder = GltfBuilder()
+    order = builder.accessor(np.arange(max(count, 1)), "u1")
+    builder.json["accessors"][order]["count"] = count
+    builder.show(builder.triangle(mode=mode, indices=order), builder.triangle())
+    parts = read(builder, tmp_path).meshes[0].parts
+    assert [part.faces.tolist() for part in parts] == [[[0, 1, 2]]] * (2 if count == 3 else 1)
+
+
 def test_triangles_that_name_a_vertex_twice_are_left_out(tmp_path: Path) -> None:
     builder = GltfBuilder()
     position = builder.accessor(SQUARE)

@@ -34,15 +34,15 @@ def shown(value: object) -> str:
 
 def clean_text(text: str) -> str:
     """Return text that can be printed and encoded: JSON may hold half of a surrogate pair."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def as_integer(value: object) -> int | None:
     """Return an integer where JSON holds one (2.0 is one, true is not), else None."""
+    if type(value) is int:
+        return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
     return None
 
 

@@ -53,6 +53,25 @@ def _usable(
     times: np.ndarray, values: np.ndarray, where: str, problems: ProblemLog
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times that increase, from zero or later, and finite values at each of them."""
+    if not len(times):
+        raise GltfError(where, "must have at least one key, got none")
+    # One sum tells whether all are finite: nearly always, and ten times sooner than one by one.
+    with np.errstate(invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    if not (np.isfinite(total) and _increase_from_zero(times)):
+        times, values = _sort_out(times, values, where, problems)
+    return times, values
+
+
+def _increase_from_zero(times: np.ndarray) -> bool:
+    if not (times[0] >= 0.0 and times[-1] < np.inf):
+        return False
+    return bool((times[1:] > times[:-1]).all())
+
+
+def _sort_out(
+    times: np.ndarray, values: np.ndarray, where: str, problems: ProblemLog
+) -> tuple[np.ndarray, np.ndarray]:
     good = np.isfinite(times) & (times >= 0.0)
     good &= np.isfinite(values.reshape(len(times), -1)).all(axis=1)
     if not good.all():
@@ -76,7 +95,7 @@ def _to_wxyz(
     """From xyzw, as the file has them, to unit quaternions; tangents only change their order."""
     values = values[..., (3, 0, 1, 2)]
     keys = values[:, 1] if interpolation == "CUBICSPLINE" else values
-    length = np.linalg.norm(keys.astype(np.float64), axis=-1, keepdims=True)
+    length = np.sqrt(np.einsum("kc,kc->k", keys, keys, dtype=np.float64))[:, None]
     zero = length[:, 0] < 1e-6
     if zero.any():
         what = f"{int(zero.sum())} of {len(keys)} rotations have no length"
