@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from jaxtyping import install_import_hook
 
-install_import_hook("akd", "beartype.beartype")
+install_import_hook("akd", "shape_checks.check")
 
 hypothesis.settings.register_profile("akd", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("akd")

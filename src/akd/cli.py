@@ -12,10 +12,12 @@ from akd.commands.demo import Demo
 from akd.commands.errors import UsageError
 from akd.commands.export import Export
 from akd.commands.inspect import Inspect
+from akd.commands.skin import Skin
 from akd.commands.zoo import Zoo
 
 Command = (
     Annotated[Inspect, tyro.conf.subcommand("inspect")]
+    | Annotated[Skin, tyro.conf.subcommand("skin")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Demo, tyro.conf.subcommand("demo")]
@@ -28,16 +30,16 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"akd {__version__}")
         return 0
-    from akd.asset.asset import AssetError
+    command = tyro.cli(
+        Command,  # pyright: ignore[reportArgumentType]
+        prog="akd",
+        description="Animate any rigged 3D character from a sentence.",
+        args=arguments or ["--help"],
+        config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
+    )
+    from akd.asset.asset import AssetError  # after the help, which needs no numpy
 
     try:
-        command = tyro.cli(
-            Command,  # pyright: ignore[reportArgumentType]
-            prog="akd",
-            description="Animate any rigged 3D character from a sentence.",
-            args=arguments or ["--help"],
-            config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
-        )
         command.run()
     except (UsageError, AssetError) as error:
         print(f"akd: {error}", file=sys.stderr)

@@ -26,7 +26,7 @@ def from_linear(
     linear: Float[Tensor, "*#b 3 3"], translation: Float[Tensor, "*#b 3"]
 ) -> Float[Tensor, "*_ 4 4"]:
     """Matrix with the given 3x3 part and translation."""
-    shape = torch.broadcast_shapes(linear.shape[:-2], translation.shape[:-1])
+    shape = torch.broadcast_tensors(linear[..., 0], translation)[0].shape[:-1]
     upper = torch.cat(
         (linear.expand(*shape, 3, 3), translation.expand(*shape, 3)[..., None]), dim=-1
     )

@@ -59,8 +59,8 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
     inverses: list[Tensor] = []
     problems: list[Problem] = []
     for index, skin in enumerate(asset.skins):
-        joints = torch.from_numpy(np.asarray(skin.joints, dtype=np.int64))
-        inverse_bind = torch.from_numpy(np.asarray(skin.inverse_bind, dtype=np.float64))
+        joints = torch.from_numpy(np.array(skin.joints, dtype=np.int64))
+        inverse_bind = torch.from_numpy(np.array(skin.inverse_bind, dtype=np.float64))
         inverse_bind, repaired = _invertible(inverse_bind, rest_world[joints])
         if repaired:
             problems.append(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ X = (1.0, 0.0, 0.0)
 _FAR = 1e3
 
 
+@runtime_checkable
 class Shape(Protocol):
     """A solid with a signed distance."""
 

@@ -1,0 +1,119 @@
+"""The command line: what it prints, what it refuses and how, and what it does not import."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from akd import __version__
+from akd.cli import main
+
+
+def refused(capsys, *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1
+    return printed.err.strip()
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"akd {__version__}\n"
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from akd.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'scipy', 'trimesh', 'warp', 'skimage'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for command in ("inspect", "zoo", "export", "demo"):
+        assert command in done.stdout
+
+
+def test_a_missing_file(capsys):
+    assert refused(capsys, "inspect", "no.glb") == "akd: no.glb: there is no such file"
+
+
+def test_a_folder(capsys, tmp_path):
+    expected = f"akd: {tmp_path}: is a folder, a file is needed"
+    assert refused(capsys, "inspect", str(tmp_path)) == expected
+
+
+def test_a_file_that_is_no_model(capsys, tmp_path):
+    (tmp_path / "x.glb").write_bytes(b"glTF")
+    assert refused(capsys, "inspect", str(tmp_path / "x.glb")).startswith(f"akd: {tmp_path}/x.glb:")
+
+
+def test_a_wrong_axis_and_a_wrong_height(capsys, fox):
+    assert refused(capsys, "inspect", fox, "--up", "w") == "akd: --up must be x, y or z, got 'w'"
+    message = "akd: --height must be in metres, above zero and below 1e6, got -2"
+    assert refused(capsys, "inspect", fox, "--height", "-2") == message
+
+
+def test_an_unknown_creature(capsys):
+    message = refused(capsys, "zoo", "unicorn")
+    assert message.startswith("akd: there is no 'unicorn' in the zoo: ")
+    assert "fox" in message
+
+
+def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
+    message = "akd: --to takes formats out of bvh, separated by commas; got 'fbx'"
+    assert refused(capsys, "export", fox, "--to", "fbx") == message
+    message = refused(capsys, "export", fox, "--clip", "fly")
+    assert message.startswith("akd: fox.glb: there is no clip 'fly': it has 'stand', 'walk'")
+
+
+def test_an_output_that_cannot_be_written(capsys, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    out = str(tmp_path / "file" / "fox.glb")
+    assert refused(capsys, "zoo", "fox", "-o", out, "--vertices", "1000").startswith("akd: ")
+
+
+@pytest.fixture(scope="session")
+def fox(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("zoo") / "fox.glb"
+    assert main(["zoo", "fox", "-o", str(path), "--vertices", "1500"]) == 0
+    return str(path)
+
+
+def test_inspect_describes_the_fox(capsys, fox):
+    assert main(["inspect", fox, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["format"] == "glb"
+    assert found["axes"]["forward"] == "+z"
+    assert {"walk", "trot", "gallop"} <= {c["name"] for c in found["clips"]}
+    roles = {j["role"] for j in found["joints"]}
+    assert {"pelvis", "head", "left fore foot", "right hind foot", "tail 1"} <= roles
+    assert found["control_rig"]["root"] == "pelvis"
+    assert found["control_rig"]["travel"] == "root"
+    assert found["problems"] == []
+    assert main(["inspect", fox, "--height", "2"]) == 0
+    assert "height         2.000 m" in capsys.readouterr().out
+
+
+def test_export_writes_a_bvh_that_plays_the_walk(capsys, fox, tmp_path):
+    assert main(["export", fox, "--clip", "walk", "-o", str(tmp_path)]) == 0
+    path = tmp_path / "fox-walk.bvh"
+    assert capsys.readouterr().out.strip() == str(path)
+    assert main(["inspect", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["clips"][0]["end"] > 0.5
+
+
+def test_every_real_file_is_described_or_refused_in_one_line(shared_assets):
+    script = Path(__file__).with_name("inspect_every_file.py")
+    done = subprocess.run(
+        [sys.executable, script, shared_assets], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    described, refused_count = map(int, done.stdout.split())
+    assert described > 380
+    assert refused_count < 60

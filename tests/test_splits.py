@@ -1,0 +1,20 @@
+"""What trains and what measures."""
+
+from akd.splits import _splits, asset_trains, zoo_seed_trains
+
+
+def test_the_demos_fox_and_other_small_seeds_only_measure():
+    assert not zoo_seed_trains(0)
+    assert not zoo_seed_trains(999)
+    assert zoo_seed_trains(1000)
+
+
+def test_assets_measure_unless_they_are_listed():
+    assert asset_trains("quaternius/animals_pack/Husky.glb")
+    assert not asset_trains("quaternius/animals_pack/Fox.glb")
+    assert not asset_trains("khronos/Fox/glTF-Binary/Fox.glb")
+
+
+def test_every_listed_file_exists(shared_assets):
+    for path in _splits()["assets"]["training"]:
+        assert (shared_assets / path).is_file(), path
