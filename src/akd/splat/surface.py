@@ -154,6 +154,31 @@ def neighbour_distance(positions: Float[Tensor, "M 3"]) -> Float[Tensor, "M"]:
     return torch.from_numpy(distance[:, 1:].mean(1)).float()
 
 
+def splats_at(mesh: SkinnedMesh, points: SurfacePoints, paint: Paint, spacing: float) -> SplatCloud:
+    """One flat Gaussian at each point of the surface, as wide as its neighbours are far.
+
+    `spacing` (metres) is the usual distance, from which none departs too much.
+    """
+    normals = face_normals(mesh)[0]
+    positions = points.blend(mesh, mesh.vertices)
+    own_spacing = neighbour_distance(positions).clamp(0.3 * spacing, 2.0 * spacing)
+    bones, weights = blend_weights(mesh, points)
+    rgb = paint.at(mesh, points.faces, points.barycentric, own_spacing)[:, :3]
+    own_normals = normals[points.faces]
+    z = own_normals.new_tensor((0.0, 0.0, 1.0)).expand_as(own_normals)
+    along = WIDTH * own_spacing
+    return SplatCloud(
+        means=positions,
+        scales=torch.stack((along, along, THICKNESS * along), dim=-1).clamp_min(1e-9),
+        rotations=quaternion.normalize(quaternion.between(z, own_normals)),
+        opacities=torch.full((len(positions),), OPACITY),
+        sh=harmonics.from_colour(to_srgb(rgb))[:, None],
+        bones=bones,
+        weights=weights,
+        normals=smooth_normals(mesh, points),
+    )
+
+
 def surface_splats(
     mesh: SkinnedMesh,
     count: int,
@@ -186,20 +211,4 @@ def surface_splats(
         positions = candidates.blend(mesh, mesh.vertices)
         chosen = choose_evenly(positions, normals[candidates.faces], count, spacing)
         points = candidates[chosen]
-    positions = points.blend(mesh, mesh.vertices)
-    own_spacing = neighbour_distance(positions).clamp(0.3 * spacing, 2.0 * spacing)
-    bones, weights = blend_weights(mesh, points)
-    rgb = paint.at(mesh, points.faces, points.barycentric, own_spacing)[:, :3]
-    own_normals = normals[points.faces]
-    z = own_normals.new_tensor((0.0, 0.0, 1.0)).expand_as(own_normals)
-    along = WIDTH * own_spacing
-    return SplatCloud(
-        means=positions,
-        scales=torch.stack((along, along, THICKNESS * along), dim=-1).clamp_min(1e-9),
-        rotations=quaternion.normalize(quaternion.between(z, own_normals)),
-        opacities=torch.full((len(positions),), OPACITY),
-        sh=harmonics.from_colour(to_srgb(rgb))[:, None],
-        bones=bones,
-        weights=weights,
-        normals=smooth_normals(mesh, points),
-    )
+    return splats_at(mesh, points, paint, spacing)

@@ -24,6 +24,7 @@ from akd.splat.kernel_types import no_type_check
 from akd.splat.paint import Paint, to_srgb
 from akd.splat.raster_cpu import available_threads
 from akd.splat.raster_inputs import as_warp
+from akd.splat.surface import SurfacePoints
 
 wp.set_module_options({"enable_backward": False})
 
@@ -56,6 +57,24 @@ def cast_rays(
             distances[i] = start + hit.t
 
 
+@wp.kernel
+@no_type_check
+def find_nearest(
+    mesh: wp.uint64,
+    points: wp.array(dtype=wp.vec3),
+    farthest: float,
+    faces: wp.array(dtype=wp.int32),
+    corners: wp.array(dtype=wp.vec2),
+):
+    """The triangle nearest to each point, and where on it."""
+    i = wp.tid()
+    found = wp.mesh_query_point_no_sign(mesh, points[i], farthest)
+    faces[i] = 0
+    if found.result:
+        faces[i] = found.face
+        corners[i] = wp.vec2(found.u, found.v)
+
+
 class MeshViews:
     """A mesh that can be looked at from anywhere."""
 
@@ -66,6 +85,21 @@ class MeshViews:
             points=wp.from_torch(mesh.vertices.float().contiguous(), dtype=wp.vec3),
             indices=wp.from_torch(mesh.faces.flatten().to(torch.int32).contiguous()),
         )
+
+    def nearest(self, points: Float[Tensor, "M 3"]) -> SurfacePoints:
+        """The points of the surface nearest to given ones (bind space, metres)."""
+        faces = torch.zeros(len(points), dtype=torch.int32)
+        corners = torch.zeros(len(points), 2)
+        given = points.detach().float().contiguous()
+        wp.launch(
+            find_nearest, dim=len(points), device="cpu", record_tape=False,
+            inputs=[
+                self._bvh.id, as_warp(given, wp.vec3), 1.0e6, as_warp(faces, wp.int32),
+                as_warp(corners, wp.vec2),
+            ],
+        )  # fmt: skip
+        u, v = corners.unbind(-1)
+        return SurfacePoints(faces.long(), torch.stack((u, v, 1.0 - u - v), dim=-1))
 
     def render(
         self, camera: Camera, *, samples: int = 3
