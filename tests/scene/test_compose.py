@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,12 +11,12 @@ from splat_parts import make_bones, make_camera, make_cloud
 
 from akd.scene.compose import render_scene
 from akd.scene.ground import paint_ground
-from akd.scene.roles import role_colour, role_colours, splat_role_colours
+from akd.scene.roles import bone_roles, role_colour, role_colours, splat_role_colours
 from akd.scene.settings import GroundSettings, SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.render import render_skinned
 from akd.splat.shade import shade_by_view
 
-NO_SHADOW = SceneSettings(shadow=None)
+NO_SHADOW = SceneSettings(shadow=None, relief=0.0)
 
 
 def test_frames_are_splats_over_ground() -> None:
@@ -30,9 +31,17 @@ def test_frames_are_splats_over_ground() -> None:
 def test_a_shadow_darkens_the_ground_and_nothing_else() -> None:
     cloud, bones, camera = make_cloud(), make_bones(), make_camera()
     lit = render_scene(cloud, bones, camera, settings=NO_SHADOW)
-    shaded = render_scene(cloud, bones, camera, settings=SceneSettings())
+    shaded = render_scene(cloud, bones, camera, settings=SceneSettings(relief=0.0))
     assert float((shaded - lit).max()) < 1e-5
     assert float((lit - shaded).max()) > 0.02
+
+
+def test_relief_darkens_what_faces_away_from_the_light() -> None:
+    cloud, bones, camera = make_cloud(), make_bones(), make_camera()
+    flat = render_scene(cloud, bones, camera, settings=NO_SHADOW)
+    shaped = render_scene(cloud, bones, camera, settings=replace(NO_SHADOW, relief=0.5))
+    assert float((shaped - flat).max()) < 1e-5
+    assert float((flat - shaped).max()) > 0.05
 
 
 def test_without_ground_the_background_is_plain_and_nothing_is_hidden() -> None:
@@ -93,6 +102,21 @@ def test_roles_of_the_rig_are_understood() -> None:
     role = Role(Part.UPPER, Side.LEFT, LimbKind.HIND)
     assert role_colour(str(role)) == role_colour("left hind upper")
     assert role_colour(str(role)) != role_colour("other")
+
+
+def test_fingers_and_armour_take_the_role_of_what_carries_them(shared_assets: Path) -> None:
+    from akd.asset.read import read_asset
+    from akd.rig.character import load_character
+
+    robot = load_character(
+        read_asset(shared_assets / "threejs/RobotExpressive/RobotExpressive.glb")
+    )
+    assert robot.mesh is not None
+    words = bone_roles(robot)
+    assert len(words) == len(robot.mesh.skin.bone_joints)
+    named = [w for w in words if w not in ("other", "helper")]
+    alone = [str(robot.anatomy.roles[j]) for j in robot.mesh.skin.bone_joints.tolist()]
+    assert len(named) > len([w for w in alone if w not in ("other", "helper")])
 
 
 def test_a_splat_takes_the_colour_of_its_strongest_bone() -> None:

@@ -38,15 +38,7 @@ def render_scene(
     """
     settings = settings or SceneSettings()
     few = _few(cloud, settings.shadow.most_splats if settings.shadow else 4000)
-    colours = None
-    if settings.style is SceneStyle.ROLES:
-        if bone_colours is None:
-            raise ValueError("the style 'roles' needs bone_colours: one colour a bone")
-        low, high = bounding_boxes(few, world_from_mesh)
-        colours = shade_by_view(
-            cloud, world_from_mesh, camera, splat_role_colours(cloud, bone_colours),
-            middle=0.5 * (low + high), radius=0.5 * float((high - low).norm(dim=-1).amax()),
-        )  # fmt: skip
+    colours = _colours(cloud, few, world_from_mesh, camera, settings, bone_colours)
     hide = settings.ground is not None and settings.hide_below_ground
     splats = render_skinned(
         cloud, world_from_mesh, camera, colours=colours,
@@ -66,6 +58,34 @@ def render_scene(
         )  # fmt: skip
     ground = paint_ground(camera, settings.ground, body_height=body_height, shade=shade, hits=hits)
     return splats.over(ground)
+
+
+def _colours(
+    cloud: SplatCloud,
+    few: SplatCloud,
+    world_from_mesh: Tensor,
+    camera: Camera,
+    settings: SceneSettings,
+    bone_colours: Tensor | None,
+) -> Tensor | None:
+    """What the style makes of the splats' colours; None where they stay as they are."""
+    if settings.style is SceneStyle.TEXTURED:
+        if settings.relief <= 0.0 or cloud.degree > 0 or len(cloud) == 0:
+            return None
+        nowhere = camera.eye.new_zeros(1, 3)
+        return shade_by_view(
+            cloud, world_from_mesh, camera, cloud.flat_colours(),
+            middle=nowhere, radius=1.0, ambient=1.0 - settings.relief, depth_strength=0.0,
+        )  # fmt: skip
+    if bone_colours is None:
+        raise ValueError("the style 'roles' needs bone_colours: one colour a bone")
+    if len(cloud) == 0:
+        return None
+    low, high = bounding_boxes(few, world_from_mesh)
+    return shade_by_view(
+        cloud, world_from_mesh, camera, splat_role_colours(cloud, bone_colours),
+        middle=0.5 * (low + high), radius=0.5 * float((high - low).norm(dim=-1).amax()),
+    )  # fmt: skip
 
 
 def _few(cloud: SplatCloud, most: int) -> SplatCloud:

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.rig.character import Character
+from akd.rig.roles import Part
 from akd.splat.cloud import SplatCloud
 
 Colour = tuple[float, float, float]
@@ -64,6 +66,24 @@ def role_colour(role: str) -> Colour:
 def role_colours(roles: Sequence[object]) -> Float[Tensor, "R 3"]:
     """Colours of several roles, or of whatever says its role when it is turned into words."""
     return torch.tensor([role_colour(str(role)) for role in roles]).reshape(-1, 3)
+
+
+def bone_roles(character: Character) -> list[str]:
+    """The role of each bone of a character's mesh, in words.
+
+    A bone without a role of its own, such as a finger or a rigid piece of armour, takes that of
+    the nearest joint above it that has one.
+    """
+    if character.mesh is None:
+        return []
+    roles, skeleton = character.anatomy.roles, character.skeleton
+    silent = (Part.OTHER, Part.HELPER)
+
+    def role_of(joint: int) -> str:
+        chain = (joint, *skeleton.ancestors(joint))
+        return str(next((roles[j] for j in chain if roles[j].part not in silent), roles[joint]))
+
+    return [role_of(joint) for joint in character.mesh.skin.bone_joints.tolist()]
 
 
 def splat_role_colours(

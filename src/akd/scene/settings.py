@@ -62,5 +62,8 @@ class SceneSettings:
     shadow: ShadowSettings | None = ShadowSettings()
     plain_background: Colour = (0.5, 0.5, 0.5)
     """The background where there is no ground."""
+    relief: float = 0.3
+    """Style `textured`: how much darker a surface is that faces away from the light above the
+    camera. 0 shows the texture as it is."""
     hide_below_ground: bool = True
     """Splats whose centre is under the ground are switched off."""

@@ -62,15 +62,15 @@ def shade_by_view(
     camera: Camera,
     colours: Float[Tensor, "N 3"],
     *,
-    middle: Float[Tensor, "T 3"],
+    middle: Float[Tensor, "M 3"],
     radius: float,
     ambient: float = 0.45,
     depth_strength: float = 0.35,
-) -> Float[Tensor, "T N 3"]:
-    """One layer of colours a frame, for `render_skinned(colours=...)`. No gradient passes.
+) -> Float[Tensor, "F N 3"]:
+    """One layer of colours a frame F, for `render_skinned(colours=...)`. No gradient passes.
 
     The light shines from above the camera. Depth is told between `radius` metres before and behind
-    `middle` (world), where colours lose `depth_strength` of their brightness.
+    `middle` (world; one, or one a frame), where colours lose `depth_strength` of their brightness.
     """
     frames = max(len(world_from_mesh), len(camera))
     with torch.no_grad():
