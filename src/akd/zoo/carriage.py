@@ -82,7 +82,9 @@ def carry(
             share * (chest_yaw - pelvis_yaw) + along,
             share * (chest_roll - pelvis_roll),
         )
-    _neck_and_head(puppet, turns, rhythm, c, phase, chest_pitch - deg(c.lean), chest_yaw, chest_roll)
+    _neck_and_head(
+        puppet, turns, rhythm, c, phase, chest_pitch - deg(c.lean), chest_yaw, chest_roll
+    )
     _tail(puppet, manner, turns, rhythm, c, phase, pelvis_pitch, pelvis_yaw, period)
     _ears(puppet, turns, rhythm, c, phase, period)
     _arms(puppet, turns, rhythm, c, phase)
@@ -144,7 +146,13 @@ def _tail(
     heavy = len(bones) > 5
     for i, name in enumerate(bones):
         lag = 0.07 * i
-        up = np.tanh(bounce(phase, lag=lag) / 0.25) * 0.25 * (0.6 if heavy else 1.0) / len(bones) * 2.2
+        up = (
+            np.tanh(bounce(phase, lag=lag) / 0.25)
+            * 0.25
+            * (0.6 if heavy else 1.0)
+            / len(bones)
+            * 2.2
+        )
         side = c.tail_swing * sideways(phase, lag=lag) * (1.0 + 0.25 * i)
         lift = np.radians(c.tail) * (0.7, 0.3, 0.0, 0.0, 0.0, 0.0)[i]
         # The root keeps the tail's direction while the pelvis pitches and turns under it.
@@ -189,4 +197,3 @@ def _arms(puppet: Puppet, turns: Turns, rhythm: Rhythm, c: Carriage, phase: Arra
         turns[f"{side}_arm_upper"] = bend(-swing, 0.0, -sign * spread)
         flex = np.radians(c.elbow) + 0.35 * np.radians(c.arm_swing) * (1.0 + forward)
         turns[f"{side}_arm_lower"] = bend(-flex)
-

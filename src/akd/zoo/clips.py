@@ -75,9 +75,7 @@ def make_clip(
     style: Style | None = None,
 ) -> Motion:
     """The motion of `perform`: all joints, with the real travel on `root`."""
-    return perform(
-        creature, action, fps=fps, cycles=cycles, frames=frames, style=style
-    ).motion
+    return perform(creature, action, fps=fps, cycles=cycles, frames=frames, style=style).motion
 
 
 def foot_contacts(
@@ -90,14 +88,10 @@ def foot_contacts(
     style: Style | None = None,
 ) -> Bool[Tensor, "T feet"]:
     """The contacts of `perform`: whether each of `creature.feet` is on the ground in each frame."""
-    return perform(
-        creature, action, fps=fps, cycles=cycles, frames=frames, style=style
-    ).contacts
+    return perform(creature, action, fps=fps, cycles=cycles, frames=frames, style=style).contacts
 
 
-def _check(
-    creature: Creature, action: str, fps: float, cycles: int, frames: int | None
-) -> None:
+def _check(creature: Creature, action: str, fps: float, cycles: int, frames: int | None) -> None:
     if action not in creature.actions:
         known = ", ".join(creature.actions)
         raise ValueError(f"action must be one of {known} for a {creature.name}; got {action!r}")

@@ -23,7 +23,6 @@ _BARE = {
     "skin": ("skin", "base"),
     "feather": ("base",),
     "plume": ("tail_tip", "base"),
-    "tooth": ("tooth",),
 }
 """Other materials of animals, and the coat's fields that colour them."""
 _CLOTHES = {name: (name,) for name in ("skin", "hair", "shirt", "trousers", "shoes", "eye", "lips")}
@@ -75,7 +74,12 @@ def _materials(anatomy: Anatomy, points: Array, *, softness: float) -> dict[str,
         if near.any():
             distance[near] = part.shape.distance(points[near])
         candidates.append((part, distance))
-    solid = [(p, d if p.action == "add" else np.abs(d)) for p, d in candidates if p.action != "paint"]
+    # A hollow shows its own lining, not what it was carved from.
+    solid = [
+        (p, d if p.action == "add" else np.abs(d) - 1.5 * softness)
+        for p, d in candidates
+        if p.action != "paint"
+    ]
     least = np.min([d for _, d in solid], axis=0)
     share: dict[str, Array] = {}
     for part, distance in solid:
@@ -139,7 +143,9 @@ def _fur(
     return colours
 
 
-def _group_share(anatomy: Anatomy, points: Array, softness: float, groups: tuple[str, ...]) -> Array:
+def _group_share(
+    anatomy: Anatomy, points: Array, softness: float, groups: tuple[str, ...]
+) -> Array:
     """1 on the given groups of parts, 0 on the others, blended over `softness`."""
     mine, others = np.full(len(points), np.inf), np.full(len(points), np.inf)
     for part in anatomy.parts:

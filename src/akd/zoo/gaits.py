@@ -10,16 +10,13 @@ from akd.zoo.body import BodyPath, missing_reach, settle_body
 from akd.zoo.carriage import Carriage, carry
 from akd.zoo.creature import Creature
 from akd.zoo.footfalls import Gait, gait_of, hip_height, speed_and_period, stride_place
-from akd.zoo.legs import FootPath
+from akd.zoo.legs import FootPath, LegShape
 from akd.zoo.parameters import Humanoid, Manner, Quadruped, Theropod
 from akd.zoo.puppet import Posed, Puppet
 from akd.zoo.rhythm import Rhythm
 from akd.zoo.shapes import Array
 from akd.zoo.strides import Route, StepStyle, walk_path
 from akd.zoo.style import Style
-
-_MOST_DROP = {"quadruped": 0.11, "humanoid": 0.055, "theropod": 0.10}
-"""How far the body may sink for the sake of long strides, over hip height."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +56,32 @@ def plan_gait(creature: Creature, puppet: Puppet, action: str, style: Style) -> 
     velocity, period = speed_and_period(creature, action, speed=style.speed)
     hip = hip_height(creature)
     phase = np.arange(48) / 48.0
+    sinking = _most_drop(puppet) * hip
     for _ in range(10):
         plan = _plan(creature, puppet, gait, action, style, velocity, period)
         for _ in range(4):
-            body, feet = plan.body(puppet, creature.parameters.manner, phase), plan.feet(puppet, phase)
+            body, feet = (
+                plan.body(puppet, creature.parameters.manner, phase),
+                plan.feet(puppet, phase),
+            )
             posed, drop = settle_body(puppet, body, feet)
             plan = _balance(plan, puppet, posed, feet, phase)
-        if max(drop) <= _MOST_DROP[creature.plan] * hip:
+        if max(drop) <= sinking:
             break
         period *= 0.94
     return plan
+
+
+def _most_drop(puppet: Puppet) -> float:
+    """How far the body may sink for the sake of long strides, over hip height: creatures that stand
+    on bent legs may sink further than those that stand on pillars."""
+    slack = []
+    for foot in puppet.feet:
+        shape = LegShape.of(puppet, foot.leg)
+        end = foot.leg.foot if foot.leg.kind == "plantigrade" else foot.leg.toes
+        standing = puppet.length(foot.leg.upper, end)
+        slack.append(1.0 - standing / float(shape.reach(np.zeros(1))[0]))
+    return float(np.clip(0.045 + 0.6 * np.mean(slack), 0.045, 0.11))
 
 
 def _balance(
@@ -186,6 +199,12 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
                 pelvis_roll=1.5, pelvis_yaw=1.5, chest_roll=1.0, chest_yaw=1.0, most_pitch=6.0,
                 flexion=5.0 + 17.0 * soft, neck=14.0, tail=22.0,
             )  # fmt: skip
+    if p.fore_foot.kind == "pad":
+        # Round feet on pillars hardly roll or fold.
+        fore, hind = (
+            replace(s, peel=0.45 * s.peel, droop=0.40 * s.droop, fold=0.45 * s.fold)
+            for s in (fore, hind)
+        )
     return {"fore": fore, "hind": hind}, carriage
 
 
@@ -211,11 +230,15 @@ def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle],
     if gait == "walk":
         step = StepStyle(lift, peel=46, droop=62, fold=26, narrow=0.66)
         return {"leg": step}, Carriage(
-            pelvis_roll=2.5, pelvis_yaw=4.0, chest_yaw=2.0, sway=0.022 * hip, nod=1.2, tail_swing=1.4
+            pelvis_roll=2.5,
+            pelvis_yaw=4.0,
+            chest_yaw=2.0,
+            sway=0.022 * hip,
+            nod=1.2,
+            tail_swing=1.4,
         )
     step = StepStyle(1.7 * lift, peel=50, droop=72, fold=34, narrow=0.45)
     return {"leg": step}, Carriage(
         pelvis_roll=2.5, pelvis_yaw=5.0, chest_yaw=2.5, lean=4.0, sway=0.010 * hip, neck=6.0,
         tail_swing=1.6,
     )  # fmt: skip
-

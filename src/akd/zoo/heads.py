@@ -114,7 +114,7 @@ def _ear(body: Anatomy, head: Head, place, turn: Array, length: float) -> None: 
             _cupped_ear(body, root, direction, facing, long, wide, sharp=0.75)
         case "leaf":
             facing = np.array((0.25, 0.1, 1.0))
-            _cupped_ear(body, root, direction, facing, long, wide, sharp=0.42, middle=1.15)
+            _cupped_ear(body, root, direction, facing, long, wide, sharp=0.22, middle=1.2)
         case "flop":
             root = place(0.86 * head.skull_width, 0.62 * head.skull_height, back)
             body.joint("left_ear", "head", root)
@@ -155,9 +155,9 @@ def _cupped_ear(
     body.add(Cone(root - 0.08 * long * up, centre, wide / thin * 0.42, middle * wide / thin * 0.42,
                   flat=thin, side=look), "left_ear", material="ear", blend=0.35 * wide,
              detail=0.5)  # fmt: skip
-    body.add(Cone(centre, tip, middle * wide / thin * 0.42, max(sharp, 0.16) * wide / thin * 0.42,
+    body.add(Cone(centre, tip, middle * wide / thin * 0.42, max(sharp, 0.10) * wide / thin * 0.42,
                   flat=thin, side=look), "left_ear", material="ear", blend=0.15 * wide,
-             detail=0.45)  # fmt: skip
+             detail=0.36)  # fmt: skip
     hollow = root + 0.46 * long * up + 0.52 * wide * look
     body.add(
         Ellipsoid(hollow, (0.66 * wide, 0.40 * wide, 0.42 * long), axis=up, side=across),

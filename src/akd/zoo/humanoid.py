@@ -27,9 +27,7 @@ def build_humanoid(p: Humanoid) -> Anatomy:
     body.joint("neck_1", parent, neck)
     body.joint("head", "neck_1", top)
     crown = np.array((0.0, h, 0.0))
-    body.chain(
-        "trunk", ("pelvis", "spine_1", "spine_2", "spine_3", "neck_1", "head"), crown
-    )
+    body.chain("trunk", ("pelvis", "spine_1", "spine_2", "spine_3", "neck_1", "head"), crown)
     _torso(body, p)
     _head(body, p, neck, top)
     _arm(body, p)
@@ -67,60 +65,81 @@ def _torso(body: Anatomy, p: Humanoid) -> None:
             ),
             "trunk", material=material, blend=0.02 * h, detail=0.85,
         )  # fmt: skip
-    seat = (0.42 * p.hip_width * h * 0.5 + 0.01 * h, (p.leg.top - 0.005) * h, -0.36 * p.hip_depth * h)
+    seat = (
+        0.42 * p.hip_width * h * 0.5 + 0.01 * h,
+        (p.leg.top - 0.005) * h,
+        -0.36 * p.hip_depth * h,
+    )
     body.add(Ellipsoid(seat, (0.26 * p.hip_width * h, 0.052 * h, 0.30 * p.hip_depth * h)), "trunk",
              material="trousers", blend=0.03 * h, bone="pelvis")  # fmt: skip
     if p.bust > 0.0:
-        place = (0.24 * p.chest_width * h, (p.shoulder_height - 0.092) * h, 0.40 * p.chest_depth * h)
+        place = (
+            0.24 * p.chest_width * h,
+            (p.shoulder_height - 0.092) * h,
+            0.40 * p.chest_depth * h,
+        )
         body.add(Ellipsoid(place, (1.05 * p.bust * h, 1.1 * p.bust * h, 1.15 * p.bust * h)), "trunk",
                  material="shirt", blend=0.03 * h, bone="spine_3")  # fmt: skip
     else:
-        place = (0.24 * p.chest_width * h, (p.shoulder_height - 0.062) * h, 0.30 * p.chest_depth * h)
-        body.add(Ellipsoid(place, (0.24 * p.chest_width * h, 0.04 * h, 0.16 * p.chest_depth * h)),
+        place = (
+            0.24 * p.chest_width * h,
+            (p.shoulder_height - 0.062) * h,
+            0.30 * p.chest_depth * h,
+        )
+        body.add(Ellipsoid(place, (0.22 * p.chest_width * h, 0.036 * h, 0.13 * p.chest_depth * h)),
                  "trunk", material="shirt", blend=0.03 * h, bone="spine_3")  # fmt: skip
 
 
 def _head(body: Anatomy, p: Humanoid, neck: Array, top: Array) -> None:
     h, size = p.height, p.head * p.height
     r = p.neck_radius * h
-    body.add(Tube((neck + (0.0, -0.03 * h, 0.0), neck + (0.0, 0.01 * h, 0.0), top + (0, 0.2 * size, 0)),
-                  (1.9 * r, 1.05 * r, 0.95 * r), flat=(1.5, 1.05, 1.0)), "trunk", material="skin",
-             blend=0.02 * h, detail=0.7)  # fmt: skip
-    # Collar: the shoulders' slope from neck to arm.
-    tip = np.array((0.40 * p.shoulder_width * h, p.shoulder_height * h + 0.002 * h, -0.012 * h))
-    body.add(Tube((neck + (0.0, -0.012 * h, -0.004 * h), tip), (1.15 * r, 0.030 * h), flat=1.0,
-                  side=(0.0, 0.0, 1.0)), "trunk", material="shirt", blend=0.02 * h)  # fmt: skip
+    nape = neck + np.array((0.0, 0.006 * h, -0.002 * h))
+    body.add(Tube((nape, top + (0.0, 0.22 * size, 0.0)), (1.06 * r, 0.98 * r)), "trunk",
+             material="skin", blend=0.012 * h, detail=0.65)  # fmt: skip
+    # The shirt's shoulders slope from the neck to the arms.
+    tip = np.array((0.42 * p.shoulder_width * h, p.shoulder_height * h - 0.002 * h, -0.012 * h))
+    body.add(Tube((nape + (0.0, -0.018 * h, -0.004 * h), 0.5 * (nape + tip) + (0.0, -0.012 * h, 0.0), tip),
+                  (1.22 * r, 0.034 * h, 0.030 * h), bent=True), "trunk", material="shirt",
+             blend=0.015 * h, detail=0.85)  # fmt: skip
     chin = h - size
-    face = np.array((0.0, chin + 0.46 * size, 0.06 * size))
-    cranium = np.array((0.0, h - 0.385 * size, -0.055 * size))
+    cranium = np.array((0.0, chin + 0.625 * size, -0.045 * size))
 
-    def add(shape, material: str, blend: float, detail: float = 0.55, action="add") -> None:  # noqa: ANN001
+    def add(shape, material: str, blend: float, detail: float = 0.5, action="add") -> None:  # noqa: ANN001
         body.add(shape, "trunk", material=material, blend=blend * size, detail=detail, bone="head",
                  action=action)  # fmt: skip
 
-    add(Ellipsoid(cranium, (0.335 * size, 0.375 * size, 0.42 * size)), "skin", 0.08)
-    add(Ellipsoid(face, (0.285 * size, 0.42 * size, 0.30 * size)), "skin", 0.08)
-    add(Ellipsoid((0.0, chin + 0.17 * size, 0.17 * size), (0.165 * size, 0.16 * size, 0.17 * size)),
-        "skin", 0.12)  # fmt: skip
-    add(Tube(((0.0, chin + 0.60 * size, 0.335 * size), (0.0, chin + 0.385 * size, 0.43 * size)),
-             (0.035 * size, 0.062 * size), flat=0.9), "skin", 0.06, 0.4)  # fmt: skip
-    brow = (0.125 * size, chin + 0.615 * size, 0.30 * size)
-    add(Ellipsoid(brow, (0.12 * size, 0.045 * size, 0.06 * size)), "skin", 0.06, 0.4)
-    eye = (0.135 * size, chin + 0.545 * size, 0.315 * size)
-    add(Ellipsoid(eye, (0.058 * size, 0.046 * size, 0.045 * size)), "eye", 0.01, 0.30)
-    add(Ellipsoid((0.0, chin + 0.245 * size, 0.33 * size), (0.115 * size, 0.042 * size, 0.08 * size)),
-        "lips", 0.0, 0.4, "paint")  # fmt: skip
-    ear = (0.315 * size, chin + 0.50 * size, -0.02 * size)
-    add(Ellipsoid(ear, (0.05 * size, 0.125 * size, 0.075 * size)), "skin", 0.04, 0.45)
+    def at(x: float, up: float, ahead: float) -> tuple[float, float, float]:
+        """A point of the head, in head heights from the chin's level."""
+        return x * size, chin + up * size, ahead * size
+
+    def ball(x: float, up: float, ahead: float, *radii: float) -> Ellipsoid:
+        a, b, c = (radius * size for radius in radii)
+        return Ellipsoid(at(x, up, ahead), (a, b, c))
+
+    add(Ellipsoid(cranium, (0.330 * size, 0.375 * size, 0.420 * size)), "skin", 0.05)
+    add(ball(0.0, 0.40, 0.10, 0.275, 0.36, 0.275), "skin", 0.08)
+    add(ball(0.13, 0.22, 0.10, 0.13, 0.13, 0.17), "skin", 0.10)
+    add(ball(0.0, 0.095, 0.25, 0.115, 0.085, 0.100), "skin", 0.12)
+    add(ball(0.15, 0.42, 0.24, 0.095, 0.070, 0.075), "skin", 0.08)
+    add(
+        Tube((at(0, 0.555, 0.345), at(0, 0.36, 0.425)), (0.030 * size, 0.050 * size)),
+        "skin",
+        0.07,
+        0.4,
+    )
+    add(ball(0.045, 0.345, 0.385, 0.036, 0.034, 0.042), "skin", 0.03, 0.4)
+    add(ball(0.125, 0.585, 0.300, 0.105, 0.036, 0.055), "skin", 0.06, 0.4)
+    add(ball(0.130, 0.510, 0.315, 0.062, 0.040, 0.045), "eye", 0.008, 0.26)
+    add(ball(0.0, 0.225, 0.345, 0.105, 0.036, 0.07), "lips", 0.0, 0.35, "paint")
+    add(ball(0.320, 0.44, -0.01, 0.042, 0.115, 0.072), "skin", 0.035, 0.42)
     if p.hair == "bald":
         return
-    add(Ellipsoid(cranium + (0.0, 0.045 * size, -0.035 * size),
-                  (0.365 * size, 0.385 * size, 0.425 * size)), "hair", 0.02, 0.6)  # fmt: skip
-    add(Ellipsoid((0.0, h - 0.16 * size, 0.13 * size), (0.27 * size, 0.16 * size, 0.21 * size)), "hair",
-        0.06, 0.6)  # fmt: skip
+    add(Ellipsoid(cranium + (0.0, 0.055 * size, -0.050 * size),
+                  (0.352 * size, 0.375 * size, 0.415 * size)), "hair", 0.015, 0.55)  # fmt: skip
+    add(ball(0.0, 0.90, 0.12, 0.26, 0.125, 0.21), "hair", 0.05, 0.55)
     if p.hair == "long":
-        fall = Tube(((0.0, cranium[1], -0.22 * size), (0.0, chin + 0.05 * size, -0.30 * size),
-                     (0.0, chin - 0.38 * size, -0.27 * size)),
+        fall = Tube(((0.0, cranium[1], -0.20 * size), (0.0, chin + 0.10 * size, -0.27 * size),
+                     (0.0, chin - 0.32 * size, -0.25 * size)),
                     (0.30 * size, 0.25 * size, 0.12 * size), flat=(1.15, 1.3, 1.5), bent=True)  # fmt: skip
         add(fall, "hair", 0.06, 0.7)
 
@@ -136,7 +155,9 @@ def _arm(body: Anatomy, p: Humanoid) -> None:
     down = np.array((down[0], down[1] * np.cos(bend), np.sin(bend)))
     down /= np.linalg.norm(down)
     wrist = elbow + lower * down
-    body.joint("left_arm_shoulder", "spine_3", (0.022 * h, p.shoulder_height * h - 0.005 * h, 0.01 * h))
+    body.joint(
+        "left_arm_shoulder", "spine_3", (0.022 * h, p.shoulder_height * h - 0.005 * h, 0.01 * h)
+    )
     body.joint("left_arm_upper", "left_arm_shoulder", shoulder)
     body.joint("left_arm_lower", "left_arm_upper", elbow)
     body.joint("left_arm_hand", "left_arm_lower", wrist)

@@ -74,9 +74,9 @@ class Leap:
             (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (at_off, self.speed, 0.0),
             (at_land, self.speed, 0.0), (self.distance, 0.0, 0.0), (self.distance, 0.0, 0.0),
         ]  # fmt: skip
-        return BPoly.from_derivatives((0.0, self.crouched, self.off, self.land, stop, self.end), knots)(
-            time
-        )
+        return BPoly.from_derivatives(
+            (0.0, self.crouched, self.off, self.land, stop, self.end), knots
+        )(time)
 
 
 def plan_leap(creature: Creature, puppet: Puppet, style: Style, fps: float) -> Leap:
@@ -157,7 +157,15 @@ def pose_jump(
 def _keys(leap: Leap, time: Array, values: tuple[float, ...]) -> Array:
     """A smooth curve, in radians, through degrees at: start, crouched, off, mid-air, land, deepest,
     end."""
-    at = (0.0, leap.crouched, leap.off, 0.5 * (leap.off + leap.land), leap.land, leap.deepest, leap.end)
+    at = (
+        0.0,
+        leap.crouched,
+        leap.off,
+        0.5 * (leap.off + leap.land),
+        leap.land,
+        leap.deepest,
+        leap.end,
+    )
     return np.radians(PchipInterpolator(at, values)(time))
 
 
@@ -168,9 +176,7 @@ def _body(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: St
     return BodyPath(zero, travel, zero, turns, zero, zero, leap.height(time))
 
 
-def _turns(
-    creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: Style
-) -> Turns:
+def _turns(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: Style) -> Turns:
     plan = creature.plan
     soft = creature.parameters.manner.supple
     if plan == "quadruped":
@@ -243,6 +249,8 @@ def _foot_path(puppet: Puppet, foot: Foot, leap: Leap, time: Array) -> FootPath:
     base = stand[2] + leap.distance * ease(swing)
     arch = 16.0 * swing**2 * (1.0 - swing) ** 2
     body = np.maximum(leap.height(time) - leap.rise[2] * (1 - swing) - leap.rise[3] * swing, 0.0)
-    lift = np.where(contact, 0.0, body * ease(np.minimum(1.0, 6.0 * swing * (1.0 - swing))) + 0.20 * hip * arch)
+    lift = np.where(
+        contact, 0.0, body * ease(np.minimum(1.0, 6.0 * swing * (1.0 - swing))) + 0.20 * hip * arch
+    )
     target = np.stack((np.full_like(time, stand[0]), height + lift, base + roll), axis=-1)
     return FootPath(target, np.zeros_like(time), pitch, fold, contact)

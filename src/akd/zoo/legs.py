@@ -56,7 +56,9 @@ class LegShape:
         """Measure a leg in the bind pose."""
         joints = [puppet.place(n) for n in (plan.upper, plan.lower, plan.foot, plan.toes)]
         steps = np.diff(np.stack(joints), axis=0)
-        return cls(plan, np.linalg.norm(steps[:, 1:], axis=1), np.arctan2(steps[:, 2], -steps[:, 1]))
+        return cls(
+            plan, np.linalg.norm(steps[:, 1:], axis=1), np.arctan2(steps[:, 2], -steps[:, 1])
+        )
 
     @property
     def bent(self) -> float:

@@ -117,7 +117,6 @@ class Coat:
     eye: Colour = (0.03, 0.02, 0.01)
     hoof: Colour = (0.05, 0.04, 0.035)
     horn: Colour = (0.42, 0.36, 0.26)
-    tooth: Colour = (0.72, 0.66, 0.52)
     pattern: Pattern = "plain"
     pattern_colour: Colour = (0.03, 0.025, 0.02)
     pattern_scale: float = 0.1

@@ -116,7 +116,9 @@ def _loose_ends(
     vertices = creature.mesh.vertices.double().numpy()
     owner = skin.bones[:, 0].numpy()
     for stem in LOOSE:
-        joints = [i for name, i in index.items() if name.startswith(f"{stem}_") and name[-1].isdigit()]
+        joints = [
+            i for name, i in index.items() if name.startswith(f"{stem}_") and name[-1].isdigit()
+        ]
         for i, joint in enumerate(joints):
             flesh = vertices[owner == joint] - bind[joint]
             last = i == len(joints) - 1
@@ -157,7 +159,9 @@ class Posed:
     def keep_off_ground(self, puppet: Puppet) -> None:
         """Lift loose chains (tail, elephant's trunk) about their root where they would touch."""
         for stem, way in LOOSE.items():
-            joints = [i for n, i in puppet.index.items() if n.startswith(f"{stem}_") and n[-1].isdigit()]
+            joints = [
+                i for n, i in puppet.index.items() if n.startswith(f"{stem}_") and n[-1].isdigit()
+            ]
             end = joints and puppet.tips.get(puppet.names[joints[-1]])
             if joints and end is not None:
                 self._lift(puppet, joints, end, way)

@@ -78,46 +78,42 @@ def relax(vertices: Floats, faces: Ints, border: NDArray[np.bool_], *, by: float
 def flip(vertices: Floats, faces: Ints, border: NDArray[np.bool_]) -> Ints:
     """Turn edges inside their two triangles where this evens out the number of neighbours."""
     count = len(vertices)
-    for _ in range(2):
-        half = np.concatenate((faces[:, [0, 1, 2]], faces[:, [1, 2, 0]], faces[:, [2, 0, 1]]))
-        owner = np.tile(np.arange(len(faces)), 3)
-        low, high = half[:, :2].min(1), half[:, :2].max(1)
-        order = np.argsort(low * np.int64(count) + high, kind="stable")
-        first, second = order[:-1], order[1:]
-        pair = (low[first] == low[second]) & (high[first] == high[second])
-        first, second = first[pair], second[pair]
-        u, v, a = half[first].T
-        b = half[second, 2]
-        one, two = owner[first], owner[second]
-        keys = np.unique(low * np.int64(count) + high)
-        degree = np.bincount(np.concatenate((keys // count, keys % count)), minlength=count)
-        # The mirror image gives a border vertex its other neighbours: four here make six there.
-        excess = degree - np.where(border, 4, 6)
-        gain = _square(excess[u], excess[v], excess[a], excess[b]) - _square(
-            excess[u] - 1, excess[v] - 1, excess[a] + 1, excess[b] + 1
-        )
-        wanted = np.minimum(a, b) * np.int64(count) + np.maximum(a, b)
-        there = keys[np.searchsorted(keys, wanted).clip(max=len(keys) - 1)] == wanted
-        allowed = (gain > 0) & ~there & ~(border[a] & border[b])
-        allowed &= (degree[u] > np.where(border[u], 3, 4)) & (degree[v] > np.where(border[v], 3, 4))
-        if not allowed.any():
-            break
-        allowed &= _convex(vertices, u, v, a, b)
-        best = np.full(len(faces), -1.0)
-        score = np.where(allowed, gain + 1e-6 * np.arange(len(gain)) / len(gain), -1.0)
-        np.maximum.at(best, one, score)
-        np.maximum.at(best, two, score)
-        # Each vertex takes part in one flip a round, so that the counts above stay true.
-        busy = np.full(count, -1.0)
-        score = np.where((score > 0) & (best[one] == score) & (best[two] == score), score, -1.0)
-        for end in (u, v, a, b):
-            np.maximum.at(busy, end, score)
-        done = score > 0
-        for end in (u, v, a, b):
-            done &= busy[end] == score
-        faces = faces.copy()
-        faces[one[done]] = np.stack((a, u, b), axis=1)[done]
-        faces[two[done]] = np.stack((b, v, a), axis=1)[done]
+    half = np.concatenate((faces, faces[:, [1, 2, 0]], faces[:, [2, 0, 1]]))
+    owner = np.tile(np.arange(len(faces)), 3)
+    key = half[:, :2].min(1) * np.int64(count) + half[:, :2].max(1)
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    twice = np.flatnonzero(key[1:] == key[:-1])
+    first, second = order[twice], order[twice + 1]
+    keys = key[np.concatenate(((True,), key[1:] != key[:-1]))]
+    degree = np.bincount(np.concatenate((keys // count, keys % count)), minlength=count)
+    # The mirror image gives a border vertex its other neighbours: four here make six there.
+    excess = degree - np.where(border, 4, 6)
+    u, v, a = half[first].T
+    b = half[second, 2]
+    gain = _square(excess[u], excess[v], excess[a], excess[b]) - _square(
+        excess[u] - 1, excess[v] - 1, excess[a] + 1, excess[b] + 1
+    )
+    least = np.where(border, 3, 4)
+    allowed = (gain > 0) & ~(border[a] & border[b])
+    allowed &= (degree[u] > least[u]) & (degree[v] > least[v])
+    kept = np.flatnonzero(allowed)
+    u, v, a, b, gain = u[kept], v[kept], a[kept], b[kept], gain[kept]
+    wanted = np.minimum(a, b) * np.int64(count) + np.maximum(a, b)
+    there = keys[np.searchsorted(keys, wanted).clip(max=len(keys) - 1)] == wanted
+    score = np.where(
+        ~there & _convex(vertices, u, v, a, b), gain + 0.5 * np.arange(len(gain)) / len(gain), -1.0
+    )
+    # Each vertex takes part in one flip at most, so that the counts above stay true.
+    best = np.full(count, -1.0)
+    for end in (u, v, a, b):
+        np.maximum.at(best, end, score)
+    done = score > 0
+    for end in (u, v, a, b):
+        done &= best[end] == score
+    faces = faces.copy()
+    faces[owner[first[kept[done]]]] = np.stack((a, u, b), axis=1)[done]
+    faces[owner[second[kept[done]]]] = np.stack((b, v, a), axis=1)[done]
     return faces
 
 

@@ -125,7 +125,9 @@ class Rhythm:
         if hind == "hind":
             # Levers that balance the standing animal; a fore foot's push raises the nose.
             lever = {"fore": (1.0 - weight_fore) * trunk, "hind": -weight_fore * trunk}
-            torque = sum(share[leg] * load * lever[leg.split("_")[1]] for leg, load in loads.items())
+            torque = sum(
+                share[leg] * load * lever[leg.split("_")[1]] for leg, load in loads.items()
+            )
             inertia = (0.45 * trunk) ** 2
             pitch = Wave.of(-GRAVITY * np.asarray(torque) / inertia).integrated_twice(period)
 

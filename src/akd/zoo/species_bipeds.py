@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from akd.zoo.parameters import Clothes, Coat, Foot, Head, Humanoid, Leg, Manner, Tail, Theropod
 
 MAN = Humanoid(
     height=1.78,
-    leg=Leg(0.525, (0.245, 0.245, 0.085), (1.5, -3.5, 64), (0.054, 0.034, 0.024, 0.02), 0.05, 0.053),
+    leg=Leg(
+        0.525, (0.245, 0.245, 0.085), (1.5, -3.5, 64), (0.054, 0.034, 0.024, 0.02), 0.05, 0.053
+    ),
     foot=Foot("paw", 0.155, 0.058, 0.014),
     shoulder_width=0.215,
     shoulder_height=0.818,
@@ -37,17 +41,17 @@ TREX = Theropod(
     rump_depth=0.46,
     rump_width=0.36,
     neck_length=0.46,
-    neck_pitch=52,
-    neck_curl=-40,
-    neck_base=0.22,
-    neck_top=0.15,
+    neck_pitch=56,
+    neck_curl=-36,
+    neck_base=0.215,
+    neck_top=0.118,
     head=Head(
-        length=0.46, pitch=-8, skull_width=0.21, skull_height=0.25, muzzle_width=0.14,
-        muzzle_height=0.19, jaw=0.19, muzzle=0.62, eye=0.035, ear="none",
+        length=0.50, pitch=-9, skull_width=0.205, skull_height=0.235, muzzle_width=0.135,
+        muzzle_height=0.205, jaw=0.24, muzzle=0.62, eye=0.030, ear="none",
     ),
     tail=Tail(1.75, 4, 8, (0.20, 0.125, 0.07, 0.02)),
-    arm=0.26,
-    arm_radius=0.035,
+    arm=0.32,
+    arm_radius=0.042,
     coat=Coat(
         base=(0.16, 0.13, 0.075), back=(0.07, 0.06, 0.04), belly=(0.42, 0.36, 0.24),
         face=(0.20, 0.15, 0.09), eye=(0.55, 0.32, 0.03), pattern="stripes",
@@ -86,5 +90,140 @@ OSTRICH = Theropod(
     manner=Manner(walk_froude=0.2, trot_froude=1.6, lift=0.14),
 )  # fmt: skip
 
-HUMANOIDS = {"man": MAN}
-THEROPODS = {"trex": TREX, "ostrich": OSTRICH}
+WOMAN = dataclasses.replace(
+    MAN,
+    height=1.66,
+    leg=Leg(0.525, (0.245, 0.245, 0.080), (1.5, -3.5, 64), (0.056, 0.034, 0.022, 0.02), 0.05, 0.052),
+    foot=Foot("paw", 0.148, 0.054, 0.013),
+    shoulder_width=0.196,
+    chest_width=0.164,
+    chest_depth=0.112,
+    waist_width=0.138,
+    waist_depth=0.094,
+    hip_width=0.196,
+    hip_depth=0.122,
+    arm=(0.168, 0.144, 0.100),
+    arm_radii=(0.026, 0.0200, 0.0140),
+    arm_spread=22,
+    neck=0.048,
+    neck_radius=0.026,
+    head=0.134,
+    bust=0.030,
+    hair="long",
+    look=Clothes(
+        skin=(0.60, 0.36, 0.26), hair=(0.16, 0.065, 0.025), shirt=(0.50, 0.10, 0.10),
+        trousers=(0.10, 0.10, 0.12), shoes=(0.12, 0.06, 0.04),
+    ),
+)  # fmt: skip
+
+CHILD = dataclasses.replace(
+    MAN,
+    height=1.12,
+    leg=Leg(0.480, (0.228, 0.222, 0.086), (1.5, -3.5, 64), (0.058, 0.040, 0.028, 0.02), 0.05, 0.054),
+    foot=Foot("paw", 0.165, 0.070, 0.016),
+    shoulder_width=0.200,
+    shoulder_height=0.755,
+    chest_width=0.176,
+    chest_depth=0.132,
+    waist_width=0.168,
+    waist_depth=0.130,
+    hip_width=0.180,
+    hip_depth=0.130,
+    arm=(0.155, 0.130, 0.095),
+    arm_radii=(0.030, 0.0250, 0.0185),
+    neck=0.032,
+    neck_radius=0.033,
+    head=0.205,
+    belly=0.012,
+    look=Clothes(
+        skin=(0.62, 0.38, 0.28), hair=(0.30, 0.16, 0.06), shirt=(0.62, 0.42, 0.05),
+        trousers=(0.07, 0.16, 0.26), shoes=(0.45, 0.08, 0.06),
+    ),
+    manner=dataclasses.replace(MAN.manner, lift=0.05),
+)  # fmt: skip
+
+OGRE = dataclasses.replace(
+    MAN,
+    height=2.60,
+    leg=Leg(0.440, (0.210, 0.205, 0.080), (6, -9, 64), (0.074, 0.052, 0.040, 0.03), 0.06, 0.078),
+    foot=Foot("paw", 0.165, 0.085, 0.018),
+    shoulder_width=0.320,
+    shoulder_height=0.800,
+    chest_width=0.285,
+    chest_depth=0.215,
+    waist_width=0.262,
+    waist_depth=0.205,
+    hip_width=0.235,
+    hip_depth=0.165,
+    arm=(0.215, 0.185, 0.125),
+    arm_radii=(0.052, 0.0420, 0.0310),
+    arm_spread=24,
+    neck=0.022,
+    neck_radius=0.052,
+    head=0.150,
+    belly=0.030,
+    hair="bald",
+    look=Clothes(
+        skin=(0.17, 0.25, 0.10), shirt=(0.17, 0.10, 0.055), trousers=(0.10, 0.065, 0.04),
+        shoes=(0.05, 0.035, 0.025), lips=(0.12, 0.12, 0.06), eye=(0.35, 0.20, 0.02),
+    ),
+    manner=dataclasses.replace(MAN.manner, walk_froude=0.16, trot_froude=0.7, lift=0.05),
+)  # fmt: skip
+
+ALLOSAUR = dataclasses.replace(
+    TREX,
+    height=2.1,
+    trunk=0.66,
+    chest_depth=0.44,
+    chest_width=0.36,
+    neck_length=0.56,
+    neck_base=0.175,
+    neck_top=0.095,
+    head=dataclasses.replace(
+        TREX.head, length=0.42, skull_width=0.165, skull_height=0.215, muzzle_width=0.105, jaw=0.19
+    ),
+    leg=Leg(1.0, (0.38, 0.41, 0.30), (40, -36, 18), (0.17, 0.095, 0.052, 0.048), 0.19, 0.14),
+    tail=Tail(2.0, 2, 10, (0.17, 0.105, 0.058, 0.016)),
+    arm=0.46,
+    arm_radius=0.044,
+    coat=Coat(
+        base=(0.24, 0.105, 0.055), back=(0.11, 0.048, 0.030), belly=(0.50, 0.40, 0.27),
+        face=(0.28, 0.14, 0.08), eye=(0.60, 0.42, 0.04), pattern="stripes",
+        pattern_colour=(0.05, 0.025, 0.018), pattern_scale=0.20,
+    ),
+    manner=Manner(walk_froude=0.18, trot_froude=0.75, lift=0.13),
+)  # fmt: skip
+
+RAPTOR = Theropod(
+    height=0.55,
+    leg=Leg(1.0, (0.34, 0.41, 0.30), (48, -34, 14), (0.16, 0.090, 0.044, 0.040), 0.17, 0.12),
+    foot=Foot("claw", 0.27, 0.16, 0.070),
+    trunk=0.58,
+    trunk_pitch=16,
+    chest_depth=0.40,
+    chest_width=0.34,
+    rump_depth=0.36,
+    rump_width=0.30,
+    neck_length=0.52,
+    neck_pitch=62,
+    neck_curl=-30,
+    neck_base=0.15,
+    neck_top=0.080,
+    head=Head(
+        length=0.40, pitch=-8, skull_width=0.170, skull_height=0.165, muzzle_width=0.095,
+        muzzle_height=0.130, jaw=0.16, muzzle=0.60, eye=0.046, ear="none",
+    ),
+    tail=Tail(1.85, 4, 6, (0.13, 0.070, 0.042, 0.020)),
+    arm=0.62,
+    arm_radius=0.042,
+    feathers="raptor",
+    coat=Coat(
+        base=(0.16, 0.17, 0.135), back=(0.055, 0.075, 0.085), belly=(0.52, 0.45, 0.32),
+        face=(0.40, 0.26, 0.12), eye=(0.62, 0.30, 0.02), pattern="stripes",
+        pattern_colour=(0.025, 0.032, 0.04), pattern_scale=0.20,
+    ),
+    manner=Manner(walk_froude=0.22, trot_froude=1.6, lift=0.15),
+)  # fmt: skip
+
+HUMANOIDS = {"man": MAN, "woman": WOMAN, "child": CHILD, "ogre": OGRE}
+THEROPODS = {"trex": TREX, "allosaur": ALLOSAUR, "raptor": RAPTOR, "ostrich": OSTRICH}

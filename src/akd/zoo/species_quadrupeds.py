@@ -26,7 +26,7 @@ FOX = Quadruped(
     neck_width=0.92,
     head=Head(
         length=0.40, pitch=-14, skull_width=0.25, skull_height=0.21, muzzle_width=0.10,
-        muzzle_height=0.15, jaw=0.17, muzzle=0.50, blunt=0.3, eye=0.045, cheek=0.17, ear="pointed",
+        muzzle_height=0.15, jaw=0.17, muzzle=0.50, blunt=0.3, eye=0.052, cheek=0.17, ear="pointed",
         ear_length=0.58, ear_width=0.44, ear_spread=20,
     ),
     tail=Tail(0.98, -35, 25, (0.05, 0.115, 0.130, 0.035)),
@@ -252,7 +252,7 @@ HORSE = Quadruped(
     neck_width=0.62,
     head=Head(
         length=0.40, pitch=-46, skull_width=0.155, skull_height=0.165, muzzle_width=0.098,
-        muzzle_height=0.19, jaw=0.205, muzzle=0.60, eye=0.032, blunt=0.75, nose="nostrils", ear="leaf", ear_length=0.29,
+        muzzle_height=0.19, jaw=0.205, muzzle=0.60, eye=0.042, blunt=0.75, nose="nostrils", ear="leaf", ear_length=0.29,
         ear_width=0.15, ear_spread=12,
     ),
     tail=Tail(0.55, -68, -16, (0.035, 0.055, 0.065, 0.028)),
@@ -338,7 +338,7 @@ COW = Quadruped(
     neck_width=0.66,
     head=Head(
         length=0.40, pitch=-38, skull_width=0.225, skull_height=0.19, muzzle_width=0.150,
-        muzzle_height=0.235, jaw=0.205, muzzle=0.58, eye=0.032, blunt=1.0, nose="nostrils", ear="leaf", ear_length=0.40,
+        muzzle_height=0.235, jaw=0.205, muzzle=0.58, eye=0.040, blunt=1.0, nose="nostrils", ear="leaf", ear_length=0.40,
         ear_width=0.25, ear_spread=88, horns="cow", horn_length=0.62,
     ),
     tail=Tail(0.72, -78, -10, (0.034, 0.022, 0.018, 0.016), tuft=0.040),

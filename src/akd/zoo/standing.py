@@ -68,7 +68,8 @@ def _turns(
     neck = chain(puppet, "neck")
     for i, name in enumerate(neck):
         turns[name] = bend(
-            deg(1.2) * np.sin(turn + 0.4 * i) + deg(style.neck) / len(neck), deg(4.0) * look / len(neck)
+            deg(1.2) * np.sin(turn + 0.4 * i) + deg(style.neck) / len(neck),
+            deg(4.0) * look / len(neck),
         )
     turns["head"] = bend(
         -deg(1.5) * np.sin(turn) - deg(0.85 * style.neck), deg(6.0) * look, deg(1.0) * shift
@@ -78,7 +79,9 @@ def _turns(
         wag = deg(2.2) * (1.0 + 0.4 * i) * np.sin(2 * turn - 0.7 * i)
         turns[name] = bend(lift + deg(0.8) * np.sin(turn - 0.5 * i), style.sway * wag)
     for i, name in enumerate(chain(puppet, "trunk")):
-        turns[name] = bend(deg(2.5) * np.sin(turn - 0.5 * i), 0.0, deg(2.5) * np.sin(2 * turn - 0.5 * i))
+        turns[name] = bend(
+            deg(2.5) * np.sin(turn - 0.5 * i), 0.0, deg(2.5) * np.sin(2 * turn - 0.5 * i)
+        )
     for side, sign in (("left", 1.0), ("right", -1.0)):
         if f"{side}_ear" in puppet.index:
             flick = np.exp(-(((np.cos(turn + 1.3 * sign) - 1.0) / 0.03) ** 2))

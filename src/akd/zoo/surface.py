@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from akd.zoo.remesh import edges_of, thin
 from akd.zoo.shapes import Array, Part, body_distance, sample_grid
 
-_FINENESS = 7.0
+_FINENESS = 6.0
 """Vertices before thinning over vertices after."""
 
 

@@ -72,7 +72,11 @@ def _trunk(body: Anatomy, p: Theropod, pelvis: Array, forward: Array) -> None:
     if p.feathers == "ostrich":
         # The wing lies over the flank as a mass of plumes.
         for along, out, size in ((0.30, 0.44, 1.0), (-0.05, 0.42, 0.85)):
-            centre = pelvis + along * p.trunk * h * forward + np.array((out * p.chest_width * h, 0.02 * h, 0))
+            centre = (
+                pelvis
+                + along * p.trunk * h * forward
+                + np.array((out * p.chest_width * h, 0.02 * h, 0))
+            )
             body.add(Ellipsoid(centre, (0.10 * h * size, 0.20 * h * size, 0.32 * h * size),
                                axis=forward), "trunk", material="feather", blend=0.06 * h)  # fmt: skip
 
@@ -111,15 +115,15 @@ def _head(body: Anatomy, p: Theropod, base: Array, look: Array) -> None:
     sw, sh, mw, mh = (
         head.skull_width, head.skull_height, head.muzzle_width, head.muzzle_height,
     )  # fmt: skip
-    width = (0.75 * sw, sw, 0.95 * sw, 0.45 * sw + 0.55 * mw, mw, 0.62 * mw)
-    up = (0.62 * sh, 0.95 * sh, sh, 0.42 * sh + 0.52 * mh, 0.78 * mh, 0.40 * mh)
+    width = (0.78 * sw, sw, 0.95 * sw, 0.35 * sw + 0.65 * mw, mw, 0.70 * mw)
+    up = (0.70 * sh, 0.98 * sh, sh, 0.35 * sh + 0.62 * mh, 0.92 * mh, 0.58 * mh)
     down = (0.7 * head.jaw, 0.75 * head.jaw, 0.55 * head.jaw, 0.36 * head.jaw, 0.30 * head.jaw,
             0.26 * head.jaw)  # fmt: skip
     body.add(
         Loft(start, start + 0.96 * length * look, at, [w * length for w in width],
              [u * length for u in up], [d * length for d in down],
              cap=(0.10 * length, 0.05 * length), boxy=2.3),
-        "trunk", material="skin" if beak else "face", blend=0.14 * length, detail=0.55, bone="head",
+        "trunk", material="skin" if beak else "face", blend=0.07 * length, detail=0.55, bone="head",
     )  # fmt: skip
     jaw_turn = np.cos(gape) * look - np.sin(gape) * turn[1]
     jaw_start = hinge - 0.10 * length * look - 0.10 * head.jaw * length * turn[1]
@@ -127,7 +131,7 @@ def _head(body: Anatomy, p: Theropod, base: Array, look: Array) -> None:
         Loft(jaw_start, chin, (0.0, 0.4, 0.8, 1.0),
              [w * length for w in (0.80 * sw, 0.62 * sw + 0.2 * mw, 0.86 * mw, 0.52 * mw)],
              [u * length * head.jaw for u in (0.35, 0.22, 0.16, 0.12)],
-             [d * length * head.jaw for d in (0.62, 0.50, 0.34, 0.18)],
+             [d * length * head.jaw for d in (0.80, 0.62, 0.42, 0.22)],
              cap=(0.05 * length, 0.04 * length)),
         "jaw", material="horn" if beak else "jaw", blend=0.03 * length, detail=0.6,
     )  # fmt: skip
@@ -137,10 +141,8 @@ def _head(body: Anatomy, p: Theropod, base: Array, look: Array) -> None:
                       0.32 * mw * length), flat=1.25), "trunk", material="horn", blend=0.03 * length,
                  detail=0.5, bone="head")  # fmt: skip
     else:
-        _teeth(body, p, place, length)
-        for along in (0.93,):
-            body.add(Ellipsoid(place(0.42 * mw, 0.42 * mh, along), (0.03 * length,) * 3), "trunk",
-                     material="nose", action="paint", detail=0.6, bone="head")  # fmt: skip
+        body.add(Ellipsoid(place(0.5 * mw, 0.55 * mh, 0.93), (0.035 * length,) * 3), "trunk",
+                 material="nose", action="paint", detail=0.5, bone="head")  # fmt: skip
     spot = place(0.86 * sw, 0.52 * sh, eye - 0.02)
     radius = head.eye * length
     body.add(Ellipsoid(spot, (radius,) * 3), "trunk", material="eye", blend=0.1 * radius, detail=0.34,
@@ -149,18 +151,6 @@ def _head(body: Anatomy, p: Theropod, base: Array, look: Array) -> None:
         brow = (place(0.62 * sw, 0.86 * sh, eye - 0.08), place(0.66 * sw, 0.80 * sh, eye + 0.10))
         body.add(Tube(brow, (0.05 * length, 0.042 * length)), "trunk", material="face",
                  blend=0.05 * length, detail=0.5, bone="head")  # fmt: skip
-
-
-def _teeth(body: Anatomy, p: Theropod, place, length: float) -> None:  # noqa: ANN001
-    head = p.head
-    eye = 1.0 - head.muzzle
-    for i, along in enumerate(np.linspace(eye + 0.30 * head.muzzle, 0.93, 5)):
-        side = np.interp(along, (eye, eye + 0.75 * head.muzzle, 1.0),
-                         (0.80 * head.skull_width, 0.86 * head.muzzle_width, 0.5 * head.muzzle_width))
-        root = place(float(side), -0.22 * head.jaw, float(along))
-        size = (0.075 if i % 2 else 0.095) * head.jaw * length * 2.4
-        body.add(Cone(root, root + (0.0, -size, -0.1 * size), 0.32 * size, 0.10 * size), "trunk",
-                 material="tooth", blend=0.0, detail=0.45, bone="head")  # fmt: skip
 
 
 def _tail(body: Anatomy, p: Theropod, pelvis: Array) -> None:
@@ -189,8 +179,10 @@ def _arm(body: Anatomy, p: Theropod, chest: Array, forward: Array) -> None:
         return
     h = p.height
     r = p.arm_radius * h
-    shoulder = chest - 0.10 * p.trunk * h * forward + np.array(
-        (0.44 * p.chest_width * h, -0.20 * p.chest_depth * h, 0.0)
+    shoulder = (
+        chest
+        - 0.10 * p.trunk * h * forward
+        + np.array((0.44 * p.chest_width * h, -0.20 * p.chest_depth * h, 0.0))
     )
     lengths = np.array((0.42, 0.36, 0.22)) * p.arm * h
     elbow = shoulder + lengths[0] * np.array((0.12, -0.82, -0.52))
