@@ -1,0 +1,1 @@
+"""Large video diffusion models through diffusers, behind `VideoPrior`."""

@@ -1,0 +1,7 @@
+"""What can be wrong with a large model before any work starts."""
+
+from __future__ import annotations
+
+
+class PriorError(ValueError):
+    """One line for the user: what is missing, or does not fit, and what to do about it."""

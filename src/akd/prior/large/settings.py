@@ -1,0 +1,86 @@
+"""How a large model is held and run. No torch is imported here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Weights(StrEnum):
+    """How the weights of the frozen network are kept."""
+
+    FULL = "full"
+    """In the working precision."""
+    FP8 = "fp8"
+    """8-bit floats with one scale a row, multiplied in 8 bits where the GPU can (Hopper, Ada)."""
+    FP8_STORED = "fp8-stored"
+    """8-bit floats, brought back to the working precision for every product."""
+    INT8 = "int8"
+    """8-bit integers, weight only, by torchao, which must be installed."""
+
+
+class Recompute(StrEnum):
+    """What the encoder forgets on its way forward and works out again on its way back."""
+
+    NOTHING = "nothing"
+    """Fastest; every layer's input is kept."""
+    CHUNKS = "chunks"
+    """Between chunks of frames only the convolutions' caches are kept."""
+
+
+@dataclass(frozen=True)
+class LargeSettings:
+    """Precision, memory and speed of a large prior. None of them but `weights` and
+    `tiny_encoder` changes what is computed beyond rounding."""
+
+    precision: str = "bfloat16"
+    """`bfloat16`, `float16` or `float32`, for network and autoencoder."""
+    weights: Weights = Weights.FULL
+    """How the network's matrices are kept."""
+    recompute: Recompute = Recompute.CHUNKS
+    """What the encoder works out again for its gradient."""
+    caches_on_cpu: bool = False
+    """Keep the caches between chunks in main memory until they are needed."""
+    frozen_kernels: bool = True
+    """Convolutions and norms that keep nothing for the gradient of weights that never change."""
+    channels_last: bool = False
+    """Order pixels as GPU convolutions like them."""
+    compile: bool = False
+    """Compile the network's blocks and the encoder's norms on first use (a minute, once)."""
+    offload: bool = False
+    """Keep the network in main memory and bring it to the GPU block by block."""
+    together: bool = True
+    """Evaluate with and without the words in one batch; apart takes less memory."""
+    tiny_encoder: Path | None = None
+    """Weights (.safetensors) of a TAEHV for this model: an approximate encoder, much faster.
+    Latents are then not the model's own; the prior's name says so."""
+
+    def __post_init__(self) -> None:
+        if self.precision not in ("bfloat16", "float16", "float32"):
+            raise ValueError(
+                f"precision must be bfloat16, float16 or float32, got {self.precision!r}"
+            )
+        if self.offload and self.weights in (Weights.FP8, Weights.INT8):
+            raise ValueError(
+                f"offload needs weights full or fp8-stored, got {self.weights.value!r}"
+            )
+
+
+FAST = LargeSettings(
+    weights=Weights.FP8,
+    recompute=Recompute.NOTHING,
+    channels_last=True,
+    compile=True,
+)
+"""For a GPU with 80 GiB or more."""
+
+LEAN = LargeSettings(
+    weights=Weights.FP8,
+    recompute=Recompute.CHUNKS,
+    caches_on_cpu=True,
+    channels_last=True,
+    compile=True,
+    together=False,
+)
+"""For a GPU with 24 GiB."""

@@ -1,0 +1,141 @@
+"""Chunks, recomputation and frozen layers change neither the latents nor their gradient."""
+
+import copy
+
+import pytest
+import torch
+from tiny_pipelines import autoencoder
+from torch import Tensor
+
+from akd.prior.large.errors import PriorError
+from akd.prior.large.frozen import (
+    FrozenConvolution,
+    NormAct,
+    channel_norm_silu,
+    freeze,
+    group_norm_silu,
+)
+from akd.prior.large.settings import LargeSettings, Recompute
+from akd.prior.large.vae import chunks_after_first, encode_moments, own_chunks
+
+FAMILIES = ("cogvideox", "wan2.1", "wan2.2", "ltx", "ltx-0.9.5", "animatediff")
+FRAMES = 17
+PLAIN = LargeSettings(recompute=Recompute.NOTHING, frozen_kernels=False)
+
+
+def video(size: int = 32) -> Tensor:
+    generator = torch.Generator().manual_seed(3)
+    return torch.rand(1, 3, FRAMES, size, size, generator=generator, dtype=torch.float64) * 2 - 1
+
+
+def with_gradient(function, pixels: Tensor) -> tuple[Tensor, Tensor]:
+    pixels = pixels.clone().requires_grad_()
+    result = function(pixels)
+    weights = torch.sin(torch.arange(result.numel(), dtype=result.dtype)).reshape(result.shape)
+    (result * weights).sum().backward()
+    assert pixels.grad is not None
+    return result.detach(), pixels.grad
+
+
+def by_diffusers(vae, pixels: Tensor) -> Tensor:
+    if type(vae).__name__ == "AutoencoderKL":
+        moments = vae.encode(pixels.transpose(1, 2).flatten(0, 1)).latent_dist.parameters
+        return moments.unflatten(0, (len(pixels), -1)).transpose(1, 2)
+    return vae.encode(pixels).latent_dist.parameters
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("chunk", [1, 8])
+def test_chunks_are_what_diffusers_encodes(family: str, chunk: int) -> None:
+    vae = autoencoder(family).double().requires_grad_(False)
+    wanted, slope = with_gradient(lambda x: by_diffusers(vae, x), video())
+    for recompute in Recompute:
+        settings = LargeSettings(recompute=recompute)
+        found, gradient = with_gradient(
+            lambda x, s=settings: encode_moments(vae, x, s, chunk=chunk), video()
+        )
+        torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
+        torch.testing.assert_close(gradient, slope, rtol=1e-9, atol=1e-12 * slope.abs().max())
+        assert slope.abs().max() > 1e-6
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_recomputation_changes_no_bit(family: str) -> None:
+    vae = autoencoder(family).requires_grad_(False)
+    pixels = video().float()
+    kept = with_gradient(lambda x: encode_moments(vae, x, PLAIN), pixels)
+    for on_cpu in (False, True):
+        settings = LargeSettings(recompute=Recompute.CHUNKS, caches_on_cpu=on_cpu)
+        again = with_gradient(lambda x, s=settings: encode_moments(vae, x, s), pixels)
+        assert torch.equal(kept[0], again[0])
+        torch.testing.assert_close(again[1], kept[1], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_frozen_layers_give_the_same(family: str, channels_last: bool) -> None:
+    vae = autoencoder(family).double().requires_grad_(False)
+    wanted, slope = with_gradient(lambda x: encode_moments(vae, x, PLAIN), video())
+    frozen = copy.deepcopy(vae)
+    freeze(frozen.encoder, channels_last=channels_last)
+    found, gradient = with_gradient(lambda x: encode_moments(frozen, x, PLAIN), video())
+    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(gradient, slope, rtol=1e-8, atol=1e-10 * slope.abs().max())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_frozen_layers_keep_less(family: str) -> None:
+    def kept(vae) -> int:
+        seen: dict[int, int] = {}
+
+        def note(tensor: Tensor) -> Tensor:
+            seen[tensor.data_ptr()] = tensor.numel()
+            return tensor
+
+        pixels = video().float().requires_grad_()
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+            held = encode_moments(vae, pixels, PLAIN)
+        weights = {p.data_ptr() for p in vae.parameters()}
+        del held
+        return sum(size for place, size in seen.items() if place not in weights)
+
+    vae = autoencoder(family).requires_grad_(False)
+    before = kept(vae)
+    freeze(vae.encoder)
+    assert kept(vae) < 0.75 * before
+
+
+def test_frozen_convolution_against_the_plain_one() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(2, 4, 5, 7, 6, generator=generator, dtype=torch.float64, requires_grad=True)
+    conv = torch.nn.Conv3d(4, 6, 3, stride=(2, 1, 2), padding=(0, 1, 1), groups=2).double()
+    options = (conv.stride, conv.padding, conv.dilation, conv.groups)
+
+    def run(x: Tensor) -> Tensor:
+        return FrozenConvolution.apply(x, conv.weight.detach(), conv.bias.detach(), options)
+
+    torch.testing.assert_close(run(x), conv(x))
+    assert torch.autograd.gradcheck(run, (x,))
+
+
+def test_fusable_norms_equal_the_layers() -> None:
+    from diffusers.models.autoencoders.autoencoder_kl_wan import WanRMS_norm
+
+    x = torch.randn(2, 8, 3, 4, 5, generator=torch.Generator().manual_seed(1))
+    group = torch.nn.GroupNorm(4, 8)
+    torch.nn.init.normal_(group.weight, generator=torch.Generator().manual_seed(2))
+    fused = group_norm_silu(x, group.weight, group.bias, 4, group.eps)
+    torch.testing.assert_close(fused, NormAct(group, compile=False)(x), rtol=1e-4, atol=1e-5)
+    channel = WanRMS_norm(8, images=False)
+    torch.nn.init.normal_(channel.gamma, generator=torch.Generator().manual_seed(3))
+    fused = channel_norm_silu(x, channel.gamma, channel.scale)
+    torch.testing.assert_close(fused, NormAct(channel, compile=False)(x), rtol=1e-4, atol=1e-5)
+
+
+def test_chunks_cover_every_frame_once() -> None:
+    assert list(own_chunks(49, 8))[:2] == [(0, 9), (9, 17)]
+    assert list(own_chunks(1, 8)) == [(0, 1)]
+    assert list(chunks_after_first(9, 4, 4)) == [(0, 1), (1, 5), (5, 9)]
+    assert list(chunks_after_first(13, 8, 4)) == [(0, 1), (1, 9), (9, 13)]
+    with pytest.raises(PriorError, match=r"frames must be a multiple of 4 plus one, got 8"):
+        list(chunks_after_first(8, 4, 4))
