@@ -23,8 +23,10 @@ LEAST_MASS = 1e-3
 """Share of the body's mass below which an outer part (with all beyond it) is welded to the next."""
 LEAST_HALF_EXTENT = 0.006
 """Of a cuboid, as a share of body height: thinner ones would spin too fast for the step."""
-STANDS = 0.04
+FLAT = 0.012
 """A part whose lowest point is within this share of body height of the ground stands on it."""
+STANDS = 0.04
+"""So does one within this share of it, where it is the last of its limb."""
 SURFACE_POINTS = 10_000
 """Points spread over a mesh to fit cuboids to."""
 SKIRT = 0.2
@@ -201,15 +203,21 @@ def _frame(rig: ControlRig, part: int) -> Float[Tensor, "3 3"]:
 def _fit_all(
     rig: ControlRig, points: Float[Tensor, "N 3"], owners: Int[Tensor, "N"], bones_only: bool
 ) -> list[_Cuboid]:
-    """A cuboid for every part. A part stands on the ground where it reaches it and nothing that
-    hangs on it reaches lower."""
+    """A cuboid for every part."""
     ground, top = float(points[:, 1].min()), float(points[:, 1].max())
     own = [_own_points(rig, points, owners, part, bones_only) for part in range(len(rig) + 1)]
-    lowest = [float(p[:, 1].quantile(TRIM if len(p) > 50 else 0.0)) for p in own]
-    stands = [low - ground < STANDS * (top - ground) for low in lowest]
-    for child, parent in enumerate(rig.parents, start=1):
-        if lowest[child] < lowest[parent + 1] - 0.01 * (top - ground):
-            stands[parent + 1] = False
+    # Without a surface a bone's end is the beginning of the next: only its own joints count.
+    judged = [points[owners == p] if bones_only else own[p] for p in range(len(own))]
+    lowest = [
+        float(p[:, 1].quantile(TRIM if len(p) > 50 else 0.0)) if len(p) else top for p in judged
+    ]
+    above = [(low - ground) / (top - ground) for low in lowest]
+    # What is on the ground stands. What is only near it does where nothing beyond it is nearer.
+    near = [a < STANDS for a in above]
+    covered = [False] * len(above)
+    for child, parent in reversed(list(enumerate(rig.parents, start=1))):
+        covered[parent + 1] |= near[child] or covered[child]
+    stands = [a < FLAT or (n and not c) for a, n, c in zip(above, near, covered, strict=True)]
     return [
         _fit(own[part], _frame(rig, part), stands[part], top - ground)
         for part in range(len(rig) + 1)
