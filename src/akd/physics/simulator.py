@@ -90,7 +90,7 @@ class WarpSimulator:
         self.dtype, self.device = dtype, torch.device(device)
         self.scratch_bytes = scratch_bytes
         self._types = _kernel(dtype)
-        self._wp_device = wp.device_from_torch(self.device)
+        self._wp_device = wp.get_device(str(self.device))
         self._held: list[Tensor] = []
         self.generation = 0
         self._model = self._build_model()
