@@ -8,7 +8,8 @@ that pygltflib does. `read` makes arrays of them: akd's with skins, clips and mo
 and repaired; trimesh's of the geometry alone. `save` writes a binary file again.
 
 Each number comes from a process of its own. Time is processor time, which others on the machine do
-not change, the best of several runs; memory is the growth of the peak resident size in the first. Prints a table and writes it to docs/benchmarks/asset.md.
+not change, the best of several runs; memory is the growth of the peak resident size in the first.
+Prints a table and writes it to docs/benchmarks/asset.md.
 """
 
 from __future__ import annotations

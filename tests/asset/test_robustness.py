@@ -165,7 +165,7 @@ def broken_documents(draw: st.DrawFn) -> dict[str, Any]:
     return document
 
 
-@settings(deterministic, max_examples=800)
+@settings(deterministic, max_examples=500)
 @given(document=broken_documents())
 def test_any_document_with_wrong_values(document, tmp_path_factory) -> None:
     path = tmp_path_factory.getbasetemp() / "document.glb"
@@ -173,7 +173,7 @@ def test_any_document_with_wrong_values(document, tmp_path_factory) -> None:
     check_read(path)
 
 
-@settings(deterministic, max_examples=500)
+@settings(deterministic, max_examples=400)
 @given(
     data=st.data(),
     changes=st.lists(
@@ -195,7 +195,7 @@ def test_any_glb_with_wrong_bytes(data, changes, cut, tmp_path_factory) -> None:
     check_read(path)
 
 
-@settings(deterministic, max_examples=150)
+@settings(deterministic, max_examples=100)
 @given(values=st.lists(st.floats(width=32), min_size=1, max_size=12), place=st.floats(0, 1))
 def test_any_floats_in_the_buffer(values, place, tmp_path_factory) -> None:
     content = bytearray(SAMPLE.glb())

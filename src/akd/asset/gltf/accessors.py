@@ -32,7 +32,7 @@ class Budget:
     """
 
     def __init__(self, file_bytes: int) -> None:
-        self.limit = 256 * 2**20 + 8 * file_bytes
+        self.limit = 512 * 2**20 + 8 * file_bytes
         self._spent = 0
 
     def charge(self, size: int, where: str) -> None:
@@ -161,8 +161,10 @@ class Accessors:
         else:
             array = np.zeros((count, components), dtype)
         if entry.has("sparse"):
-            self.budget.charge(array.nbytes, entry.where)
-            array = self._with_sparse(entry.object("sparse"), array)
+            if entry.has("bufferView"):
+                self.budget.charge(array.nbytes, entry.where)
+                array = array.copy()
+            self._apply_sparse(entry.object("sparse"), array)
         array.flags.writeable = False
         return array
 
@@ -193,7 +195,8 @@ class Accessors:
             array = np.array(array, order="C")
         return array
 
-    def _with_sparse(self, sparse: Fields, base: np.ndarray) -> np.ndarray:
+    def _apply_sparse(self, sparse: Fields, base: np.ndarray) -> None:
+        """Overwrite those elements for which the file has other values."""
         count = sparse.integer("count")
         if count > len(base):
             raise sparse.refuse("count", f"must be at most {len(base)}", count)
@@ -205,9 +208,7 @@ class Accessors:
                 indices.where,
                 f"must be below the accessor's count of {len(base)}, got {int(rows.max())}",
             )
-        result = base.copy()
-        result[rows] = self._strided(values, base.dtype, count, base.shape[1], tight=True)
-        return result
+        base[rows] = self._strided(values, base.dtype, count, base.shape[1], tight=True)
 
 
 def _component_type(entry: Fields, allowed: tuple[int, ...]) -> np.dtype:

@@ -76,7 +76,7 @@ def read_regular_file(
     Folders, pipes and devices are refused: to open a pipe could wait for ever.
     """
     try:
-        file = io.FileIO(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK))
+        file = io.FileIO(path, "rb", opener=_open_without_waiting)
     except IsADirectoryError:
         raise GltfError(where, f"{what} must be a regular file") from None
     except FileNotFoundError:
@@ -104,6 +104,10 @@ def _read_at_most(file: io.FileIO, length: int, size: int) -> bytes:
         pieces.append(piece)
         length -= len(piece)
     return b"".join(pieces)
+
+
+def _open_without_waiting(path: str | Path, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _reason(error: Exception) -> str:
