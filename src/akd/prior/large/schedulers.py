@@ -93,5 +93,3 @@ def schedule_of(scheduler: Any, where: str) -> Schedule:
             f"epsilon says nothing; rescale_betas_zero_snr must be false"
         )
     return schedule
-
-

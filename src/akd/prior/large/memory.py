@@ -1,0 +1,173 @@
+"""How much memory a prior needs, said before any of it is taken.
+
+What the encoder keeps for its gradient is not guessed: one chunk runs on PyTorch's `meta` device,
+which has shapes and no data, and what autograd keeps there is counted.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from akd.prior.large.chain import Caches
+from akd.prior.large.errors import PriorError
+from akd.prior.large.families.base import VideoSize
+from akd.prior.large.folder import PipelineFolder
+from akd.prior.large.frozen import freeze
+from akd.prior.large.settings import LargeSettings, Recompute, Weights
+from akd.prior.large.vae import patched, plan
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Need:
+    """GiB on the device."""
+
+    weights: float
+    """Network and autoencoder."""
+    encoding: float
+    """Most that encoding with its gradient takes besides."""
+    kept: float
+    """What the encoder keeps until its gradient is asked for, of that."""
+    prediction: float
+    """Most that one guided prediction takes besides weights and what the encoder keeps."""
+
+    @property
+    def total(self) -> float:
+        """GiB at the fullest moment, with a tenth for fragments and workspaces."""
+        return 1.1 * (self.weights + max(self.encoding, self.kept + self.prediction))
+
+    def __str__(self) -> str:
+        return (
+            f"{self.total:.1f} GiB ({self.weights:.1f} weights, {self.encoding:.1f} encoding, "
+            f"{self.prediction:.1f} prediction)"
+        )
+
+
+def memory_needed(
+    folder: PipelineFolder, network: str, size: VideoSize, settings: LargeSettings
+) -> Need:
+    """What a pipeline's folder will need at a size with settings."""
+    bytes_each = 4 if settings.precision == "float32" else 2
+    eighth = settings.weights is not Weights.FULL
+    count = folder.parameters(network)
+    if folder.has(f"{network}_2"):
+        count += folder.parameters(f"{network}_2")
+    held = 0 if settings.offload else count * (1 if eighth else bytes_each)
+    vae_config = folder.config("vae")
+    vae = empty_autoencoder(vae_config, folder.class_name("vae"), settings.precision)
+    kept, encoding = encoder_bytes(vae, size, settings)
+    return Need(
+        weights=(held + folder.parameters("vae") * bytes_each) / GIB,
+        encoding=encoding / GIB,
+        kept=kept / GIB,
+        prediction=prediction_bytes(folder.config(network), vae_config, size, settings) / GIB,
+    )
+
+
+def empty_autoencoder(config: dict[str, Any], name: str, precision: str) -> Any:
+    """An autoencoder with shapes and no numbers."""
+    import diffusers
+
+    kind = getattr(diffusers, name, None)
+    if kind is None:
+        raise PriorError(f"diffusers {diffusers.__version__} has no autoencoder {name}")
+    with torch.device("meta"):
+        vae = kind.from_config(config)
+    # diffusers' own `to` warns of a cast that is of no consequence to shapes.
+    torch.nn.Module.to(vae, getattr(torch, precision))
+    return vae.requires_grad_(False)
+
+
+def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[int, int]:
+    """Bytes kept between forward and backward, and bytes at the fullest moment."""
+    if settings.frozen_kernels:
+        freeze(vae.encoder)
+    dtype = next(vae.parameters()).dtype
+    video = torch.empty(1, 3, size.frames, size.height, size.width, device="meta", dtype=dtype)
+    pixels = patched(vae, video)
+    step, chunks = plan(vae, size.frames, 8)
+    weights = {id(parameter) for parameter in vae.parameters()}
+    seen: dict[int, Tensor] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        # Views of one tensor count once.
+        base = tensor if tensor._base is None else tensor._base
+        if id(base) not in weights:
+            seen[id(base)] = base
+        return tensor
+
+    caches: Caches | None = None
+    output, longest = pixels, 1
+    for begin, end in chunks[:2]:
+        if end - begin >= longest:
+            longest = end - begin
+            seen.clear()
+        part = pixels[:, :, begin:end].clone().requires_grad_()
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+            output, caches = step(part, caches)
+    graph = sum(tensor.nbytes for tensor in seen.values())
+    widest = max((tensor.nbytes for tensor in seen.values()), default=output.nbytes)
+    passed_on = sum(cache.nbytes for cache in caches or () if cache is not None)
+    inputs = 2 * pixels.nbytes
+    # A layer at work holds its input, its output, both with their past, and a gradient.
+    working = 5 * widest
+    match settings.recompute:
+        case Recompute.NOTHING:
+            share = longest / size.frames
+            kept = int(graph / share) + inputs
+            return kept, kept + working
+        case Recompute.CHUNKS:
+            boundaries = 0 if settings.caches_on_cpu else len(chunks) - 1
+            kept = boundaries * passed_on + inputs
+            return kept, kept + graph + 2 * passed_on + working
+
+
+def prediction_bytes(
+    network: dict[str, Any], vae: dict[str, Any], size: VideoSize, settings: LargeSettings
+) -> int:
+    """Bytes of one guided prediction: a dozen activations of the widest block, without a graph."""
+    width = int(network.get("num_attention_heads") or 8) * int(
+        network.get("attention_head_dim") or 64
+    )
+    tokens = token_count(network, vae, size)
+    rows = 2 if settings.together else 1
+    wide = int(network.get("ffn_dim") or 4 * width)
+    each = 4 if settings.precision == "float32" else 2
+    return rows * tokens * (10 * width + 2 * wide) * each
+
+
+def token_count(network: dict[str, Any], vae: dict[str, Any], size: VideoSize) -> int:
+    """Tokens of a video, by the compression of the autoencoder and the network's patches."""
+    space = vae.get("scale_factor_spatial") or vae.get("spatial_compression_ratio")
+    if space is None:
+        levels = len(vae["block_out_channels"]) - 1
+        space = 32 if "spatio_temporal_scaling" in vae else 2**levels
+    time = vae.get("scale_factor_temporal") or vae.get("temporal_compression_ratio")
+    time = int(time or (8 if "spatio_temporal_scaling" in vae else 1))
+    patch = network.get("patch_size") or 1
+    side = int(patch[-1]) if isinstance(patch, list | tuple) else int(patch)
+    frames = (size.frames - 1) // time + 1
+    return frames * (size.height // space // side) * (size.width // space // side)
+
+
+def check_memory(need: Need, device: torch.device, what: str) -> None:
+    """One clear error where the device has less than is needed."""
+    free = free_gib(device)
+    if need.total > free:
+        raise PriorError(
+            f"{what} needs {need} on {device}, which has {free:.1f} GiB free; use the lean "
+            f"settings, a smaller size, or another model"
+        )
+
+
+def free_gib(device: torch.device) -> float:
+    """GiB free on a device."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0] / GIB
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB

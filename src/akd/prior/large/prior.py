@@ -1,0 +1,187 @@
+"""`PriorDiffusers`: a large video model of diffusers behind `VideoPrior`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.prior.estimate import add_noise, clean_estimate
+from akd.prior.large.families.base import Family
+from akd.prior.large.folder import PipelineFolder
+from akd.prior.large.taehv import TinyEncoder
+from akd.prior.large.text import Padding, embed
+from akd.prior.protocol import Condition
+from akd.scene.settings import SceneStyle
+
+
+class PriorDiffusers:
+    """A large model with frozen weights. Made by `load_prior`."""
+
+    def __init__(
+        self,
+        name: str,
+        family: Family,
+        folder: PipelineFolder,
+        *,
+        device: torch.device,
+        tiny: TinyEncoder | None = None,
+        cache: Path | None = None,
+        negative: str = "",
+    ) -> None:
+        self._name, self.family, self.folder = name, family, folder
+        self._device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+
+    @property
+    def name(self) -> str:
+        """The model's name; with a tiny encoder it says that latents are approximate."""
+        return f"{self._name} (approximate encoder)" if self.tiny else self._name
+
+    @property
+    def frames(self) -> int:
+        """Frames of a video."""
+        return self.family.parts.size.frames
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+        return self.family.parts.size.width
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        return self.family.parts.size.height
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+        return self.family.parts.size.fps
+
+    @property
+    def style(self) -> SceneStyle:
+        """Large models know the world in its own colours."""
+        return SceneStyle.TEXTURED
+
+    @property
+    def takes_reference(self) -> bool:
+        """Whether a reference picture is used."""
+        return self.family.takes_reference
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return self._device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Working precision."""
+        return self.family.parts.dtype
+
+    def condition(
+        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+    ) -> Condition:
+        """Embeddings of the prompt and of the negative one, and the picture's latents.
+
+        The text encoder is loaded for this, unless the prompt was asked for before, and dropped.
+        """
+        if not prompt.strip():
+            raise ValueError("a prompt must have words, got an empty one")
+        if self.family.needs_reference and reference is None:
+            raise ValueError(f"{self.name} animates a picture: a reference picture must be given")
+        words, without = embed(
+            self.folder,
+            [prompt, self.negative],
+            self.family.text,
+            device=self.device,
+            dtype=self.dtype,
+            cache=self.cache,
+        )
+        extra = {"negative": without.text}
+        if self.family.text.padding is Padding.MASKED:
+            extra |= {"mask": words.mask, "negative_mask": without.mask}
+        if reference is not None and self.takes_reference:
+            extra |= self.family.picture(self.pixels(reference[None, None]))
+        return Condition(words.text, reference, extra)
+
+    def unconditioned(self, condition: Condition) -> Condition:
+        """The same with the negative prompt's embedding: a given picture stays."""
+        extra = dict(condition.extra)
+        if "negative_mask" in extra:
+            extra["mask"] = extra["negative_mask"]
+        return Condition(extra["negative"], condition.reference, extra)
+
+    def pixels(self, video: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B 3 T H W"]:
+        """Videos as autoencoders take them: colours first, -1..1."""
+        size = (self.height, self.width)
+        if tuple(video.shape[2:4]) != size:
+            raise ValueError(
+                f"video must be {size[0]} x {size[1]} pixels for {self.name}, got "
+                f"{video.shape[2]} x {video.shape[3]}"
+            )
+        return (video.to(self.device) * 2.0 - 1.0).permute(0, 4, 1, 2, 3)
+
+    def encode(self, video: Float[Tensor, "B T H W 3"]) -> Tensor:
+        """Latents, float32, in the family's layout."""
+        if video.shape[1] != self.frames:
+            raise ValueError(
+                f"video must have {self.frames} frames for {self.name}, got {video.shape[1]}"
+            )
+        pixels = self.pixels(video)
+        if self.tiny is None:
+            return self.family.encode(pixels)
+        latents = self.tiny.encode((pixels * 0.5 + 0.5).to(self.dtype)).float()
+        # The tiny encoder's latents are normalised and have frames before channels.
+        own = type(self.family).__name__ == "FamilyCogVideoX"
+        return latents if own else latents.transpose(1, 2)
+
+    @torch.no_grad()
+    def decode(self, latents: Tensor) -> Float[Tensor, "B T H W 3"]:
+        """Videos of latents."""
+        return self.family.decode(latents).permute(0, 2, 3, 4, 1) * 0.5 + 0.5
+
+    def signal(self, t: Float[Tensor, "B"]) -> tuple[Float[Tensor, "B"], Float[Tensor, "B"]]:
+        """alpha(t) and sigma(t)."""
+        return self.family.parts.schedule.signal(t)
+
+    def add_noise(self, latents: Tensor, noise: Tensor, t: Float[Tensor, "B"]) -> Tensor:
+        """alpha(t) z + sigma(t) e."""
+        alpha, sigma = self.signal(t)
+        return add_noise(latents, noise, alpha=alpha, sigma=sigma)
+
+    @torch.no_grad()
+    def predict(
+        self, latents: Tensor, t: Float[Tensor, "B"], conditions: Sequence[Condition]
+    ) -> Tensor:
+        """The clean estimate of each row, float32. The network is frozen: no graph is kept."""
+        if not len(latents) == len(t) == len(conditions):
+            raise ValueError(
+                f"latents, t and conditions must have one length, got {len(latents)}, {len(t)} "
+                f"and {len(conditions)}"
+            )
+        schedule = self.family.parts.schedule
+        alpha, sigma = schedule.signal(t)
+        with attention(self.device):
+            found = self.family.predict(latents, schedule.model_time(t), conditions)
+        clean = clean_estimate(
+            found, latents.float(), schedule.prediction, alpha=alpha, sigma=sigma
+        )
+        return self.family.settle(clean, conditions)
+
+
+def attention(device: torch.device) -> AbstractContextManager[None]:
+    """On a GPU cuDNN's attention first, which is the fastest on Hopper; else PyTorch's choice."""
+    if device.type != "cuda":
+        return nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    order = [
+        SDPBackend.CUDNN_ATTENTION,
+        SDPBackend.FLASH_ATTENTION,
+        SDPBackend.EFFICIENT_ATTENTION,
+        SDPBackend.MATH,
+    ]
+    return sdpa_kernel(order, set_priority=True)
