@@ -6,15 +6,17 @@ Positions are metres in the bind pose: Y up, facing +Z, the character's own left
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from akd.zoo.shapes import Array, Part, Point, Shape
+from akd.zoo.shapes import Array, Numbers, Part, Point, Shape
 
 LegKind = Literal["fore", "hind", "plantigrade"]
+Place = Callable[[float, float, float], Array]
+"""Turns coordinates of a part of the body (side, up, along) into a point in the world."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,8 @@ class LegPlan:
     name: str
     """Such as `left_hind`."""
     kind: LegKind
-    """`hind`: thigh and foot move in parallel, knee forward. `fore`: forearm and foot in line, elbow
-    backward. `plantigrade`: knee forward, the heel comes down."""
+    """`hind`: thigh and foot move in parallel, knee forward. `fore`: forearm and foot move in line,
+    elbow backward. `plantigrade`: knee forward, the heel comes down."""
     shoulder: str | None
     """The blade that swings with the leg, where there is one."""
     upper: str
@@ -100,7 +102,7 @@ class Anatomy:
         self.parts.append(Part(shape, group, material, blend, detail, action, bone))
 
     def leg(self, name: str, kind: LegKind, *, shoulder: bool = False) -> None:
-        """Declare the left leg `name`, such as `left_hind`, and its mirror image, as walking legs."""
+        """Declare a left leg, such as `left_hind`, and its mirror image as walking legs."""
         for side in (name, name.replace("left_", "right_")):
             self.legs.append(
                 LegPlan(
@@ -115,9 +117,7 @@ class Anatomy:
             )
 
 
-def hang_leg(
-    top: Point, drop: float, ratios: Sequence[float], angles: Sequence[float]
-) -> list[Array]:
+def hang_leg(top: Point, drop: float, ratios: Numbers, angles: Numbers) -> list[Array]:
     """Joints of a leg that hangs from `top`: its segments have lengths in the given ratios and lean
     by the given angles (radians from straight down towards the front), and the last joint is `drop`
     metres below the first."""

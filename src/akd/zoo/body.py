@@ -12,8 +12,6 @@ from akd.zoo.legs import STANCE_REACH, FootPath, LegShape, leg_end, pose_blade, 
 from akd.zoo.puppet import Posed, Puppet, turn_x, turn_y
 from akd.zoo.shapes import Array
 
-_ROUNDS = 4
-
 
 @dataclass
 class BodyPath:
@@ -66,9 +64,13 @@ def _chest(puppet: Puppet) -> int:
 
 
 def pose_body(
-    puppet: Puppet, body: BodyPath, feet: Sequence[FootPath], *, drop: tuple[float, float],
+    puppet: Puppet,
+    body: BodyPath,
+    feet: Sequence[FootPath],
+    *,
+    drop: tuple[float, float],
     correction: Array,
-) -> Posed:  # fmt: skip
+) -> Posed:
     """Pose the whole body, the trunk lowered by `drop` (hind, fore) metres."""
     posed = pose_trunk(puppet, _dropped(puppet, body, drop), body.rise + correction - np.mean(drop))
     posed.keep_off_ground(puppet)
@@ -116,19 +118,25 @@ def _needed_drop(puppet: Puppet, needs: Sequence[Array]) -> tuple[float, float]:
 
 
 def settle_body(
-    puppet: Puppet, body: BodyPath, feet: Sequence[FootPath], *, level: bool = False,
+    puppet: Puppet,
+    body: BodyPath,
+    feet: Sequence[FootPath],
+    *,
+    level: bool = False,
     least_drop: float = 0.0,
-) -> tuple[Posed, tuple[float, float]]:  # fmt: skip
+    rounds: int = 4,
+) -> tuple[Posed, tuple[float, float]]:
     """Pose the body so that planted feet are in reach and its centre of mass rises as told.
 
     With `level`, the centre of mass follows `rise` exactly; otherwise only its changes do, and the
-    body is as high as its legs allow, but at least `least_drop` below the bind pose.
+    body is as high as its legs allow, but at least `least_drop` below the bind pose. Both are found
+    in a few `rounds`, each of which brings the error down tenfold.
     """
     drop = (least_drop, least_drop)
     correction = np.zeros(len(body.x))
     rest_height = float(puppet.mass[:, 1].sum() / puppet.mass[:, 3].sum())
     posed = pose_body(puppet, body, feet, drop=drop, correction=correction)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - rest_height
         error = centre - body.rise
         correction = correction - (error if level else error - error.mean())

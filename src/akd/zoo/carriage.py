@@ -103,9 +103,15 @@ def _unit(wave: Wave) -> Wave:
 
 
 def _neck_and_head(
-    puppet: Puppet, turns: Turns, rhythm: Rhythm, c: Carriage, phase: Array, pitch: Array,
-    yaw: Array, roll: Array,
-) -> None:  # fmt: skip
+    puppet: Puppet,
+    turns: Turns,
+    rhythm: Rhythm,
+    c: Carriage,
+    phase: Array,
+    pitch: Array,
+    yaw: Array,
+    roll: Array,
+) -> None:
     """The neck gives way so that the head stays level and looks ahead."""
     deg = np.radians
     neck = chain(puppet, "neck")
@@ -132,9 +138,16 @@ def _neck_and_head(
 
 
 def _tail(
-    puppet: Puppet, manner: Manner, turns: Turns, rhythm: Rhythm, c: Carriage, phase: Array,
-    pitch: Array, yaw: Array, period: float,
-) -> None:  # fmt: skip
+    puppet: Puppet,
+    manner: Manner,
+    turns: Turns,
+    rhythm: Rhythm,
+    c: Carriage,
+    phase: Array,
+    pitch: Array,
+    yaw: Array,
+    period: float,
+) -> None:
     """The tail trails: each bone repeats, later, what the one before it does."""
     bones = chain(puppet, "tail")
     if not bones:

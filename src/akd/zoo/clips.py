@@ -17,7 +17,7 @@ from akd.zoo.gaits import plan_gait, pose_gait, with_period
 from akd.zoo.jumping import plan_leap, pose_jump
 from akd.zoo.legs import FootPath
 from akd.zoo.puppet import Posed, Puppet
-from akd.zoo.shapes import Array
+from akd.zoo.shapes import Array, Mask
 from akd.zoo.standing import pose_standing, standing_period
 from akd.zoo.style import Style
 
@@ -116,16 +116,21 @@ def _phases(
 
 def _stand(
     creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
-) -> tuple[Posed, Array]:
+) -> tuple[Posed, Mask]:
     phase, _ = _phases(standing_period(creature), fps, cycles, frames, style.start)
     posed, feet = pose_standing(creature, puppet, phase, style)
     return posed, _contact(feet)
 
 
 def _travel(
-    creature: Creature, puppet: Puppet, action: str, fps: float, cycles: int, frames: int | None,
+    creature: Creature,
+    puppet: Puppet,
+    action: str,
+    fps: float,
+    cycles: int,
+    frames: int | None,
     style: Style,
-) -> tuple[Posed, Array]:  # fmt: skip
+) -> tuple[Posed, Mask]:
     plan = plan_gait(creature, puppet, action, style)
     phase, period = _phases(plan.period, fps, cycles, frames, style.start)
     plan = with_period(plan, creature, puppet, period)
@@ -136,14 +141,15 @@ def _travel(
 
 def _jump(
     creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
-) -> tuple[Posed, Array]:
+) -> tuple[Posed, Mask]:
     """The same jump several times, each beginning where the last one ended."""
     leap = plan_leap(creature, puppet, style, fps)
     count = round(leap.end * fps)
     if frames is not None:
         cycles = max(-(-(frames - 1) // count), 1)
     posed, feet = pose_jump(creature, puppet, leap, np.arange(count + 1) / fps, style)
-    again = [posed.position[1:] + (0.0, 0.0, n * leap.distance) for n in range(1, cycles)]
+    step = np.array((0.0, 0.0, leap.distance))
+    again = [posed.position[1:] + n * step for n in range(1, cycles)]
     whole = Posed(
         np.concatenate([posed.rotation] + [posed.rotation[1:]] * (cycles - 1)),
         np.concatenate([posed.position, *again]),
@@ -152,7 +158,7 @@ def _jump(
     return whole, np.concatenate([contact] + [contact[1:]] * (cycles - 1))
 
 
-def _contact(feet: list[FootPath]) -> Array:
+def _contact(feet: list[FootPath]) -> Mask:
     return np.stack([path.contact for path in feet], axis=1)
 
 

@@ -95,7 +95,7 @@ def _materials(anatomy: Anatomy, points: Array, *, softness: float) -> dict[str,
     return share
 
 
-def _step(start: float, end: float, value: Array) -> Array:
+def _step(start: float | Array, end: float | Array, value: Array) -> Array:
     """0 at `start`, 1 at `end`, smooth between."""
     t = np.clip((value - start) / (end - start), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
@@ -134,8 +134,9 @@ def _fur(
     ears = share.get("ear", np.zeros(len(vertices)))
     colours = _mix(colours, coat.ear_back, ears * _ear_height(anatomy, left))
     if coat.sock_height > 0.0:
-        socks = _step(coat.sock_height * 1.12, coat.sock_height * 0.88,
-                      left[:, 1] / height + 0.05 * wobble)  # fmt: skip
+        socks = _step(
+            coat.sock_height * 1.12, coat.sock_height * 0.88, left[:, 1] / height + 0.05 * wobble
+        )
         colours = _mix(colours, coat.socks, legs * socks)
     if "tail" in anatomy.chains:
         along = _along_chain(anatomy, "tail", left) + 0.10 * wobble

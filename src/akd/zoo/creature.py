@@ -192,14 +192,14 @@ def _foot(
 
 def _masses(anatomy: Anatomy, half: Array, weights: Array) -> Array:
     """Volume shares of the joints, from points spread evenly through the body."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     low, high = half.min(axis=0), half.max(axis=0)
     cell = float(np.cbrt(np.prod(high - low) / 24000.0))
     axes = [np.arange(lo + 0.5 * cell, hi, cell) for lo, hi in zip(low, high, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     inside = grid[body_distance(anatomy.parts, grid) < 0.0]
-    _, nearest = cKDTree(half).query(inside)
+    _, nearest = KDTree(half).query(inside)
     homogeneous = np.concatenate((inside, np.ones((len(inside), 1))), axis=1)
     left = weights[nearest].T @ homogeneous / (2.0 * len(inside))
     right = left[mirror_joints(anatomy.names)] * (-1.0, 1.0, 1.0, 1.0)

@@ -56,8 +56,11 @@ def symmetrical(name: str, *, limb_phase: float, duty: float, hump: float) -> Ga
 def asymmetrical(name: str, *, hind: float, fore: tuple[float, float], duty: float) -> Gait:
     """A gallop: the hind feet `hind` apart, then the left and right fore feet at `fore`."""
     touchdown = {
-        "left_hind": 0.0, "right_hind": hind, "left_fore": fore[0], "right_fore": fore[1],
-    }  # fmt: skip
+        "left_hind": 0.0,
+        "right_hind": hind,
+        "left_fore": fore[0],
+        "right_fore": fore[1],
+    }
     return Gait(name, MappingProxyType(touchdown), duty, 0.0)
 
 
@@ -138,7 +141,7 @@ def _since_touchdown(gait: Gait, leg: str, phase: np.ndarray) -> np.ndarray:
 
 
 def stride_place(gait: Gait, leg: str, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of strides since phase 0 at the foot's last touchdown, and the share of the stride that
-    has passed since."""
+    """Number of strides since phase 0 at the foot's last touchdown, and the share of the stride
+    that has passed since."""
     since = _since_touchdown(gait, leg, phase)
     return np.round(phase - gait.touchdown[leg] - since), since

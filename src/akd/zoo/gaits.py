@@ -35,10 +35,17 @@ class GaitPlan:
     def feet(self, puppet: Puppet, phase: Array) -> list[FootPath]:
         """Paths of all feet at phases of the stride."""
         return [
-            walk_path(puppet, foot, self.gait, self.steps[foot.name.split("_")[1]], self.route,
-                      phase=phase, period=self.period)
+            walk_path(
+                puppet,
+                foot,
+                self.gait,
+                self.steps[foot.name.split("_")[1]],
+                self.route,
+                phase=phase,
+                period=self.period,
+            )
             for foot in puppet.feet
-        ]  # fmt: skip
+        ]
 
     def body(self, puppet: Puppet, manner: Manner, phase: Array) -> BodyPath:
         """What the trunk does at phases of the stride."""
@@ -52,24 +59,32 @@ class GaitPlan:
 
 def plan_gait(creature: Creature, puppet: Puppet, action: str, style: Style) -> GaitPlan:
     """Choose speed, stride and manner, and shorten the stride until the legs can take it."""
-    gait = gait_of(creature, action)
     velocity, period = speed_and_period(creature, action, speed=style.speed)
-    hip = hip_height(creature)
-    phase = np.arange(48) / 48.0
-    sinking = _most_drop(puppet) * hip
-    for _ in range(10):
-        plan = _plan(creature, puppet, gait, action, style, velocity, period)
-        for _ in range(4):
-            body, feet = (
-                plan.body(puppet, creature.parameters.manner, phase),
-                plan.feet(puppet, phase),
-            )
-            posed, drop = settle_body(puppet, body, feet)
-            plan = _balance(plan, puppet, posed, feet, phase)
-        if max(drop) <= sinking:
+    sinking = _most_drop(puppet) * hip_height(creature)
+    plan, drop = _try_plan(creature, puppet, action, style, velocity, period)
+    for _ in range(7):
+        if drop <= sinking:
             break
-        period *= 0.94
+        period *= 0.92
+        plan, drop = _try_plan(creature, puppet, action, style, velocity, period)
     return plan
+
+
+def _try_plan(
+    creature: Creature, puppet: Puppet, action: str, style: Style, velocity: float, period: float
+) -> tuple[GaitPlan, float]:
+    """A plan with its feet placed well, and how far the body must sink for it, metres."""
+    gait = gait_of(creature, action)
+    plan = _plan(creature, puppet, gait, action, style, velocity, period)
+    phase = np.arange(40) / 40.0
+    drop = 0.0
+    for _ in range(4):
+        body = plan.body(puppet, creature.parameters.manner, phase)
+        feet = plan.feet(puppet, phase)
+        posed, (hind, fore) = settle_body(puppet, body, feet, rounds=2)
+        drop = max(hind, fore)
+        plan = _balance(plan, puppet, posed, feet, phase)
+    return plan, drop
 
 
 def _most_drop(puppet: Puppet) -> float:
@@ -81,7 +96,7 @@ def _most_drop(puppet: Puppet) -> float:
         end = foot.leg.foot if foot.leg.kind == "plantigrade" else foot.leg.toes
         standing = puppet.length(foot.leg.upper, end)
         slack.append(1.0 - standing / float(shape.reach(np.zeros(1))[0]))
-    return float(np.clip(0.045 + 0.6 * np.mean(slack), 0.045, 0.11))
+    return float(np.clip(0.055 + 0.55 * np.mean(slack), 0.055, 0.11))
 
 
 def _balance(
@@ -108,8 +123,9 @@ def _balance(
 
 def with_period(plan: GaitPlan, creature: Creature, puppet: Puppet, period: float) -> GaitPlan:
     """The same gait with a slightly different stride duration (to fit whole frames)."""
-    return replace(plan, period=period, rhythm=_rhythm(creature, puppet, plan.gait, period,
-                                                       plan.carriage))  # fmt: skip
+    return replace(
+        plan, period=period, rhythm=_rhythm(creature, puppet, plan.gait, period, plan.carriage)
+    )
 
 
 def pose_gait(
@@ -137,9 +153,14 @@ def _rhythm(
 
 
 def _plan(
-    creature: Creature, puppet: Puppet, gait: Gait, action: str, style: Style, velocity: float,
+    creature: Creature,
+    puppet: Puppet,
+    gait: Gait,
+    action: str,
+    style: Style,
+    velocity: float,
     period: float,
-) -> GaitPlan:  # fmt: skip
+) -> GaitPlan:
     parameters = creature.parameters
     hip = hip_height(creature)
     match parameters:
@@ -170,7 +191,7 @@ def _plan(
 def _turning_circle(creature: Creature) -> float:
     """Radius of a comfortable turn, metres."""
     hip = hip_height(creature)
-    return {"quadruped": 4.2, "humanoid": 1.7, "theropod": 3.0}[creature.plan] * hip
+    return {"quadruped": 4.2, "humanoid": 2.6, "theropod": 3.0}[creature.plan] * hip
 
 
 def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
@@ -182,23 +203,39 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
             fore = StepStyle(lift, peel=42, droop=58, fold=62, narrow=0.82)
             hind = StepStyle(0.85 * lift, peel=38, droop=46, fold=20, narrow=0.85)
             carriage = Carriage(
-                pelvis_roll=2.0 + 2.0 * soft, pelvis_yaw=2.0 + 4.0 * soft, chest_roll=1.0 + 1.5 * soft,
-                chest_yaw=1.0 + 3.0 * soft, most_pitch=1.0, nod=np.degrees(m.nod), sway=0.012 * hip,
-            )  # fmt: skip
+                pelvis_roll=2.0 + 2.0 * soft,
+                pelvis_yaw=2.0 + 4.0 * soft,
+                chest_roll=1.0 + 1.5 * soft,
+                chest_yaw=1.0 + 3.0 * soft,
+                most_pitch=1.0,
+                nod=np.degrees(m.nod),
+                sway=0.012 * hip,
+            )
         case "trot":
             fore = StepStyle(1.45 * lift, peel=46, droop=66, fold=88, narrow=0.62)
             hind = StepStyle(1.3 * lift, peel=44, droop=55, fold=28, narrow=0.66)
             carriage = Carriage(
-                pelvis_roll=1.5, pelvis_yaw=2.0 + 2.5 * soft, chest_roll=1.0, chest_yaw=1.5 + 2 * soft,
-                most_pitch=1.0, neck=-4.0, tail=8.0,
-            )  # fmt: skip
+                pelvis_roll=1.5,
+                pelvis_yaw=2.0 + 2.5 * soft,
+                chest_roll=1.0,
+                chest_yaw=1.5 + 2 * soft,
+                most_pitch=1.0,
+                neck=-4.0,
+                tail=8.0,
+            )
         case _:
             fore = StepStyle(1.9 * lift, peel=48, droop=70, fold=100, narrow=0.55)
             hind = StepStyle(1.7 * lift, peel=50, droop=60, fold=30, narrow=0.70)
             carriage = Carriage(
-                pelvis_roll=1.5, pelvis_yaw=1.5, chest_roll=1.0, chest_yaw=1.0, most_pitch=6.0,
-                flexion=5.0 + 17.0 * soft, neck=14.0, tail=22.0,
-            )  # fmt: skip
+                pelvis_roll=1.5,
+                pelvis_yaw=1.5,
+                chest_roll=1.0,
+                chest_yaw=1.0,
+                most_pitch=6.0,
+                flexion=5.0 + 17.0 * soft,
+                neck=14.0,
+                tail=22.0,
+            )
     if p.fore_foot.kind == "pad":
         # Round feet on pillars hardly roll or fold.
         fore, hind = (
@@ -211,18 +248,46 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
 def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
     lift = p.manner.lift * hip
     if gait == "walk":
-        step = StepStyle(lift, peel=24, droop=0, fold=0, narrow=0.72, early=0.75, heel=-18, heel_off=58,
-                         ahead=-0.10 * hip)  # fmt: skip
+        step = StepStyle(
+            lift,
+            peel=24,
+            droop=0,
+            fold=0,
+            narrow=0.72,
+            early=0.75,
+            heel=-18,
+            heel_off=58,
+            ahead=-0.10 * hip,
+        )
         return {"leg": step}, Carriage(
-            pelvis_roll=3.5, pelvis_yaw=5.0, chest_yaw=5.0, lean=2.0, sway=0.020 * hip, arm_swing=22,
+            pelvis_roll=3.5,
+            pelvis_yaw=5.0,
+            chest_yaw=5.0,
+            lean=2.0,
+            sway=0.020 * hip,
+            arm_swing=22,
             elbow=10,
-        )  # fmt: skip
-    step = StepStyle(5.5 * lift, peel=30, droop=0, fold=0, narrow=0.45, early=0.66, heel=-6,
-                     heel_off=66, ahead=-0.22 * hip)  # fmt: skip
+        )
+    step = StepStyle(
+        5.5 * lift,
+        peel=30,
+        droop=0,
+        fold=0,
+        narrow=0.45,
+        early=0.66,
+        heel=-6,
+        heel_off=66,
+        ahead=-0.22 * hip,
+    )
     return {"leg": step}, Carriage(
-        pelvis_roll=3.5, pelvis_yaw=7.0, chest_yaw=8.0, lean=8.0, sway=0.008 * hip, arm_swing=34,
+        pelvis_roll=3.5,
+        pelvis_yaw=7.0,
+        chest_yaw=8.0,
+        lean=8.0,
+        sway=0.008 * hip,
+        arm_swing=34,
         elbow=68,
-    )  # fmt: skip
+    )
 
 
 def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
@@ -239,6 +304,11 @@ def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle],
         )
     step = StepStyle(1.7 * lift, peel=50, droop=72, fold=34, narrow=0.45)
     return {"leg": step}, Carriage(
-        pelvis_roll=2.5, pelvis_yaw=5.0, chest_yaw=2.5, lean=4.0, sway=0.010 * hip, neck=6.0,
+        pelvis_roll=2.5,
+        pelvis_yaw=5.0,
+        chest_yaw=2.5,
+        lean=4.0,
+        sway=0.010 * hip,
+        neck=6.0,
         tail_swing=1.6,
-    )  # fmt: skip
+    )

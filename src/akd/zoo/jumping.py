@@ -26,6 +26,10 @@ _RISE = {"quadruped": 0.42, "humanoid": 0.30, "theropod": 0.16}
 """How high the centre of mass rises in the air, over hip height."""
 _SLANT = {"quadruped": 1.15, "humanoid": 0.75, "theropod": 0.8}
 """Forward over upward speed at take-off."""
+_AT_SPEED = 0.45
+"""Mean speed while pushing off or coming to rest, over the speed in the air."""
+_STOPPING = 0.35
+"""Share of the recovery in which the body still moves forward."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +63,29 @@ class Leap:
         """Height of the centre of mass above its standing height."""
         t, y = self.times, self.rise
         knots = [
-            (y[0], 0.0, 0.0), (y[1], 0.0, 0.0), (y[2], self.climb, -GRAVITY),
-            (y[3], -self.sink, -GRAVITY), (y[4], 0.0, 0.0), (y[5], 0.0, 0.0),
-        ]  # fmt: skip
+            (y[0], 0.0, 0.0),
+            (y[1], 0.0, 0.0),
+            (y[2], self.climb, -GRAVITY),
+            (y[3], -self.sink, -GRAVITY),
+            (y[4], 0.0, 0.0),
+            (y[5], 0.0, 0.0),
+        ]
         return BPoly.from_derivatives(t, knots)(time)
 
     def travel(self, time: Array) -> Array:
         """Distance the body has travelled."""
         push = self.off - self.crouched
-        at_off = 0.45 * self.speed * push
+        at_off = _AT_SPEED * self.speed * push
         at_land = at_off + self.speed * (self.land - self.off)
-        stop = self.deepest + 0.35 * (self.end - self.deepest)
+        stop = self.deepest + _STOPPING * (self.end - self.deepest)
         knots = [
-            (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (at_off, self.speed, 0.0),
-            (at_land, self.speed, 0.0), (self.distance, 0.0, 0.0), (self.distance, 0.0, 0.0),
-        ]  # fmt: skip
+            (0.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0),
+            (at_off, self.speed, 0.0),
+            (at_land, self.speed, 0.0),
+            (self.distance, 0.0, 0.0),
+            (self.distance, 0.0, 0.0),
+        ]
         return BPoly.from_derivatives(
             (0.0, self.crouched, self.off, self.land, stop, self.end), knots
         )(time)
@@ -82,33 +94,37 @@ class Leap:
 def plan_leap(creature: Creature, puppet: Puppet, style: Style, fps: float) -> Leap:
     """Choose the jump's height and distance by the creature's size and how far its legs reach."""
     hip = hip_height(creature)
-    climb = float(np.sqrt(2.0 * GRAVITY * _RISE[creature.plan] * hip * style.height))
-    speed = _SLANT[creature.plan] * climb
-    crouch = -0.20 * hip
-    pace = float(np.sqrt(hip / 0.9))
     off_rise, land_rise = 0.03 * hip, 0.0
-    crouched = 0.42 * pace + 0.12
+    leap = _leap(creature, style, fps, off_rise, land_rise)
     for _ in range(3):
-        sit = min(-0.16 * hip, land_rise - 0.15 * hip)
-        push = 2.1 * (off_rise - crouch) / climb
-        off = crouched + push
-        root = float(np.sqrt(max(climb**2 - 2.0 * GRAVITY * (land_rise - off_rise), 0.0)))
-        air = (climb + root) / GRAVITY
-        sink = GRAVITY * air - climb
-        absorb = 2.1 * (land_rise - sit) / sink
-        land = off + air
-        deepest = land + absorb
-        recover = 0.55 * pace + 0.2
-        # The whole jump lasts a whole number of frames.
-        end = np.ceil((deepest + recover) * fps - 1e-6) / fps
-        stop = deepest + 0.35 * (end - deepest)
-        distance = 0.45 * speed * push + speed * air + 0.45 * speed * (stop - land)
-        rise = np.array((0.0, crouch, off_rise, land_rise, sit, 0.0)) - 0.012 * hip
-        rise[2:4] += 0.012 * hip
-        leap = Leap(crouched, off, land, deepest, float(end), distance, rise, climb, sink, speed)
         off_rise = _stretched(creature, puppet, leap, leap.off, "last", 0.95)
         land_rise = _stretched(creature, puppet, leap, leap.land, "first", 0.93)
+        leap = _leap(creature, style, fps, off_rise, land_rise)
     return leap
+
+
+def _leap(creature: Creature, style: Style, fps: float, off_rise: float, land_rise: float) -> Leap:
+    """A jump whose centre of mass leaves the ground at one height and returns at another."""
+    hip = hip_height(creature)
+    climb = float(np.sqrt(2.0 * GRAVITY * _RISE[creature.plan] * hip * style.height))
+    speed = _SLANT[creature.plan] * climb
+    pace = float(np.sqrt(hip / 0.9))
+    crouch, sit = -0.20 * hip, min(-0.16 * hip, land_rise - 0.15 * hip)
+    crouched = 0.42 * pace + 0.12
+    push = 2.1 * (off_rise - crouch) / climb
+    off = crouched + push
+    root = float(np.sqrt(max(climb**2 - 2.0 * GRAVITY * (land_rise - off_rise), 0.0)))
+    air = (climb + root) / GRAVITY
+    sink = GRAVITY * air - climb
+    land = off + air
+    deepest = land + 2.1 * (land_rise - sit) / sink
+    # The whole jump lasts a whole number of frames.
+    end = float(np.ceil((deepest + 0.55 * pace + 0.2) * fps - 1e-6) / fps)
+    stop = deepest + _STOPPING * (end - deepest)
+    distance = _AT_SPEED * speed * push + speed * air + _AT_SPEED * speed * (stop - land)
+    stand = -0.012 * hip
+    rise = np.array((stand, crouch + stand, off_rise, land_rise, sit + stand, stand))
+    return Leap(crouched, off, land, deepest, end, distance, rise, climb, sink, speed)
 
 
 def _stretched(

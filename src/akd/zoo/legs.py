@@ -15,7 +15,7 @@ import numpy as np
 
 from akd.zoo.anatomy import LegPlan
 from akd.zoo.puppet import Posed, Puppet, turn_x, turn_y
-from akd.zoo.shapes import Array
+from akd.zoo.shapes import Array, Mask
 
 STANCE_REACH = {"fore": 0.970, "hind": 0.970, "plantigrade": 0.991}
 """How straight a leg may become on the ground, as a share of its full length."""
@@ -37,7 +37,7 @@ class FootPath:
     fold: Array
     """Further bend of foot against forearm or thigh (radians, negative folds it backwards); for a
     plantigrade foot, its pitch."""
-    contact: Array
+    contact: Mask
     """Whether it is on the ground, [T], bool."""
 
 

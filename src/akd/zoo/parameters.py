@@ -1,8 +1,8 @@
 """The parameters a creature is built from.
 
 Lengths are fractions of the creature's height (of its withers for a quadruped, of its hips for a
-theropod, of its crown for a humanoid) unless they say metres; angles are degrees; colours are linear
-RGB in 0..1.
+theropod, of its crown for a humanoid) unless they say metres; angles are degrees; colours are
+linear RGB in 0..1.
 """
 
 from __future__ import annotations
@@ -181,8 +181,14 @@ class Quadruped:
     proboscis: float = 0.0
     """Length of an elephant's trunk."""
     actions: tuple[str, ...] = (
-        "stand", "walk", "trot", "gallop", "jump", "turn_left", "turn_right",
-    )  # fmt: skip
+        "stand",
+        "walk",
+        "trot",
+        "gallop",
+        "jump",
+        "turn_left",
+        "turn_right",
+    )
 
 
 @dataclass(frozen=True)

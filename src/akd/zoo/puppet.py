@@ -162,8 +162,8 @@ class Posed:
             joints = [
                 i for n, i in puppet.index.items() if n.startswith(f"{stem}_") and n[-1].isdigit()
             ]
-            end = joints and puppet.tips.get(puppet.names[joints[-1]])
-            if joints and end is not None:
+            end = puppet.tips.get(puppet.names[joints[-1]]) if joints else None
+            if end is not None:
                 self._lift(puppet, joints, end, way)
 
     def _lift(self, puppet: Puppet, joints: list[int], end: Array, way: float) -> None:

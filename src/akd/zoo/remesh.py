@@ -201,7 +201,8 @@ def _choose(
 
 
 def _common_neighbours(edges: Ints, border: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """How many vertices are joined to both ends of each edge, and how many of them on the border."""
+    """How many vertices are joined to both ends of each edge, and how many of those are on the
+    border."""
     from scipy.sparse import csr_matrix
 
     count = len(border)

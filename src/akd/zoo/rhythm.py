@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from akd.zoo.footfalls import GRAVITY, Gait
 from akd.zoo.shapes import Array
@@ -23,7 +24,7 @@ GRID = np.arange(_SAMPLES) / _SAMPLES
 class Wave:
     """A signal with period 1, as Fourier coefficients: the real part of sum c_k exp(2 pi i k p)."""
 
-    coefficients: Array
+    coefficients: NDArray[np.complexfloating]
 
     @classmethod
     def of(cls, samples: Array) -> Wave:
@@ -136,5 +137,11 @@ class Rhythm:
                 return Wave.of(np.zeros(_SAMPLES))
             return Wave.of(0.5 * (signals[f"left_{pair}"] - signals[f"right_{pair}"])).slow(2)
 
-        return cls(bob, pitch, between(loads, hind), between(loads, "fore"),
-                   between(leads, hind), between(leads, "fore"))  # fmt: skip
+        return cls(
+            bob,
+            pitch,
+            between(loads, hind),
+            between(loads, "fore"),
+            between(leads, hind),
+            between(leads, "fore"),
+        )

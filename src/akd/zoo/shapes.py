@@ -7,7 +7,8 @@ all that blending and surfacing need.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,10 +16,17 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 Array = NDArray[np.floating]
+Mask = NDArray[np.bool_]
+Numbers = Sequence[float] | NDArray[np.floating]
 Point = tuple[float, float, float] | Array
 
 X = (1.0, 0.0, 0.0)
 _FAR = 1e3
+
+
+def vector(x: float, y: float, z: float) -> Array:
+    """A point or an offset, metres: sideways (left), up, forward."""
+    return np.array((x, y, z))
 
 
 @runtime_checkable
@@ -40,7 +48,7 @@ def frame(axis: Point, side: Point = X) -> Array:
     along = along / np.linalg.norm(along)
     lateral = np.asarray(side, float) - np.dot(side, along) * along
     if np.linalg.norm(lateral) < 1e-6:
-        lateral = np.cross((0.0, 1.0, 0.0), along) + (1e-9, 0.0, 0.0)
+        lateral = np.cross((0.0, 1.0, 0.0), along)
     lateral = lateral / np.linalg.norm(lateral)
     return np.stack((lateral, np.cross(along, lateral), along))
 
@@ -122,9 +130,9 @@ class Tube:
     """A limb: round cones end to end along a line of points, its thickness changing smoothly."""
 
     points: Sequence[Point]
-    radii: Sequence[float]
+    radii: Numbers
     """At the points, metres."""
-    flat: Sequence[float] | float = 1.0
+    flat: Numbers | float = 1.0
     """Half-width along `side` over the radius across it, at the points."""
     side: Point = X
     bent: bool = False
@@ -139,7 +147,7 @@ class Tube:
         along = np.concatenate(((0.0,), np.cumsum(steps)))
         flat = np.broadcast_to(np.asarray(self.flat, float), along.shape)
         fine = np.concatenate(
-            [np.linspace(a, b, self.finer, endpoint=False) for a, b in zip(along, along[1:])]
+            [np.linspace(a, b, self.finer, endpoint=False) for a, b in pairwise(along)]
             + [along[-1:]]
         )
         table = PchipInterpolator(along, np.stack((self.radii, flat), axis=1))(fine)
@@ -149,11 +157,15 @@ class Tube:
             line = np.stack([np.interp(fine, along, points[:, i]) for i in range(3)], axis=1)
         return [
             Cone(
-                line[i], line[i + 1], float(table[i, 0]), float(table[i + 1, 0]),
-                float(0.5 * (table[i, 1] + table[i + 1, 1])), self.side,
+                line[i],
+                line[i + 1],
+                float(table[i, 0]),
+                float(table[i + 1, 0]),
+                float(0.5 * (table[i, 1] + table[i + 1, 1])),
+                self.side,
             )
             for i in range(len(fine) - 1)
-        ]  # fmt: skip
+        ]
 
     def distance(self, points: Array) -> Array:
         """See `Shape`."""
@@ -175,13 +187,13 @@ class Loft:
 
     a: Point
     b: Point
-    stations: Sequence[float]
+    stations: Numbers
     """Places along the axis, 0 at a and 1 at b, increasing."""
-    width: Sequence[float]
+    width: Numbers
     """Half-widths at the stations, metres."""
-    up: Sequence[float]
+    up: Numbers
     """Height of the upper outline above the axis at the stations."""
-    down: Sequence[float]
+    down: Numbers
     """Depth of the lower outline below the axis at the stations."""
     cap: tuple[float, float] = (0.05, 0.05)
     """How far the rounded ends reach beyond a and b, metres."""
@@ -248,7 +260,6 @@ class Part:
     """Add flesh, take it away, or only colour what is within the shape."""
     bone: str | None = None
     """Bind to this bone alone, whatever the group's chain says."""
-    tags: frozenset[str] = field(default_factory=frozenset)
 
 
 def smooth_minimum(a: Array, b: Array, blend: float) -> Array:

@@ -38,8 +38,8 @@ class Outline:
         return cls(z, y, turn, travel - travel[flat] + z[flat])
 
     def joint(self, pitch: Array) -> tuple[Array, Array]:
-        """Where the toes' joint is at given pitches (radians, positive with the heel up): forward of
-        its place when flat, and above the ground."""
+        """Where the toes' joint is at given pitches (radians, positive with the heel up): forward
+        of its place when flat, and above the ground."""
         corner = np.searchsorted(self.turn, pitch)
         z, y = self.z[corner], self.y[corner]
         sine, cosine = np.sin(pitch), np.cos(pitch)

@@ -7,12 +7,13 @@ from types import MappingProxyType
 
 from akd.zoo.parameters import Humanoid, Quadruped, Theropod
 from akd.zoo.species_bipeds import HUMANOIDS, THEROPODS
-from akd.zoo.species_quadrupeds import QUADRUPEDS
+from akd.zoo.species_carnivores import CARNIVORES
+from akd.zoo.species_hoofed import HOOFED
 
 __all__ = ["ACTIONS", "SPECIES", "Humanoid", "Quadruped", "Theropod"]
 
 SPECIES: Mapping[str, Quadruped | Humanoid | Theropod] = MappingProxyType(
-    {**QUADRUPEDS, **HUMANOIDS, **THEROPODS}
+    {**CARNIVORES, **HOOFED, **HUMANOIDS, **THEROPODS}
 )
 """Every species by name."""
 

@@ -46,19 +46,32 @@ TREX = Theropod(
     neck_base=0.215,
     neck_top=0.118,
     head=Head(
-        length=0.50, pitch=-9, skull_width=0.205, skull_height=0.235, muzzle_width=0.135,
-        muzzle_height=0.205, jaw=0.24, muzzle=0.62, eye=0.030, ear="none",
+        length=0.50,
+        pitch=-9,
+        skull_width=0.205,
+        skull_height=0.235,
+        muzzle_width=0.135,
+        muzzle_height=0.205,
+        jaw=0.24,
+        muzzle=0.62,
+        eye=0.030,
+        ear="none",
     ),
     tail=Tail(1.75, 4, 8, (0.20, 0.125, 0.07, 0.02)),
     arm=0.32,
     arm_radius=0.042,
     coat=Coat(
-        base=(0.16, 0.13, 0.075), back=(0.07, 0.06, 0.04), belly=(0.42, 0.36, 0.24),
-        face=(0.20, 0.15, 0.09), eye=(0.55, 0.32, 0.03), pattern="stripes",
-        pattern_colour=(0.05, 0.04, 0.028), pattern_scale=0.16,
+        base=(0.16, 0.13, 0.075),
+        back=(0.07, 0.06, 0.04),
+        belly=(0.42, 0.36, 0.24),
+        face=(0.20, 0.15, 0.09),
+        eye=(0.55, 0.32, 0.03),
+        pattern="stripes",
+        pattern_colour=(0.05, 0.04, 0.028),
+        pattern_scale=0.16,
     ),
     manner=Manner(walk_froude=0.16, trot_froude=0.5, lift=0.12),
-)  # fmt: skip
+)
 
 OSTRICH = Theropod(
     height=1.25,
@@ -76,24 +89,37 @@ OSTRICH = Theropod(
     neck_base=0.10,
     neck_top=0.038,
     head=Head(
-        length=0.17, pitch=-4, skull_width=0.20, skull_height=0.20, muzzle_width=0.15,
-        muzzle_height=0.13, jaw=0.16, muzzle=0.58, eye=0.09, ear="none",
+        length=0.17,
+        pitch=-4,
+        skull_width=0.20,
+        skull_height=0.20,
+        muzzle_width=0.15,
+        muzzle_height=0.13,
+        jaw=0.16,
+        muzzle=0.58,
+        eye=0.09,
+        ear="none",
     ),
     tail=Tail(0.30, 8, -20, (0.15, 0.16, 0.12, 0.03)),
     arm=0.40,
     arm_radius=0.055,
     feathers="ostrich",
     coat=Coat(
-        base=(0.018, 0.016, 0.016), tail_tip=(0.70, 0.68, 0.64), skin=(0.48, 0.34, 0.29),
-        horn=(0.42, 0.30, 0.20), hoof=(0.06, 0.05, 0.045),
+        base=(0.018, 0.016, 0.016),
+        tail_tip=(0.70, 0.68, 0.64),
+        skin=(0.48, 0.34, 0.29),
+        horn=(0.42, 0.30, 0.20),
+        hoof=(0.06, 0.05, 0.045),
     ),
     manner=Manner(walk_froude=0.2, trot_froude=1.6, lift=0.14),
-)  # fmt: skip
+)
 
 WOMAN = dataclasses.replace(
     MAN,
     height=1.66,
-    leg=Leg(0.525, (0.245, 0.245, 0.080), (1.5, -3.5, 64), (0.056, 0.034, 0.022, 0.02), 0.05, 0.052),
+    leg=Leg(
+        0.525, (0.245, 0.245, 0.080), (1.5, -3.5, 64), (0.056, 0.034, 0.022, 0.02), 0.05, 0.052
+    ),
     foot=Foot("paw", 0.148, 0.054, 0.013),
     shoulder_width=0.196,
     chest_width=0.164,
@@ -111,15 +137,20 @@ WOMAN = dataclasses.replace(
     bust=0.030,
     hair="long",
     look=Clothes(
-        skin=(0.60, 0.36, 0.26), hair=(0.16, 0.065, 0.025), shirt=(0.50, 0.10, 0.10),
-        trousers=(0.10, 0.10, 0.12), shoes=(0.12, 0.06, 0.04),
+        skin=(0.60, 0.36, 0.26),
+        hair=(0.16, 0.065, 0.025),
+        shirt=(0.50, 0.10, 0.10),
+        trousers=(0.10, 0.10, 0.12),
+        shoes=(0.12, 0.06, 0.04),
     ),
-)  # fmt: skip
+)
 
 CHILD = dataclasses.replace(
     MAN,
     height=1.12,
-    leg=Leg(0.480, (0.228, 0.222, 0.086), (1.5, -3.5, 64), (0.058, 0.040, 0.028, 0.02), 0.05, 0.054),
+    leg=Leg(
+        0.480, (0.228, 0.222, 0.086), (1.5, -3.5, 64), (0.058, 0.040, 0.028, 0.02), 0.05, 0.054
+    ),
     foot=Foot("paw", 0.165, 0.070, 0.016),
     shoulder_width=0.200,
     shoulder_height=0.755,
@@ -136,11 +167,14 @@ CHILD = dataclasses.replace(
     head=0.205,
     belly=0.012,
     look=Clothes(
-        skin=(0.62, 0.38, 0.28), hair=(0.30, 0.16, 0.06), shirt=(0.62, 0.42, 0.05),
-        trousers=(0.07, 0.16, 0.26), shoes=(0.45, 0.08, 0.06),
+        skin=(0.62, 0.38, 0.28),
+        hair=(0.30, 0.16, 0.06),
+        shirt=(0.62, 0.42, 0.05),
+        trousers=(0.07, 0.16, 0.26),
+        shoes=(0.45, 0.08, 0.06),
     ),
     manner=dataclasses.replace(MAN.manner, lift=0.05),
-)  # fmt: skip
+)
 
 OGRE = dataclasses.replace(
     MAN,
@@ -164,11 +198,15 @@ OGRE = dataclasses.replace(
     belly=0.030,
     hair="bald",
     look=Clothes(
-        skin=(0.17, 0.25, 0.10), shirt=(0.17, 0.10, 0.055), trousers=(0.10, 0.065, 0.04),
-        shoes=(0.05, 0.035, 0.025), lips=(0.12, 0.12, 0.06), eye=(0.35, 0.20, 0.02),
+        skin=(0.17, 0.25, 0.10),
+        shirt=(0.17, 0.10, 0.055),
+        trousers=(0.10, 0.065, 0.04),
+        shoes=(0.05, 0.035, 0.025),
+        lips=(0.12, 0.12, 0.06),
+        eye=(0.35, 0.20, 0.02),
     ),
     manner=dataclasses.replace(MAN.manner, walk_froude=0.16, trot_froude=0.7, lift=0.05),
-)  # fmt: skip
+)
 
 ALLOSAUR = dataclasses.replace(
     TREX,
@@ -187,12 +225,17 @@ ALLOSAUR = dataclasses.replace(
     arm=0.46,
     arm_radius=0.044,
     coat=Coat(
-        base=(0.24, 0.105, 0.055), back=(0.11, 0.048, 0.030), belly=(0.50, 0.40, 0.27),
-        face=(0.28, 0.14, 0.08), eye=(0.60, 0.42, 0.04), pattern="stripes",
-        pattern_colour=(0.05, 0.025, 0.018), pattern_scale=0.20,
+        base=(0.24, 0.105, 0.055),
+        back=(0.11, 0.048, 0.030),
+        belly=(0.50, 0.40, 0.27),
+        face=(0.28, 0.14, 0.08),
+        eye=(0.60, 0.42, 0.04),
+        pattern="stripes",
+        pattern_colour=(0.05, 0.025, 0.018),
+        pattern_scale=0.20,
     ),
     manner=Manner(walk_froude=0.18, trot_froude=0.75, lift=0.13),
-)  # fmt: skip
+)
 
 RAPTOR = Theropod(
     height=0.55,
@@ -210,20 +253,33 @@ RAPTOR = Theropod(
     neck_base=0.15,
     neck_top=0.080,
     head=Head(
-        length=0.40, pitch=-8, skull_width=0.170, skull_height=0.165, muzzle_width=0.095,
-        muzzle_height=0.130, jaw=0.16, muzzle=0.60, eye=0.046, ear="none",
+        length=0.40,
+        pitch=-8,
+        skull_width=0.170,
+        skull_height=0.165,
+        muzzle_width=0.095,
+        muzzle_height=0.130,
+        jaw=0.16,
+        muzzle=0.60,
+        eye=0.046,
+        ear="none",
     ),
     tail=Tail(1.85, 4, 6, (0.13, 0.070, 0.042, 0.020)),
     arm=0.62,
     arm_radius=0.042,
     feathers="raptor",
     coat=Coat(
-        base=(0.16, 0.17, 0.135), back=(0.055, 0.075, 0.085), belly=(0.52, 0.45, 0.32),
-        face=(0.40, 0.26, 0.12), eye=(0.62, 0.30, 0.02), pattern="stripes",
-        pattern_colour=(0.025, 0.032, 0.04), pattern_scale=0.20,
+        base=(0.16, 0.17, 0.135),
+        back=(0.055, 0.075, 0.085),
+        belly=(0.52, 0.45, 0.32),
+        face=(0.40, 0.26, 0.12),
+        eye=(0.62, 0.30, 0.02),
+        pattern="stripes",
+        pattern_colour=(0.025, 0.032, 0.04),
+        pattern_scale=0.20,
     ),
     manner=Manner(walk_froude=0.22, trot_froude=1.6, lift=0.15),
-)  # fmt: skip
+)
 
 HUMANOIDS = {"man": MAN, "woman": WOMAN, "child": CHILD, "ogre": OGRE}
 THEROPODS = {"trex": TREX, "allosaur": ALLOSAUR, "raptor": RAPTOR, "ostrich": OSTRICH}

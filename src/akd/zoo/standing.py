@@ -55,9 +55,14 @@ def pose_standing(
 
 
 def _turns(
-    creature: Creature, puppet: Puppet, style: Style, shift: Array, breath: Array, look: Array,
+    creature: Creature,
+    puppet: Puppet,
+    style: Style,
+    shift: Array,
+    breath: Array,
+    look: Array,
     turn: Array,
-) -> Turns:  # fmt: skip
+) -> Turns:
     deg = np.radians
     turns: Turns = {"pelvis": bend(0.0, 0.0, deg(0.8) * shift)}
     spine = chain(puppet, "spine")

@@ -87,9 +87,14 @@ def walk_path(
 
 
 def _plants(
-    route: Route, gait: Gait, leg: str, number: Array, period: float, standing: Array,
+    route: Route,
+    gait: Gait,
+    leg: str,
+    number: Array,
+    period: float,
+    standing: Array,
     style: StepStyle,
-) -> list[tuple[Array, Array]]:  # fmt: skip
+) -> list[tuple[Array, Array]]:
     """Where a foot is planted in this stride and the next: pairs for x, z and heading."""
     pairs = []
     for stride in (number, number + 1):
@@ -126,21 +131,48 @@ def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Arr
 
     if foot.leg.kind == "plantigrade":
         pitch = curve(
-            [(0.0, style.heel), (0.16, 0.0), (0.40, 0.0), (0.76, 0.40 * style.heel_off),
-             (1.0, style.heel_off), (1.16, 1.05 * style.heel_off), (1.55, 0.0),
-             (1.86, 1.1 * style.heel)]
-        )  # fmt: skip
+            [
+                (0.0, style.heel),
+                (0.16, 0.0),
+                (0.40, 0.0),
+                (0.76, 0.40 * style.heel_off),
+                (1.0, style.heel_off),
+                (1.16, 1.05 * style.heel_off),
+                (1.55, 0.0),
+                (1.86, 1.1 * style.heel),
+            ]
+        )
         bend = curve(
-            [(0.0, 0.0), (0.40, 0.0), (0.76, 0.40 * style.heel_off),
-             (1.0, style.heel_off - style.peel), (1.4, 0.0), (1.9, 0.0)]
-        )  # fmt: skip
+            [
+                (0.0, 0.0),
+                (0.40, 0.0),
+                (0.76, 0.40 * style.heel_off),
+                (1.0, style.heel_off - style.peel),
+                (1.4, 0.0),
+                (1.9, 0.0),
+            ]
+        )
         # The toes never bend further than the foot has risen, or they would dig in.
         bend = np.minimum(bend, np.maximum(pitch, 0.0))
         return pitch - bend, pitch
     pitch = curve(
-        [(0.0, 0.0), (0.70, 0.0), (1.0, style.peel), (1.18, style.droop), (1.62, 0.25 * style.droop),
-         (1.88, 0.0)]
-    )  # fmt: skip
-    fold = curve([(0.0, 0.0), (0.80, 0.0), (1.0, 0.12 * style.fold), (1.38, style.fold),
-                  (1.80, 0.05 * style.fold), (1.92, 0.0)])  # fmt: skip
+        [
+            (0.0, 0.0),
+            (0.70, 0.0),
+            (1.0, style.peel),
+            (1.18, style.droop),
+            (1.62, 0.25 * style.droop),
+            (1.88, 0.0),
+        ]
+    )
+    fold = curve(
+        [
+            (0.0, 0.0),
+            (0.80, 0.0),
+            (1.0, 0.12 * style.fold),
+            (1.38, style.fold),
+            (1.80, 0.05 * style.fold),
+            (1.92, 0.0),
+        ]
+    )
     return pitch, -fold

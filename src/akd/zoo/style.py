@@ -34,10 +34,16 @@ class Style:
 
     def __post_init__(self) -> None:
         bounds = {
-            "speed": (0.5, 1.6), "lift": (0.3, 2.0), "sway": (0.0, 2.0), "crouch": (0.0, 0.15),
-            "neck": (-30.0, 30.0), "tail": (-40.0, 40.0), "tightness": (0.5, 1.5),
-            "height": (0.5, 1.4), "start": (0.0, 1.0),
-        }  # fmt: skip
+            "speed": (0.5, 1.6),
+            "lift": (0.3, 2.0),
+            "sway": (0.0, 2.0),
+            "crouch": (0.0, 0.15),
+            "neck": (-30.0, 30.0),
+            "tail": (-40.0, 40.0),
+            "tightness": (0.5, 1.5),
+            "height": (0.5, 1.4),
+            "start": (0.0, 1.0),
+        }
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if not low <= value <= high:
@@ -70,8 +76,14 @@ class Style:
         c, s = carriage, self.sway
         return replace(
             c,
-            pelvis_roll=s * c.pelvis_roll, pelvis_yaw=s * c.pelvis_yaw,
-            chest_roll=s * c.chest_roll, chest_yaw=s * c.chest_yaw, flexion=s**0.5 * c.flexion,
-            sway=s * c.sway, nod=s * c.nod, arm_swing=s * c.arm_swing,
-            neck=c.neck + self.neck, tail=c.tail + self.tail,
-        )  # fmt: skip
+            pelvis_roll=s * c.pelvis_roll,
+            pelvis_yaw=s * c.pelvis_yaw,
+            chest_roll=s * c.chest_roll,
+            chest_yaw=s * c.chest_yaw,
+            flexion=s**0.5 * c.flexion,
+            sway=s * c.sway,
+            nod=s * c.nod,
+            arm_swing=s * c.arm_swing,
+            neck=c.neck + self.neck,
+            tail=c.tail + self.tail,
+        )

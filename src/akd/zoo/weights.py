@@ -58,18 +58,17 @@ def mirror_joints(names: list[str]) -> NDArray[np.integer]:
 
 
 def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
-    """Give what is below the toes' joint of a leg to the toes, so that a planted sole is rigid."""
+    """Give what is low on a leg to its toes (to the foot, where the heel comes down), so that a
+    planted sole is rigid."""
     place = {name: i for i, name in enumerate(anatomy.names)}
     for leg in anatomy.legs:
-        if leg.kind == "plantigrade":
-            continue
-        top = anatomy.position(leg.toes)[1]
-        t = np.clip((half[:, 1] / top - 0.5) / 0.6, 0.0, 1.0)
+        sole = leg.foot if leg.kind == "plantigrade" else leg.toes
+        others = [place[name] for name in leg.bones[: leg.bones.index(sole)]]
+        t = np.clip((half[:, 1] / anatomy.position(sole)[1] - 0.5) / 0.6, 0.0, 1.0)
         keep = (t * t * (3.0 - 2.0 * t))[:, None]
-        others = [place[name] for name in leg.bones[:-1]]
         given = (1.0 - keep) * weights[:, others]
         weights[:, others] -= given
-        weights[:, place[leg.toes]] += given.sum(axis=1)
+        weights[:, place[sole]] += given.sum(axis=1)
 
 
 def _is_left(bone: str | None) -> bool:
