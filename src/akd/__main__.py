@@ -2,4 +2,5 @@
 
 from akd.cli import entry
 
-entry()
+if __name__ == "__main__":  # not in the processes that training starts
+    entry()

@@ -12,6 +12,7 @@ from akd.commands.demo import Demo
 from akd.commands.errors import UsageError
 from akd.commands.export import Export
 from akd.commands.inspect import Inspect
+from akd.commands.prior import Prior
 from akd.commands.skin import Skin
 from akd.commands.zoo import Zoo
 
@@ -20,6 +21,7 @@ Command = (
     | Annotated[Skin, tyro.conf.subcommand("skin")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Prior, tyro.conf.subcommand("prior")]
     | Annotated[Demo, tyro.conf.subcommand("demo")]
 )
 

@@ -1,0 +1,1 @@
+"""Recognisers of actions in small videos: A may steer, B only reports."""

@@ -1,0 +1,111 @@
+"""`Recogniser`: which action a small video shows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.metrics.recognise.network import ConvolutionNetwork, SequenceNetwork, build_network
+from akd.metrics.recognise.settings import CLASSES, Name, RecogniserSettings
+
+FORMAT = "akd-recogniser-1"
+
+
+@dataclass(frozen=True)
+class Recogniser:
+    """A trained network that says how likely each of `CLASSES` is."""
+
+    network: ConvolutionNetwork | SequenceNetwork
+
+    @property
+    def settings(self) -> RecogniserSettings:
+        """What it looks at."""
+        return self.network.settings
+
+    @torch.no_grad()
+    def __call__(self, videos: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B classes"]:
+        """Probabilities of `CLASSES` for videos (sRGB 0..1) in the style `roles`, of its size.
+
+        They should be made at its frame rate by a camera that follows the character.
+        """
+        wanted = (self.settings.frames, self.settings.size, self.settings.size)
+        if videos.shape[1:4] != wanted:
+            raise ValueError(
+                f"videos must have {wanted[0]} frames of {wanted[1]} x {wanted[2]} pixels, got "
+                f"{list(videos.shape[1:4])}"
+            )
+        first = next(self.network.parameters())
+        logits = self.network.eval()(videos.clamp(0.0, 1.0).to(first))
+        return logits.float().softmax(-1)
+
+    def names(self, videos: Float[Tensor, "B T H W 3"]) -> list[str]:
+        """The likeliest class of each video."""
+        return [CLASSES[k] for k in self(videos).argmax(-1).tolist()]
+
+    def to(self, device: torch.device | str) -> Recogniser:
+        """Move to a device."""
+        return Recogniser(self.network.to(device))
+
+
+def save_recogniser(recogniser: Recogniser, folder: Path) -> Path:
+    """Write `recogniser-NAME.safetensors`, in half precision."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = recogniser.settings
+    tensors = {
+        name: value.detach().to("cpu", torch.float16).contiguous()
+        for name, value in recogniser.network.state_dict().items()
+    }
+    about = {
+        "format": FORMAT,
+        "settings": json.dumps(asdict(settings)),
+        "classes": json.dumps(CLASSES),
+    }
+    path = folder / f"recogniser-{settings.name}.safetensors"
+    part = path.with_suffix(".part")
+    save_file(tensors, part, metadata=about)
+    part.replace(path)
+    return path
+
+
+def shipped_recognisers() -> Path:
+    """The folder of the recognisers that come with the package."""
+    return Path(str(resources.files("akd.metrics.recognise") / "weights"))
+
+
+def has_recogniser(name: Name, folder: Path | None = None) -> bool:
+    """Whether a trained recogniser lies in a folder, by default the package's own."""
+    return ((folder or shipped_recognisers()) / f"recogniser-{name}.safetensors").is_file()
+
+
+def load_recogniser(
+    name: Name, folder: Path | None = None, *, device: torch.device | str = "cpu"
+) -> Recogniser:
+    """A trained recogniser, `a` or `b`, from a folder, by default the one that ships."""
+    from safetensors import safe_open
+
+    path = (folder or shipped_recognisers()) / f"recogniser-{name}.safetensors"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path}: there is no such recogniser; `akd prior train-recogniser {name}` makes one"
+        )
+    with safe_open(path, "pt") as file:
+        about = file.metadata() or {}
+        if about.get("format") != FORMAT:
+            raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
+        if tuple(json.loads(about["classes"])) != CLASSES:
+            raise ValueError(f"{path}: was trained for other classes than {', '.join(CLASSES)}")
+        tensors = {n: file.get_tensor(n).float() for n in file.keys()}  # noqa: SIM118
+    values = json.loads(about["settings"])
+    for key in ("azimuth", "elevation", "zoom"):
+        values[key] = tuple(values[key])  # JSON has no tuples
+    network = build_network(RecogniserSettings(**values))
+    network.load_state_dict(tensors)
+    return Recogniser(network.eval().to(device))

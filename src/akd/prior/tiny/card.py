@@ -1,0 +1,81 @@
+"""The card of the tiny prior: what it was made from, by what command, and how good it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text()) if path.is_file() else {}
+
+
+def _percent(value: float | None) -> str:
+    return "not measured" if value is None else f"{100.0 * value:.1f} %"
+
+
+def _table(scores: dict[str, float]) -> str:
+    rows = "\n".join(f"| {name.replace('_', ' ')} | {_percent(v)} |" for name, v in scores.items())
+    return f"| action | right |\n| --- | --- |\n{rows}\n" if rows else ""
+
+
+def write_card(out: Path) -> Path:
+    """Write `card.md` beside the weights, from what the commands have left in `out`.
+
+    What has not been measured is said to be so.
+    """
+    training = _read(out / "training.json")
+    evaluation = _read(out / "evaluation.json")
+    tiny, pool = training.get("tiny", {}), training.get("pool", {})
+    judged = evaluation.get("b", {})
+    lines = [
+        "# PriorTiny",
+        "",
+        "A video diffusion model in pixels "
+        f"({tiny.get('frames')} frames of {tiny.get('width')} x {tiny.get('height')} at "
+        f"{tiny.get('fps')} a second, x-prediction, {training.get('weights', 0) / 1e6:.1f} M "
+        "weights in half precision). It sees characters in the style `roles` only.",
+        "",
+        "| | |",
+        "| --- | --- |",
+        f"| data | {training.get('creatures')} creatures of the zoo, seeds from "
+        f"{training.get('first_seed')} (training side of `splits.toml`), all actions in "
+        f"{pool.get('styles')} manners each, random cameras, proportions and girths |",
+        f"| command | `{training.get('command', 'akd prior train')}` |",
+        f"| seed | {training.get('seed')} |",
+        f"| time | {training.get('minutes', 0.0):.1f} minutes in all on {training.get('device')}, "
+        f"torch {training.get('torch')} |",
+        f"| steps | {training.get('steps')}, {training.get('samples')} videos seen, last loss "
+        f"{training.get('loss', float('nan')):.4f} |",
+        f"| rendered by | our rasterizer, `{training.get('rasterizer')}` |",
+        "",
+        "## Scores",
+        "",
+        f"{evaluation.get('prompts', 0)} prompts over creatures of the measuring side, guidance "
+        f"{evaluation.get('scale', '?')}, {evaluation.get('steps', '?')} steps: recogniser B, "
+        f"which nothing is steered by, names the asked action in "
+        f"**{_percent(judged.get('all'))}**; recogniser A in "
+        f"{_percent(evaluation.get('a', {}).get('all'))}.",
+        "",
+        _table(judged.get("by_action", {})),
+        "The recognisers themselves, on true videos of unseen creatures:",
+        "",
+    ]
+    for name in ("a", "b"):
+        scores = _read(out / f"recogniser-{name}.json")
+        lines.append(f"- {name.upper()}: {_percent(scores.get('all'))}")
+    mistakes = list(judged.get("mistakes", {}).items())[:8]
+    lines += ["", "## Failures", ""]
+    lines += [f"- {what}: {count}" for what, count in mistakes] or ["- none were counted"]
+    lines += [
+        "- It knows the words of `akd.prior.tiny.vocabulary` and bodies with two or four legs; "
+        "nothing else. Open vocabulary needs a large prior.",
+        "- Real characters differ from the zoo's in shape; how it does on them is measured by "
+        "distillation, not here.",
+        "",
+    ]
+    path = out / "weights" / "card.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines))
+    return path

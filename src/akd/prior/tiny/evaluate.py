@@ -1,0 +1,163 @@
+"""How well the tiny prior makes what it is asked for, on creatures that nothing was trained on."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.settings import CLASSES
+from akd.prior.tiny.creatures import Actor, build_actors, cast_list
+from akd.prior.tiny.film import film_actor
+from akd.prior.tiny.prior import PriorTiny
+from akd.prior.tiny.sample import sample_latents
+from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
+from akd.prior.tiny.sheet import write_rows
+from akd.prior.tiny.vocabulary import NONE, Words, creature_word
+from akd.splat.render import Rasterizer
+from akd.splits import zoo_seed_trains
+
+FIRST_MEASURING_SEED = 1
+
+
+def measuring_actors(
+    count: int, settings: PoolSettings, folder: Path, *, workers: int
+) -> list[Actor]:
+    """Creatures of the measuring side, built or from the cache."""
+    import time
+
+    cast = cast_list(count, first_seed=FIRST_MEASURING_SEED)
+    if any(zoo_seed_trains(seed) for _, seed in cast):
+        raise ValueError(f"there are not {count} creatures on the measuring side")
+    actors = []
+    for actor in build_actors(cast, settings, folder, workers=workers):
+        if actor is None:
+            time.sleep(0.02)
+        else:
+            actors.append(actor)
+    return sorted(actors, key=lambda actor: actor.seed)
+
+
+def true_videos(
+    actors: Sequence[Actor],
+    tiny: TinySettings,
+    cameras: CameraSettings,
+    *,
+    each: int,
+    device: torch.device,
+    seed: int,
+    rasterizer: Rasterizer = "warp",
+) -> tuple[UInt8[Tensor, "K T H W 3"], Int[Tensor, "K"]]:
+    """Videos of true motions and of the wrong ones, and their classes, to judge recognisers by."""
+    generator = torch.Generator().manual_seed(seed)
+    videos, labels = [], []
+    for actor in actors:
+        footage = film_actor(
+            actor.to(device), each, generator=generator, tiny=tiny, cameras=cameras, tricks=True,
+            vary=False, rasterizer=rasterizer,
+        )  # fmt: skip
+        videos.append(footage.videos)
+        labels += [CLASSES.index(label) for label in footage.labels]
+    return torch.cat(videos), torch.tensor(labels, device=device)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Samples for prompts over unseen creatures, and what the recognisers said of them."""
+
+    prompts: tuple[str, ...]
+    asked: tuple[str, ...]
+    said: dict[str, tuple[str, ...]]
+    """By recogniser."""
+    references: Float[Tensor, "N H W 3"]
+    videos: Float[Tensor, "N T H W 3"]
+
+    def accuracy(self, name: str) -> float:
+        """Share of the samples in which a recogniser named what was asked for."""
+        pairs = zip(self.asked, self.said[name], strict=True)
+        return sum(a == b for a, b in pairs) / len(self.asked)
+
+    def report(self) -> dict:
+        """Scores as plain numbers: overall and by action, and what was mistaken for what."""
+        scores: dict = {"prompts": len(self.asked)}
+        for name, said in self.said.items():
+            right: dict[str, list[bool]] = defaultdict(list)
+            mistakes: dict[str, int] = defaultdict(int)
+            for asked, answer in zip(self.asked, said, strict=True):
+                right[asked].append(asked == answer)
+                if asked != answer:
+                    mistakes[f"{asked} seen as {answer}"] += 1
+            scores[name] = {
+                "all": self.accuracy(name),
+                "by_action": {a: sum(r) / len(r) for a, r in sorted(right.items())},
+                "mistakes": dict(sorted(mistakes.items(), key=lambda item: -item[1])),
+            }
+        return scores
+
+    def write(self, folder: Path, *, rows: int = 20) -> None:
+        """Write `evaluation.json` and `evaluation.png`: the first samples, a row each."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "evaluation.json").write_text(json.dumps(self.report(), indent=1))
+        captions = [
+            f"{prompt.removeprefix('a ')} / {'/'.join(s[k] for s in self.said.values())}"
+            for k, prompt in enumerate(self.prompts[:rows])
+        ]
+        write_rows(
+            folder / "evaluation.png", self.references[:rows], self.videos[:rows],
+            captions=captions, every=1, zoom=1,
+        )  # fmt: skip
+
+
+def evaluate(
+    prior: PriorTiny,
+    recognisers: dict[str, Recogniser],
+    actors: Sequence[Actor],
+    *,
+    prompts: int = 200,
+    steps: int = 40,
+    scale: float = 3.0,
+    seed: int = 0,
+    batch: int = 40,
+    rasterizer: Rasterizer = "warp",
+) -> Evaluation:
+    """Ask for an action of each creature in turn, sample, and let the recognisers name it.
+
+    Only the reference picture and the words go in; nothing of the true motion does.
+    """
+    tiny = prior.network.settings
+    generator = torch.Generator().manual_seed(seed)
+    turns: dict[int, int] = defaultdict(int)
+    words, conditions, references = [], [], []
+    for k in range(prompts):
+        place = k % len(actors)
+        actor = actors[place].to(prior.device)
+        actions = tuple(dict.fromkeys(actor.actions))
+        action = actions[(turns[place] + place) % len(actions)]
+        turns[place] += 1
+        footage = film_actor(
+            actor, 1, generator=generator, tiny=tiny, cameras=CameraSettings(), vary=False,
+            clips=[actor.actions.index(action)], rasterizer=rasterizer,
+        )  # fmt: skip
+        words.append(Words(creature_word(actor.species), action, NONE))
+        references.append(footage.references[0].float() / 255.0)
+        conditions.append(prior.condition_of(words[-1], reference=references[-1]))
+    videos = []
+    for start in range(0, prompts, batch):
+        some = conditions[start : start + batch]
+        shape = (len(some), tiny.frames, tiny.height, tiny.width, 3)
+        noise = torch.randn(shape, generator=generator).to(prior.device)
+        clean = sample_latents(prior, some, noise, steps=steps, scale=scale, bound=1.0)
+        videos.append(prior.decode(clean))
+    made = torch.cat(videos)
+    said = {name: tuple(recogniser.names(made)) for name, recogniser in recognisers.items()}
+    prompts_said = tuple(f"a {w.creature} {w.action.replace('_', ' ')}" for w in words)
+    return Evaluation(
+        prompts_said, tuple(w.action for w in words), said, torch.stack(references), made
+    )

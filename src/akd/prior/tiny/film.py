@@ -1,0 +1,208 @@
+"""Videos of actors in the style of the tiny prior: many in one call of the rasterizer.
+
+All videos of a call show one creature, so its splats are carried by frames x bones transforms
+once; what would be a call of 16 frames becomes one of several hundred.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
+from akd.prior.tiny.settings import CameraSettings, TinySettings
+from akd.prior.tiny.vocabulary import Words, creature_word
+from akd.scene.compose import render_scene
+from akd.scene.follow import View, ViewBounds, bounding_boxes, random_view, smooth_path
+from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
+from akd.splat.camera import Camera
+from akd.splat.cloud import SplatCloud
+from akd.splat.render import Rasterizer
+
+SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
+"""The one scene that the tiny prior knows. Its pictures are small: so is the map of the shadow."""
+Trick = Literal["", "gliding statue", "paddling in the air"]
+"""Motions that are wrong on purpose, for the recognisers."""
+
+
+@dataclass(frozen=True)
+class Footage:
+    """K videos with their reference pictures and what they show."""
+
+    videos: UInt8[Tensor, "K T H W 3"]
+    references: UInt8[Tensor, "K H W 3"]
+    words: tuple[Words, ...]
+    """Species, action and manner."""
+    labels: tuple[str, ...]
+    """The action, or the trick."""
+
+
+def view_bounds(cameras: CameraSettings) -> ViewBounds:
+    """The same as the scene's room has it."""
+    return ViewBounds(cameras.azimuth, cameras.elevation, cameras.zoom)
+
+
+def cameras_of(
+    low: Float[Tensor, "K T 3"],
+    high: Float[Tensor, "K T 3"],
+    neutral: tuple[Float[Tensor, "3"], Float[Tensor, "3"]],
+    views: Sequence[View],
+    *,
+    forward: Float[Tensor, "3"],
+    size: tuple[int, int],
+) -> tuple[Camera, Camera]:
+    """The cameras of K videos, K x T of them, and the K cameras of their reference pictures.
+
+    `low` and `high` are the corners of the boxes around the body in the videos, `neutral` those of
+    the neutral pose (world, metres). A reference is taken from the same side and as near as its
+    video. The same as `akd.scene.follow.follow` for each, but in one go.
+    """
+    frames = low.shape[1]
+    paths = torch.stack([smooth_path(middle, 6.0) for middle in 0.5 * (low + high)])
+    still = (0.5 * (neutral[0] + neutral[1])).expand(len(views), 1, 3)
+    radius = (0.5 * (high - low)).norm(dim=-1).amax(-1)
+    opening = views[0].field_of_view
+    if any(view.field_of_view != opening for view in views):
+        raise ValueError("all views of one call must have one field of view")
+    azimuth = torch.tensor([view.azimuth for view in views])[:, None]
+    elevation = torch.tensor([view.elevation for view in views])[:, None]
+    zoom = torch.tensor([view.zoom for view in views])
+    ahead = forward * forward.new_tensor((1.0, 0.0, 1.0))
+    ahead = ahead / ahead.norm().clamp_min(1e-9)
+    up = ahead.new_tensor((0.0, 1.0, 0.0))
+    level = azimuth.cos() * ahead + azimuth.sin() * torch.linalg.cross(up, ahead)
+    away = elevation.cos() * level + elevation.sin() * up
+    narrow = math.tan(0.5 * opening) * min(1.0, size[0] / size[1])
+    offset = (radius / (zoom * math.sin(math.atan(narrow))))[:, None] * away
+
+    def look(targets: Tensor, each: int) -> Camera:
+        eyes = targets + offset[:, None]
+        return Camera.look_at(
+            eyes.reshape(-1, 3), targets.reshape(len(views) * each, 3),
+            width=size[0], height=size[1], field_of_view=opening,
+        )  # fmt: skip
+
+    return look(paths, frames), look(still, 1)
+
+
+def freeze(bones: Float[Tensor, "T B 4 4"], root: int) -> Float[Tensor, "T B 4 4"]:
+    """The first frame's pose, carried along by the root: a statue that glides."""
+    return bones[:, root, None] @ torch.linalg.inv(bones[:1, root, None]) @ bones[:1]
+
+
+def lift_off(
+    bones: Float[Tensor, "T B 4 4"], root: int, *, height: float, travels: bool
+) -> Float[Tensor, "T B 4 4"]:
+    """The same motion `height` metres above the ground, with or without the root's travel."""
+    shift = torch.eye(4, device=bones.device, dtype=bones.dtype).repeat(len(bones), 1, 1)
+    shift[:, 1, 3] = height
+    if not travels:
+        gone = bones[:, root, :3, 3] - bones[:1, root, :3, 3]
+        shift[:, 0, 3], shift[:, 2, 3] = -gone[:, 0], -gone[:, 2]
+    return shift[:, None] @ bones
+
+
+def squash(actor: Actor, up: float) -> Actor:
+    """The actor `up` times as tall and as wide as before: what stands on the ground still does."""
+    scale = torch.diag(actor.clips.new_tensor((1.0, up, 1.0, 1.0)))
+    return replace(
+        actor, height=up * actor.height, clips=scale @ actor.clips, neutral=scale @ actor.neutral
+    )
+
+
+def fatten(cloud: SplatCloud, by: float) -> SplatCloud:
+    """The surface moved out by so many metres."""
+    assert cloud.normals is not None
+    return replace(cloud, means=cloud.means + by * cloud.normals)
+
+
+def film_actor(
+    actor: Actor,
+    count: int,
+    *,
+    generator: torch.Generator,
+    tiny: TinySettings,
+    cameras: CameraSettings,
+    tricks: bool = False,
+    vary: bool = True,
+    clips: Sequence[int] | None = None,
+    rasterizer: Rasterizer = "warp",
+) -> Footage:
+    """`count` videos of an actor: random clips, starts and views, from a CPU `generator`.
+
+    `tricks` mixes in the two wrong motions. `vary` changes the actor's proportions, girth and
+    shades a little, so that more bodies are seen than were built. `clips` chooses the clips.
+    """
+
+    def uniform(low: float, high: float) -> float:
+        return low + (high - low) * float(torch.rand((), generator=generator))
+
+    def chosen(count: int) -> int:
+        return int(torch.randint(count, (), generator=generator))
+
+    cloud, colours = actor.cloud, actor.bone_colours
+    if vary:
+        actor = squash(actor, 2.0 ** uniform(-0.25, 0.25))
+        cloud = fatten(cloud, actor.height * uniform(-0.004, 0.012))
+        shades = 1.0 + 0.12 * (2.0 * torch.rand(len(colours), 1, generator=generator) - 1.0)
+        colours = (colours * shades.to(colours)).clamp(0.0, 1.0)
+    device = actor.clips.device
+    stride = round(CLIP_FPS / tiny.fps)
+    spare = CLIP_FRAMES - (tiny.frames - 1) * stride
+    moving = [i for i, action in enumerate(actor.actions) if action != "stand"]
+    bones, words, labels = [], [], []
+    for k in range(count):
+        label: str = ""
+        if tricks and k % 5 == 0:
+            label = "gliding statue" if k % 10 == 0 else "paddling in the air"
+        clip = moving[chosen(len(moving))] if label else chosen(len(actor.actions))
+        if clips is not None:
+            clip = clips[k]
+        action = actor.actions[clip]
+        # The leap of a jump is in the middle of its clip, and should be within the video.
+        start = chosen(spare)
+        if action == "jump":
+            start = CLIP_FRAMES // 2 - stride * (4 + chosen(tiny.frames - 8))
+        some = actor.clips[clip, start : start + tiny.frames * stride : stride]
+        if label == "gliding statue":
+            some = freeze(some, actor.root)
+        elif label == "paddling in the air":
+            up = actor.height * uniform(0.15, 0.5)
+            some = lift_off(some, actor.root, height=up, travels=uniform(0, 1) < 0.5)
+        bones.append(some)
+        words.append(Words(creature_word(actor.species), action, actor.manners[clip]))
+        labels.append(label or action)
+    every = torch.cat((*bones, actor.neutral[None]))
+    low, high = (corner.cpu() for corner in bounding_boxes(cloud, every))
+    # Cameras are worked out on the CPU: a GPU would be waited for at every one of them.
+    size = (count, tiny.frames)
+    filming, posing = cameras_of(
+        low[:-1].unflatten(0, size), high[:-1].unflatten(0, size), (low[-1], high[-1]),
+        [random_view(generator, view_bounds(cameras)) for _ in range(count)],
+        forward=torch.tensor((0.0, 0.0, 1.0)), size=(tiny.width, tiny.height),
+    )  # fmt: skip
+    frames = render_scene(
+        cloud,
+        torch.cat((every[:-1], every[-1:].expand(count, -1, -1, -1))),
+        join_cameras([filming, posing]).to(device),
+        settings=SCENE, body_height=actor.height, bone_colours=colours,
+        rasterizer=rasterizer, check=False,
+    )  # fmt: skip
+    frames = (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8)
+    videos = frames[: count * tiny.frames].unflatten(0, (count, tiny.frames))
+    return Footage(videos, frames[count * tiny.frames :], tuple(words), tuple(labels))
+
+
+def join_cameras(cameras: Sequence[Camera]) -> Camera:
+    """The frames of several cameras, one after the other."""
+    first = cameras[0]
+    return Camera(
+        torch.cat([c.camera_from_world for c in cameras]), torch.cat([c.focal for c in cameras]),
+        torch.cat([c.centre for c in cameras]), first.width, first.height,
+    )  # fmt: skip

@@ -1,0 +1,112 @@
+"""Weights of the tiny prior on disk: safetensors in half precision, in parts, with settings.
+
+The parts stay below the size that hosts of code and of files usually accept.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.prior import PriorTiny
+from akd.prior.tiny.settings import TinySettings
+from akd.prior.tiny.vocabulary import TOKENS
+
+FORMAT = "akd-prior-tiny-1"
+PART_BYTES = 15_000_000
+PATTERN = "tiny-*.safetensors"
+
+
+def shipped_weights() -> Path:
+    """The folder of the weights that come with the package."""
+    return Path(str(resources.files("akd.prior") / "weights"))
+
+
+def save_tiny(network: TinyNetwork, folder: Path) -> list[Path]:
+    """Write the weights in half precision as `tiny-1.safetensors` and so on."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {
+        "format": FORMAT,
+        "settings": json.dumps(asdict(network.settings)),
+        "vocabulary": json.dumps(TOKENS),
+    }
+    parts: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, value in network.state_dict().items():
+        half = value.detach().to("cpu", torch.float16).contiguous()
+        if size + half.nbytes > PART_BYTES and parts[-1]:
+            parts.append({})
+            size = 0
+        parts[-1][name] = half
+        size += half.nbytes
+    paths = []
+    for number, tensors in enumerate(parts, start=1):
+        path = folder / f"tiny-{number}.safetensors"
+        waiting = path.with_suffix(".part")
+        save_file(tensors, waiting, metadata={**about, "parts": str(len(parts))})
+        waiting.replace(path)
+        paths.append(path)
+    return paths
+
+
+def has_weights(folder: Path) -> bool:
+    """Whether weights of the tiny prior lie in a folder."""
+    return folder.is_dir() and any(folder.glob(PATTERN))
+
+
+def quick_dtype(device: torch.device | str) -> torch.dtype:
+    """bfloat16 where the machine computes it natively, else float32."""
+    if torch.device(device).type == "cuda":
+        return torch.bfloat16
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
+    return torch.bfloat16 if supported is not None and supported() else torch.float32
+
+
+def load_network(folder: Path) -> TinyNetwork:
+    """The network in a folder, float32 on the CPU."""
+    from safetensors import safe_open
+
+    paths = sorted(folder.glob(PATTERN))
+    if not paths:
+        raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
+    tensors: dict[str, Tensor] = {}
+    about: dict[str, str] = {}
+    for path in paths:
+        with safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+            if about.get("format") != FORMAT:
+                raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
+            for name in file.keys():  # noqa: SIM118
+                tensors[name] = file.get_tensor(name)
+    if int(about["parts"]) != len(paths):
+        raise ValueError(
+            f"{folder}: must hold {about['parts']} parts ({PATTERN}), got {len(paths)}"
+        )
+    if tuple(json.loads(about["vocabulary"])) != TOKENS:
+        raise ValueError(f"{folder}: these weights were trained for another vocabulary")
+    with torch.device("meta"):
+        network = TinyNetwork(TinySettings(**json.loads(about["settings"])))
+    network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)
+    return network
+
+
+def load_tiny(
+    folder: Path | None = None,
+    *,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype | None = None,
+) -> PriorTiny:
+    """The tiny prior from a folder, by default the one that ships; ready to use.
+
+    `dtype` is what it computes in: by default bfloat16 where that is quick.
+    """
+    network = load_network(folder or shipped_weights())
+    return PriorTiny(network.to(device, dtype or quick_dtype(device)))

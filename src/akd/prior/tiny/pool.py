@@ -1,0 +1,139 @@
+"""`Pool`: rendered videos that training draws from, renewed while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.prior.tiny.creatures import Actor
+from akd.prior.tiny.film import Footage, film_actor
+from akd.prior.tiny.settings import CameraSettings, TinySettings
+from akd.prior.tiny.vocabulary import NONE, TOKENS
+from akd.splat.render import Rasterizer
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one step is trained on."""
+
+    videos: Float[Tensor, "B T H W 3"]
+    """-1..1."""
+    references: Float[Tensor, "B H W 3"]
+    """-1..1."""
+    tokens: Int[Tensor, "B 3"]
+    """What a caption says."""
+    labels: Int[Tensor, "B"]
+    """Numbers of the classes given to the pool."""
+
+
+class Pool:
+    """A ring of `capacity` videos as bytes on a device, and the actors that refill it."""
+
+    def __init__(
+        self,
+        capacity: int,
+        tiny: TinySettings,
+        cameras: CameraSettings,
+        *,
+        device: torch.device,
+        seed: int,
+        classes: Sequence[str] = (),
+        videos_a_call: int = 24,
+        rasterizer: Rasterizer = "warp",
+    ) -> None:
+        self.tiny, self.cameras, self.device = tiny, cameras, device
+        self.capacity, self.videos_a_call = capacity, videos_a_call
+        self.rasterizer: Rasterizer = rasterizer
+        self.classes = tuple(classes)
+        self.actors: list[Actor] = []
+        self.count = 0
+        """Videos that are there."""
+        self.made = 0
+        """Videos rendered so far."""
+        self.seconds = 0.0
+        """Time spent on rendering."""
+        self._turn = 0
+        self._generator = torch.Generator().manual_seed(seed)
+        self._draw = torch.Generator(device).manual_seed(seed + 1)
+        picture = (tiny.height, tiny.width, 3)
+        self._videos = self._empty(capacity, tiny.frames, *picture)
+        self._references = self._empty(capacity, *picture)
+        self._tokens = torch.zeros(capacity, 4, dtype=torch.long, device=device)
+        self._labels = torch.zeros(capacity, dtype=torch.long, device=device)
+
+    def _empty(self, *shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.uint8, device=self.device)
+
+    def add(self, actor: Actor) -> None:
+        """Take an actor on, and film it at once."""
+        self.actors.append(actor.to(self.device))
+        self._film(self.actors[-1])
+
+    def film_next(self) -> None:
+        """Film the next actor in turn."""
+        self._film(self.actors[self._turn % len(self.actors)])
+        self._turn += 1
+
+    def _film(self, actor: Actor) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        started = time.perf_counter()
+        with torch.no_grad():
+            footage = film_actor(
+                actor, min(self.videos_a_call, self.capacity), generator=self._generator,
+                tiny=self.tiny, cameras=self.cameras, tricks=bool(self.classes),
+                rasterizer=self.rasterizer,
+            )  # fmt: skip
+        self._keep(actor, footage)
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        self.seconds += time.perf_counter() - started
+
+    def _keep(self, actor: Actor, footage: Footage) -> None:
+        count = len(footage.videos)
+        places = (self.made + torch.arange(count)) % self.capacity
+        plan = TOKENS.index("quadruped" if actor.plan == "quadruped" else "biped")
+        tokens = torch.tensor([(*words.tokens(), plan) for words in footage.words])
+        labels = torch.zeros(count, dtype=torch.long)
+        if self.classes:
+            labels = torch.tensor([self.classes.index(label) for label in footage.labels])
+        there = places.to(self.device)
+        self._videos[there] = footage.videos
+        self._references[there] = footage.references
+        self._tokens[there] = tokens.to(self.device)
+        self._labels[there] = labels.to(self.device)
+        self.made += count
+        self.count = min(self.capacity, self.count + count)
+
+    def batch(self, size: int, *, generator: torch.Generator | None = None) -> Batch:
+        """Videos at random, with a caption for each; by default from the pool's own generator."""
+        if self.count == 0:
+            raise ValueError("the pool is empty: film an actor first")
+        device, draw = self.device, generator or self._draw
+        chosen = torch.randint(self.count, (size,), generator=draw, device=device)
+        tokens = caption(self._tokens[chosen], torch.rand(size, 3, generator=draw, device=device))
+        return Batch(
+            self._videos[chosen].float() / 127.5 - 1.0,
+            self._references[chosen].float() / 127.5 - 1.0,
+            tokens,
+            self._labels[chosen],
+        )
+
+
+def caption(truth: Int[Tensor, "B 4"], u: Float[Tensor, "B 3"]) -> Int[Tensor, "B 3"]:
+    """What a caption says of videos whose species, action, manner and body plan are known.
+
+    Half of them name the species, a quarter the body plan, a quarter only `a creature`; three in
+    ten call a gallop running; one in ten keeps the manner to itself. `u` are random, 0..1.
+    """
+    species, action, manner, plan = truth.unbind(-1)
+    nothing = torch.full_like(species, TOKENS.index(NONE))
+    creature = torch.where(u[:, 0] < 0.5, species, torch.where(u[:, 0] < 0.75, plan, nothing))
+    gallops = (action == TOKENS.index("gallop")) & (u[:, 1] < 0.3)
+    action = torch.where(gallops, torch.full_like(action, TOKENS.index("run")), action)
+    return torch.stack((creature, action, torch.where(u[:, 2] < 0.9, manner, nothing)), dim=-1)

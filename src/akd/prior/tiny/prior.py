@@ -1,0 +1,125 @@
+"""`PriorTiny`: the small network behind the `VideoPrior` protocol."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.prior import estimate
+from akd.prior.protocol import Condition
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.vocabulary import NONE, Words, read_prompt
+from akd.scene.settings import SceneStyle
+
+
+def cosine_signal(t: Float[Tensor, "B"]) -> tuple[Float[Tensor, "B"], Float[Tensor, "B"]]:
+    """alpha = cos(pi t / 2), sigma = sin(pi t / 2): the cosine schedule, variance preserving.
+
+    diffusers' `squaredcos_cap_v2` is the same with an offset of 0.008 and in numbered steps.
+    """
+    angle = 0.5 * math.pi * t
+    return angle.cos(), angle.sin()
+
+
+class PriorTiny:
+    """A video diffusion model in pixels: latents are the videos themselves, scaled to -1..1."""
+
+    name = "tiny"
+    style = SceneStyle.ROLES
+    takes_reference = True
+
+    def __init__(self, network: TinyNetwork) -> None:
+        self.network = network.eval().requires_grad_(False)
+        settings = network.settings
+        self.frames, self.width, self.height = settings.frames, settings.width, settings.height
+        self.fps = settings.fps
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.network.no_reference.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What it computes in."""
+        return self.network.no_reference.dtype
+
+    def condition(
+        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+    ) -> Condition:
+        """Words of the closed vocabulary and a reference picture (sRGB 0..1) of the video's size.
+
+        Raises `ValueError`, one line that lists what is known, for an unknown action.
+        """
+        return self.condition_of(read_prompt(prompt), reference=reference)
+
+    def condition_of(
+        self, words: Words, *, reference: Float[Tensor, "H W 3"] | None = None
+    ) -> Condition:
+        """The same for words that have been read."""
+        if reference is not None and reference.shape[:2] != (self.height, self.width):
+            raise ValueError(
+                f"reference must be a picture of {self.width} x {self.height} pixels, got "
+                f"{reference.shape[1]} x {reference.shape[0]}"
+            )
+        with torch.no_grad():
+            tokens = torch.tensor([words.tokens()], device=self.device)
+            text = self.network.text(tokens)[0]
+        return Condition(text, None if reference is None else reference.to(self.device))
+
+    def unconditioned(self, condition: Condition) -> Condition:
+        """The same character, nothing said of what it does."""
+        return self.condition_of(Words(NONE, NONE, NONE), reference=condition.reference)
+
+    def encode(self, video: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B T H W 3"]:
+        """Videos (sRGB 0..1) as latents in -1..1."""
+        wanted = (self.frames, self.height, self.width, 3)
+        if video.shape[1:] != wanted:
+            raise ValueError(
+                f"video must be of shape [B, {', '.join(map(str, wanted))}], got "
+                f"{list(video.shape)}"
+            )
+        return 2.0 * video - 1.0
+
+    def decode(self, latents: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B T H W 3"]:
+        """Latents as videos, sRGB about 0..1."""
+        return 0.5 * latents + 0.5
+
+    def signal(self, t: Float[Tensor, "B"]) -> tuple[Float[Tensor, "B"], Float[Tensor, "B"]]:
+        """alpha(t) and sigma(t)."""
+        return cosine_signal(t)
+
+    def add_noise(self, latents: Tensor, noise: Tensor, t: Float[Tensor, "B"]) -> Tensor:
+        """alpha(t) z + sigma(t) e."""
+        alpha, sigma = self.signal(t)
+        return estimate.add_noise(latents, noise, alpha=alpha, sigma=sigma)
+
+    @torch.no_grad()
+    def predict(
+        self,
+        latents: Float[Tensor, "B T H W 3"],
+        t: Float[Tensor, "B"],
+        conditions: Sequence[Condition],
+    ) -> Float[Tensor, "B T H W 3"]:
+        """The clean estimate, float32, one condition a row. No gradient passes."""
+        if not len(latents) == len(t) == len(conditions):
+            raise ValueError(
+                f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
+                f"{len(conditions)}"
+            )
+        kind = self.dtype
+        blank = latents.new_zeros(self.height, self.width, 3)
+        pictures = [blank if c.reference is None else 2.0 * c.reference - 1.0 for c in conditions]
+        has = torch.tensor([c.reference is not None for c in conditions], device=latents.device)
+        clean = self.network(
+            latents.to(kind),
+            t.to(latents.device),
+            torch.stack([c.text for c in conditions]).to(kind),
+            torch.stack(pictures).to(kind),
+            has,
+        )
+        return clean.float()

@@ -1,0 +1,54 @@
+"""Videos out of a prior: deterministic steps from noise to a clean video (DDIM, eta 0)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from akd.prior.estimate import add_noise, implied_noise
+from akd.prior.guidance import guide
+from akd.prior.protocol import Condition, VideoPrior
+
+
+@torch.no_grad()
+def sample_latents(
+    prior: VideoPrior,
+    conditions: Sequence[Condition],
+    noise: Tensor,
+    *,
+    steps: int = 40,
+    scale: float = 3.0,
+    rescale: float = 0.0,
+    first: float = 0.995,
+    bound: float | None = None,
+) -> Tensor:
+    """Clean latents, one row a condition, from `noise` of the latents' shape.
+
+    `scale` and `rescale` are those of `akd.prior.guidance.guide`; `first` is the time at which
+    the noise counts as such. `bound` clamps estimates to -bound..bound where latents are bounded.
+    """
+    if len(conditions) != len(noise):
+        raise ValueError(f"{len(conditions)} conditions cannot serve {len(noise)} rows of noise")
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
+    rows = len(noise)
+    empty = [prior.unconditioned(c) for c in conditions]
+    times = torch.linspace(first, 0.0, steps + 1, device=noise.device)
+    z, clean = noise, noise
+    for now, after in pairwise(times):
+        t = now.expand(rows)
+        if scale == 1.0:
+            clean = prior.predict(z, t, list(conditions))
+        else:
+            both = prior.predict(torch.cat((z, z)), torch.cat((t, t)), [*conditions, *empty])
+            clean = guide(both[:rows], both[rows:], scale=scale, rescale=rescale)
+        if bound is not None:
+            clean = clean.clamp(-bound, bound)
+        alpha, sigma = prior.signal(t)
+        e = implied_noise(clean, z, alpha=alpha, sigma=sigma)
+        alpha, sigma = prior.signal(after.expand(rows))
+        z = add_noise(clean, e, alpha=alpha, sigma=sigma)
+    return clean

@@ -1,0 +1,97 @@
+"""Settings of the tiny prior and of its training: no torch here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TinySettings:
+    """Size of the videos and of the network. Saved with the weights."""
+
+    frames: int = 16
+    width: int = 64
+    """Pixels."""
+    height: int = 64
+    """Pixels."""
+    fps: float = 12.0
+    patch: int = 8
+    """Side of a patch, pixels."""
+    patch_frames: int = 2
+    """Frames that a patch spans."""
+    channels: int = 384
+    """Width of the transformer."""
+    layers: int = 8
+    heads: int = 6
+    text_channels: int = 128
+    """Width of the text embedding."""
+    refine_channels: int = 32
+    """Width of the small convolutions over the output."""
+
+    def __post_init__(self) -> None:
+        if self.width % self.patch or self.height % self.patch:
+            raise ValueError(
+                f"width and height must be multiples of patch {self.patch}, got "
+                f"{self.width} x {self.height}"
+            )
+        if self.frames % self.patch_frames:
+            raise ValueError(
+                f"frames must be a multiple of patch_frames {self.patch_frames}, got {self.frames}"
+            )
+        if self.channels % self.heads:
+            raise ValueError(
+                f"channels must be a multiple of heads {self.heads}, got {self.channels}"
+            )
+
+
+@dataclass(frozen=True)
+class CameraSettings:
+    """Where the cameras of the training videos stood; angles in radians, from either side."""
+
+    azimuth: tuple[float, float] = (math.radians(45.0), math.radians(135.0))
+    """From the way the character faces."""
+    elevation: tuple[float, float] = (math.radians(4.0), math.radians(22.0))
+    zoom: tuple[float, float] = (0.9, 1.06)
+    """At 1 the sphere around the character just fits the picture: it fills the frame."""
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """The creatures and the rendered videos that training draws from."""
+
+    creatures: int = 640
+    """How many are built, spread evenly over the species."""
+    vertices: int = 1500
+    """Of a creature's mesh."""
+    splats: int = 2500
+    """Gaussians on a creature."""
+    styles: int = 2
+    """Performances of each action, each in a manner of its own."""
+    videos: int = 120_000
+    """How many rendered videos are held; the oldest make room for new ones."""
+    videos_a_call: int = 48
+    """Videos of one creature that are rendered in one go."""
+    ready: int = 4_000
+    """Training starts when so many are there."""
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How the network is trained."""
+
+    batch: int = 256
+    learning_rate: float = 6e-4
+    warm_up: int = 500
+    """Steps over which the learning rate rises from zero."""
+    weight_decay: float = 0.01
+    ema: float = 0.9995
+    """How slowly the averaged weights, which are the ones that ship, follow."""
+    drop_words: float = 0.12
+    """Share of samples trained without words, so that guidance has something to lead away from."""
+    drop_reference: float = 0.12
+    """Share of samples trained without the reference picture."""
+    render_share: float = 0.15
+    """Share of the time spent on rendering new videos once the pool is full."""
+    checkpoint_seconds: float = 60.0
+    sheet_seconds: float = 120.0

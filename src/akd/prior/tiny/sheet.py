@@ -1,0 +1,63 @@
+"""Contact sheets: what the prior makes, one video a row, the reference picture first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.prior.protocol import Condition
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.pool import Pool
+from akd.prior.tiny.prior import PriorTiny
+from akd.prior.tiny.sample import sample_latents
+
+
+def write_rows(
+    path: Path,
+    references: Float[Tensor, "K H W 3"],
+    videos: Float[Tensor, "K T H W 3"],
+    *,
+    captions: Sequence[str] = (),
+    every: int = 2,
+    zoom: int = 1,
+) -> Path:
+    """Write a PNG; pictures are sRGB 0..1. `captions` are written into the rows' first pictures."""
+    from PIL import Image, ImageDraw
+
+    rows = torch.cat((references[:, None], videos[:, ::every]), dim=1)
+    pixels = (rows.detach().float().cpu().clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8).numpy()
+    picture = np.concatenate([np.concatenate(list(row), axis=1) for row in pixels], axis=0)
+    picture = np.kron(picture, np.ones((zoom, zoom, 1), dtype=np.uint8))
+    image = Image.fromarray(picture)
+    draw = ImageDraw.Draw(image)
+    for k, text in enumerate(captions):
+        draw.text((2, k * zoom * references.shape[1] + 1), text, fill=(0, 0, 0))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.save(path)
+    return path
+
+
+@torch.no_grad()
+def write_sheet(
+    network: TinyNetwork, videos: Pool, path: Path, *, rows: int = 8, steps: int = 24
+) -> Path:
+    """Samples for captions and references of the pool, each below the true video."""
+    # A draw of its own: how often sheets are written must not change the training.
+    draw = torch.Generator(videos.device).manual_seed(0)
+    batch = videos.batch(rows, generator=draw)
+    prior = PriorTiny(network)
+    with torch.autocast(videos.device.type, torch.bfloat16):
+        conditions = [
+            Condition(text, 0.5 * reference + 0.5)
+            for text, reference in zip(network.text(batch.tokens), batch.references, strict=True)
+        ]
+        noise = torch.randn(batch.videos.shape, generator=draw, device=videos.device)
+        clean = sample_latents(prior, conditions, noise, steps=steps, scale=3.0, bound=1.0)
+    both = torch.stack((batch.videos, clean), dim=1).flatten(0, 1)
+    references = batch.references.repeat_interleave(2, dim=0)
+    return write_rows(path, 0.5 * references + 0.5, 0.5 * both + 0.5)

@@ -1,0 +1,339 @@
+"""Training of the tiny prior, from nothing to weights: creatures, videos, network.
+
+The creatures are built by other processes while the first of them are already filmed and learnt
+from. Whatever is needed to go on is saved every minute or so.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from akd.prior.tiny.backend import choose_rasterizer
+from akd.prior.tiny.creatures import Actor, build_actors, cast_list
+from akd.prior.tiny.load import save_tiny
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.pool import Batch, Pool
+from akd.prior.tiny.prior import cosine_signal
+from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings, TrainSettings
+from akd.prior.tiny.sheet import write_sheet
+from akd.prior.tiny.vocabulary import NONE, TOKENS
+from akd.splits import zoo_seed_trains
+
+FIRST_SEED = 1000
+
+
+@dataclass
+class Progress:
+    """Where training stands; saved with it."""
+
+    step: int = 0
+    seconds: float = 0.0
+    """Spent on training so far, over all runs."""
+    loss: float = float("nan")
+    """Running mean."""
+    samples: int = 0
+
+
+class Trainer:
+    """The network, its average, the optimiser and their progress."""
+
+    def __init__(
+        self, tiny: TinySettings, settings: TrainSettings, *, device: torch.device, seed: int
+    ) -> None:
+        self.settings, self.device = settings, device
+        torch.manual_seed(seed)
+        self.network = TinyNetwork(tiny).to(device)
+        self.average = copy.deepcopy(self.network).requires_grad_(False)
+        self.progress = Progress()
+        self._call: Callable[..., Tensor] = self.network
+        fused = device.type == "cuda"
+        self.optimiser = torch.optim.AdamW(
+            self.network.parameters(), lr=settings.learning_rate, betas=(0.9, 0.99),
+            weight_decay=settings.weight_decay, fused=fused,
+        )  # fmt: skip
+        self._noise = torch.Generator(device).manual_seed(seed + 2)
+
+    def compile(self, tiny: TinySettings) -> None:
+        """Compile the network where that works; otherwise say why not and go on without."""
+        started = time.perf_counter()
+        batch = self.settings.batch
+        shape = (tiny.frames, tiny.height, tiny.width, 3)
+        blank = Batch(
+            torch.zeros(batch, *shape, device=self.device),
+            torch.zeros(batch, *shape[1:], device=self.device),
+            torch.zeros(batch, 3, dtype=torch.long, device=self.device),
+            torch.zeros(batch, dtype=torch.long, device=self.device),
+        )
+        try:
+            self._call = torch.compile(self.network)
+            self.loss(blank).backward()
+        except Exception as error:  # a compiler may fail in many ways; plain torch still works
+            print(f"not compiled: {type(error).__name__}: {str(error)[:300]}", flush=True)
+            self._call = self.network
+        self.network.zero_grad(set_to_none=True)
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        print(f"network compiled in {time.perf_counter() - started:.1f} s", flush=True)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Mean squared error of the clean estimate at random times, weighted by 1 / sigma^2."""
+        rows, device, draw = len(batch.videos), self.device, self._noise
+
+        def uniform() -> Tensor:
+            return torch.rand(rows, generator=draw, device=device)
+
+        # Times lie around the middle, where it is decided what moves.
+        t = torch.sigmoid(1.1 * torch.randn(rows, generator=draw, device=device) + 0.3)
+        alpha, sigma = (x[:, None, None, None, None] for x in cosine_signal(t))
+        noise = torch.randn(batch.videos.shape, generator=draw, device=device)
+        silent = uniform() < self.settings.drop_words
+        tokens = batch.tokens.masked_fill(silent[:, None], TOKENS.index(NONE))
+        has_reference = uniform() >= self.settings.drop_reference
+        with torch.autocast(device.type, torch.bfloat16):
+            text = self.network.text(tokens)
+            clean = self._call(
+                alpha * batch.videos + sigma * noise, t, text, batch.references, has_reference
+            )
+        error = (clean.float() - batch.videos) ** 2
+        return (error / (sigma**2).clamp_min(0.02)).mean()
+
+    def step(self, batch: Batch, *, part: float) -> None:
+        """One step; `part` of the whole training is over, 0..1."""
+        s, progress = self.settings, self.progress
+        # Full speed for a third of the time, then down to nothing.
+        slow = min(1.0, 1.5 * (1.0 - part)) + 1e-3
+        rate = s.learning_rate * min(1.0, (progress.step + 1) / s.warm_up) * slow
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        loss = self.loss(batch)
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimiser.step()
+        keep = min(s.ema, (progress.step + 1) / (progress.step + 10))
+        with torch.no_grad():
+            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
+            for slow_one, quick_one in pairs:
+                slow_one.lerp_(quick_one, 1.0 - keep)
+        progress.step += 1
+        progress.samples += len(batch.videos)
+        if progress.step % 20 == 1:
+            # Reading the loss waits for the device, so not at every step.
+            value = float(loss.detach())
+            if not value < 1e4:
+                raise FloatingPointError(f"the loss is {value} at step {progress.step}")
+            first = progress.loss != progress.loss
+            progress.loss = value if first else 0.9 * progress.loss + 0.1 * value
+
+    def save(self, path: Path) -> None:
+        """Write all that is needed to go on."""
+        from safetensors.torch import save_file
+
+        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
+        tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
+        names = [name for name, _ in self.network.named_parameters()]
+        for name, parameter in zip(names, self.network.parameters(), strict=True):
+            for key, value in self.optimiser.state.get(parameter, {}).items():
+                tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
+        tensors = {k: v.detach().to("cpu", copy=True).contiguous() for k, v in tensors.items()}
+        part = path.with_suffix(".part")
+        save_file(tensors, part, metadata={"progress": json.dumps(asdict(self.progress))})
+        part.replace(path)
+
+    def restore(self, path: Path) -> None:
+        """Go on from what `save` wrote."""
+        from safetensors import safe_open
+
+        with safe_open(path, "pt") as file:
+            self.progress = Progress(**json.loads((file.metadata() or {})["progress"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        for prefix, module in (("network.", self.network), ("average.", self.average)):
+            module.load_state_dict(
+                {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            )
+        for name, parameter in self.network.named_parameters():
+            state = self.optimiser.state[parameter]
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                value = tensors.get(f"optimiser.{key}.{name}")
+                if value is not None:
+                    on_device = key != "step" or self.device.type == "cuda"
+                    state[key] = value.to(self.device) if on_device else value
+
+
+def train(
+    out: Path,
+    *,
+    minutes: float,
+    device: torch.device,
+    seed: int = 0,
+    stop_after: float | None = None,
+    workers: int = 0,
+    tiny: TinySettings | None = None,
+    cameras: CameraSettings | None = None,
+    pool: PoolSettings | None = None,
+    settings: TrainSettings | None = None,
+    compiled: bool = True,
+) -> TinyNetwork:
+    """Train for `minutes` in all and return the averaged network; everything is under `out`.
+
+    The clock counts everything, the building of creatures too. After `stop_after` minutes of this
+    run it stops and saves; the same call goes on from there. Creatures are cached in `out/actors`,
+    weights are in `out/weights`, a sheet of samples is `out/sheet.png`.
+    """
+    began = time.perf_counter()
+    tiny, cameras = tiny or TinySettings(), cameras or CameraSettings()
+    pool, settings = pool or PoolSettings(), settings or TrainSettings()
+    out.mkdir(parents=True, exist_ok=True)
+    if device.type == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = True
+        torch.backends.cudnn.allow_tf32 = True
+
+    def say(text: str) -> None:
+        print(f"[{time.perf_counter() - began:7.1f} s] {text}", flush=True)
+
+    cast = cast_list(pool.creatures, first_seed=FIRST_SEED)
+    assert all(zoo_seed_trains(seed) for _, seed in cast)
+    feed = build_actors(cast, pool, out / "actors", workers=workers)
+    first = next(feed)  # starts the workers
+    trainer = Trainer(tiny, settings, device=device, seed=seed)
+    size = sum(p.numel() for p in trainer.network.parameters())
+    say(f"{device}: network of {size / 1e6:.1f} M weights, {workers} workers build {len(cast)}")
+    state = out / "state.safetensors"
+    if state.exists():
+        trainer.restore(state)
+        say(f"going on at step {trainer.progress.step}, {trainer.progress.seconds:.0f} s trained")
+    if compiled:
+        trainer.compile(tiny)
+    while first is None:
+        time.sleep(0.05)
+        first = next(feed)
+    rasterizer = choose_rasterizer(first, tiny, device)
+    # Another start of the same training sees other videos.
+    videos = Pool(
+        pool.videos, tiny, cameras, device=device, seed=seed + 1000 * (trainer.progress.step + 1),
+        videos_a_call=pool.videos_a_call, rasterizer=rasterizer,
+    )  # fmt: skip
+    videos.add(first)
+    _fill(videos, feed, pool.ready, say)
+
+    loop = _Loop(out, trainer, videos, feed, settings, began, minutes, stop_after, say)
+    try:
+        loop.run()
+    except KeyboardInterrupt:
+        say("stopped: what there is is saved")
+        loop.save()
+        raise
+    loop.save()
+    write_sheet(trainer.average, videos, out / "sheet.png")
+    report = {
+        "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
+        "samples": trainer.progress.samples, "loss": trainer.progress.loss, "seed": seed,
+        "creatures": len(videos.actors), "first_seed": FIRST_SEED, "rasterizer": rasterizer,
+        "weights": size, "device": _describe(device), "torch": torch.__version__,
+        "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
+        "settings": asdict(settings), "done": loop.done,
+    }  # fmt: skip
+    (out / "training.json").write_text(json.dumps(report, indent=1))
+    feed.close()
+    say(f"saved: {trainer.progress.step} steps, {trainer.progress.samples} videos learnt from")
+    return trainer.average
+
+
+@dataclass
+class _Loop:
+    """The steps of one run, and what happens between them."""
+
+    out: Path
+    trainer: Trainer
+    videos: Pool
+    feed: Generator[Actor | None, None, None]
+    settings: TrainSettings
+    began: float
+    minutes: float
+    stop_after: float | None
+    say: Callable[[str], None]
+    done: bool = False
+    """Whether the whole of the training is over, not only this run."""
+
+    def save(self) -> None:
+        """Write the state and the averaged weights."""
+        self.trainer.save(self.out / "state.safetensors")
+        save_tiny(self.trainer.average, self.out / "weights")
+
+    def run(self) -> None:
+        """Train until the time is up."""
+        progress, settings, videos = self.trainer.progress, self.settings, self.videos
+        before = progress.seconds
+        started = time.perf_counter()
+        save_at, sheet_at = settings.checkpoint_seconds, settings.sheet_seconds
+        tell_at, told, steps, made = 2.0, 0.0, progress.step, videos.made
+        total = 60.0 * self.minutes
+        while True:
+            now = time.perf_counter()
+            here, run = now - started, now - self.began
+            progress.seconds = before + run
+            self.done = progress.seconds >= total
+            if self.done or (self.stop_after is not None and run >= 60.0 * self.stop_after):
+                return
+            self.trainer.step(videos.batch(settings.batch), part=progress.seconds / total)
+            _renew(videos, self.feed, settings, here)
+            if here >= tell_at:
+                rate = (progress.step - steps) * settings.batch / (here - told)
+                self.say(
+                    f"step {progress.step}  loss {progress.loss:.4f}  {rate:.0f} videos/s trained, "
+                    f"{videos.made - made} rendered ({videos.seconds:.0f} s in all), "
+                    f"pool {videos.count}, {len(videos.actors)} creatures, "
+                    f"{progress.seconds / 60.0:.2f} of {self.minutes:g} min"
+                )
+                steps, made, told = progress.step, videos.made, here
+                tell_at = here + (5.0 if here < 40.0 else 20.0)
+            if here >= save_at:
+                self.save()
+                save_at = here + settings.checkpoint_seconds
+            if here >= sheet_at:
+                write_sheet(self.trainer.average, videos, self.out / "sheet.png")
+                sheet_at = here + settings.sheet_seconds
+
+
+def _fill(
+    videos: Pool, feed: Iterator[Actor | None], ready: int, say: Callable[[str], None]
+) -> None:
+    """Film until training can start. While there are few creatures, each is filmed often."""
+    while videos.count < min(ready, videos.capacity):
+        actor = next(feed, None)
+        if actor is not None:
+            videos.add(actor)
+        elif videos.made < 400 * len(videos.actors):
+            videos.film_next()
+        else:
+            time.sleep(0.01)
+    each = 1000.0 * videos.seconds / max(videos.made, 1)
+    say(f"{videos.count} videos of {len(videos.actors)} creatures: {each:.2f} ms a video to render")
+
+
+def _renew(
+    videos: Pool, feed: Iterator[Actor | None], settings: TrainSettings, here: float
+) -> None:
+    """Film new creatures as they come, and the known ones anew, within the share of time."""
+    share = settings.render_share if videos.count == videos.capacity else 0.4
+    if videos.seconds > share * (here + 10.0):
+        return
+    actor = next(feed, None)
+    if actor is not None:
+        videos.add(actor)
+    else:
+        videos.film_next()
+
+
+def _describe(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"CPU, {torch.get_num_threads()} threads"
