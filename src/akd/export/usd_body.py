@@ -5,6 +5,9 @@ perpendicular axes: where the third axis of a joint is tilted, as an arm's is, t
 perpendicular to the first two, and drives pull to zero, where both mean the same.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# usd-core comes without types for what is compiled.
+
 from __future__ import annotations
 
 import math

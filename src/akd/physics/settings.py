@@ -63,6 +63,11 @@ class TrackingSettings:
     """Adam's, on the initial velocity, in body units."""
     smoothness: float = 0.2
     """Weight of the mean absolute second difference of the controls (lambda_3 of the paper)."""
+    grow: float = 0.5
+    """Share of the iterations over which the clip is taken in from its beginning; 0 for all of it
+    from the first."""
+    reach: float = 0.15
+    """Share of the clip taken in at first."""
     clip: float = 5.0
     """Norm to which the adjoint of the state is cut, in body units."""
     clip_every: int = 30

@@ -222,19 +222,26 @@ class _Problem:
             (r.angles[1] - r.angles[0]) * r.fps,
         )
 
-    def loss(self, rollout: State, knots: Float[Tensor, "M D 3"]) -> Float[Tensor, ""]:
-        """L1 distance of the parts from the reference, summed over parts and averaged over frames,
-        and the weighted mean absolute second difference of the controls."""
+    def errors(self, rollout: State) -> Float[Tensor, "G"]:
+        """L1 distance of the parts from the reference, summed over parts, for all frames but the
+        first."""
         at = rollout[self.frames[1:]]
         made = place(self.body, at.position, at.rotation, at.angles)
         centres = self.body.centres[:, None]
         wanted = self.wanted.points(self.body, centres)[1:]
-        apart = (made.points(self.body, centres) - wanted.to(at.position)).abs().sum()
+        apart = (made.points(self.body, centres) - wanted.to(at.position)).abs().flatten(1).sum(1)
         turns = self.wanted.rotations[1:].to(at.position)
         sign = torch.where((made.rotations * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
-        apart = apart + (made.rotations - sign * turns).abs().sum()
-        bend = (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
-        return apart / (len(self.frames) - 1) + self.settings.smoothness * bend
+        return apart + (made.rotations - sign * turns).abs().flatten(1).sum(1)
+
+    def reach(self, iteration: int) -> Float[Tensor, "G"]:
+        """Weights of the frames: those of the beginning first, then more and more of the rest. What
+        comes late depends on all before it, and says little while that is still wrong."""
+        frames = len(self.frames) - 1
+        if not self.settings.grow:
+            return torch.ones(frames)
+        share = self.settings.reach + iteration / (self.settings.grow * self.settings.iterations)
+        return ((share * frames - torch.arange(frames)) / 2.0).clamp(0.0, 1.0)
 
     def solve(self, progress: Progress | None) -> _Solution | None:
         """Adam on knots and initial velocity. None where even the first rollout diverged."""
@@ -262,8 +269,11 @@ class _Problem:
                 State(*(part[None] for part in state.parts())), targets[None], up,
                 clip=s.clip, clip_every=s.clip_every,
             )[0]  # fmt: skip
-            loss = self.loss(rollout, knots)
-            value = float(loss.detach())
+            errors = self.errors(rollout)
+            bend = (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
+            weights = self.reach(iteration).to(errors)
+            loss = (weights * errors).sum() / weights.sum() + s.smoothness * bend
+            value = float((errors.mean() + s.smoothness * bend).detach())
             if not _is_sane(rollout, value):
                 return None if best is None else self._solution(best, losses, failed=True)
             losses.append(value)
