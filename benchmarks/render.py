@@ -2,6 +2,7 @@
 
 python benchmarks/render.py                                  on this CPU
 python benchmarks/render.py --device cuda --against gsplat   on a GPU, beside gsplat in the same run
+python benchmarks/render.py --fit 10                         clouds fitted to ten real assets: PSNR
 
 Every section stands alone: one that fails prints its traceback and the others still run.
 """
@@ -221,7 +222,10 @@ def section_gsplat(device: str) -> None:
     print(f"  gsplat {getattr(package, '__version__', '?')}")
     call = figure(4, 20_000, 30, (720, 480), device, seed=5)
     pull = torch.randn(4, 480, 720, 3, generator=torch.Generator().manual_seed(1)).to(device)
-    agreement("against gsplat", everything(ours, call, pull), everything(gsplat, call, pull))
+    for antialias in (False, True):
+        this = call | {"antialias": antialias}
+        title = "against gsplat, antialiased" if antialias else "against gsplat, classic"
+        agreement(title, everything(ours, this, pull), everything(gsplat, this, pull))
 
 
 def section_budget(device: str, against: str) -> None:
@@ -330,11 +334,89 @@ def section_scaling(device: str) -> None:
         row(f"{side * k} x {side * k} pixels", frames, splats, side * k)
 
 
+FIT_ASSETS = (
+    "khronos/Fox/glTF-Binary/Fox.glb",
+    "khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
+    "threejs/RobotExpressive/RobotExpressive.glb",
+    "mesh2motion/models-variation/fox-cat.glb",
+    "mesh2motion/models-variation/fox-dog.glb",
+    "mesh2motion/models-variation/human-female.glb",
+    "mesh2motion/models/model-spider.glb",
+    "mesh2motion/models/model-bird.glb",
+    "quaternius/single_knight_pack/KnightCharacter.glb",
+    "kenney/character.glb",
+)
+
+
+def section_fit(splats: int, iterations: int, assets: int) -> None:
+    """PSNR inside the silhouette's box, over grey, on views that were not fitted."""
+    from akd.asset.read import read_asset
+    from akd.rig.character import load_character
+    from akd.splat.fit import fit_splats, psnr, random_cameras
+    from akd.splat.paint import Paint
+    from akd.splat.render import render
+    from akd.splat.settings import FitSettings
+    from akd.splat.surface import surface_splats
+    from akd.splat.views import MeshViews
+
+    folder = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
+    grey = torch.tensor([0.5, 0.5, 0.5])
+    print(
+        f"  {'asset':22s} {'cloud':8s} {'Gaussians':>9s} {'seconds':>8s} "
+        f"{'128 px':>7s} {'512 px':>7s}"
+    )
+    rows: dict[str, list[tuple[float, float]]] = {"surface": [], "fitted": []}
+    for name in FIT_ASSETS[:assets]:
+        try:
+            character = load_character(read_asset(folder / name))
+            mesh, paint = character.mesh, Paint.of(character)
+            assert mesh is not None
+            views = MeshViews(mesh, paint)
+            settings = FitSettings(splats=splats, iterations=iterations)
+            for kind, row in rows.items():
+                start = time.perf_counter()
+                if kind == "surface":
+                    cloud = surface_splats(mesh, splats, paint=paint)
+                else:
+                    cloud = fit_splats(mesh, paint=paint, settings=settings)
+                seconds = time.perf_counter() - start
+                quality = []
+                for side in (128, 512):
+                    total, count = 0.0, 5
+                    unseen = torch.Generator().manual_seed(999)
+                    for camera in random_cameras(mesh, count, (side,), unseen):
+                        colour, coverage = views.render(camera, samples=3)
+                        truth = (colour + (1.0 - coverage)[..., None] * grey)[0]
+                        seen = render(cloud, camera).over(grey).clamp(0.0, 1.0)[0].detach()
+                        y, x = torch.nonzero(coverage[0] > 0, as_tuple=True)
+                        box = (slice(y.min(), y.max() + 1), slice(x.min(), x.max() + 1))
+                        total += psnr(seen[box], truth[box])
+                    quality.append(total / count)
+                row.append((quality[0], quality[1]))
+                print(
+                    f"  {Path(name).stem:22s} {kind:8s} {len(cloud):9d} {seconds:8.1f} "
+                    f"{quality[0]:7.2f} {quality[1]:7.2f}",
+                    flush=True,
+                )
+        except Exception:
+            traceback.print_exc(file=sys.stdout)
+    for kind, values in rows.items():
+        if values:
+            mean = torch.tensor(values).mean(0).tolist()
+            print(f"  mean of {len(values)}: {kind:8s} {mean[0]:.2f} dB, {mean[1]:.2f} dB")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--against", choices=("nothing", "gsplat"), default="nothing")
+    parser.add_argument("--fit", type=int, default=0, metavar="ASSETS", help="only fit clouds")
+    parser.add_argument("--fit-splats", type=int, default=20_000)
+    parser.add_argument("--fit-iterations", type=int, default=1000)
     options = parser.parse_args()
+    if options.fit:
+        section_fit(options.fit_splats, options.fit_iterations, options.fit)
+        return
     device, cuda = options.device, options.device.startswith("cuda")
     import warp as wp
 

@@ -46,6 +46,32 @@ def test_the_kernels_made_for_cuda_give_the_twins_pictures(kind: str) -> None:
     assert_same(fast, slow, picture=2e-5, gradient=3e-4)
 
 
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "needles"])
+@pytest.mark.parametrize("tiles", [False, True])
+def test_antialiased_pictures_are_the_twins(kind: str, tiles: bool) -> None:
+    call = random_call(**KINDS[kind]) | {"antialias": True}
+    slow = differentiate(twin, call)
+    fast = differentiate(lambda **c: rasterize(tiles=tiles, **c), as_single(call))
+    assert_same(fast, slow, picture=3e-5, gradient=1e-3)
+
+
+def test_antialiased_splats_smaller_than_a_pixel_keep_their_light() -> None:
+    # A Gaussian of variance v, far below the low-pass 0.3, lights 2 pi sqrt(det) pixels' worth.
+    call = as_single(random_call(1, frames=1, bones=1, influences=1, width=21, height=21))
+    call["camera_from_mesh"] = torch.eye(4)[None, None, :3]
+    call["means"] = torch.tensor([[0.0, 0.0, 2.0]])
+    call["opacities"] = torch.tensor([1.0])
+    call["intrinsics"] = torch.tensor([[40.0, 40.0, 10.5, 10.5]])
+
+    def light(pixels: float, antialias: bool) -> float:
+        call["factors"] = pixels / 20.0 * torch.eye(3)[None]
+        return float((1.0 - rasterize(**call, antialias=antialias)[1]).sum())
+
+    expected = 2.0 * math.pi * 0.2**2
+    assert light(0.2, True) == pytest.approx(expected, rel=0.15)
+    assert light(0.2, False) > 5.0 * expected
+
+
 def test_ordinary_clouds_agree_to_single_precision() -> None:
     call = random_call(200, seed=3)
     fast = differentiate(rasterize, as_single(call))

@@ -26,7 +26,7 @@ def test_fused_pictures_are_those_of_a_cloud_skinned_first() -> None:
         picture, light = rasterize(
             view.camera_from_world[:, None, :3], points, cloud.flat_colours()[None],
             cloud.opacities, torch.zeros(60, 1, dtype=torch.int64), torch.ones(60, 1),
-            torch.cat((view.focal, view.centre), -1), 40, 32, covariances=shapes,
+            torch.cat((view.focal, view.centre), -1), 40, 32, covariances=shapes, antialias=True,
         )  # fmt: skip
         torch.testing.assert_close(picture[0], fused.colour[t], atol=2e-5, rtol=0.0)
         torch.testing.assert_close(light[0], fused.light[t], atol=2e-5, rtol=0.0)

@@ -37,6 +37,9 @@ class SplatCloud:
     """How much; each row sums to one."""
     normals: Float[Tensor, "N 3"] | None = None
     """Unit surface normals in bind space, where the cloud lies on a surface."""
+    antialias: bool = True
+    """Whether opacities make up for the low-pass, so that the cloud looks alike at every size.
+    Clouds of classic 3DGS, such as those read from PLY files, were made without."""
 
     def __len__(self) -> int:
         return self.means.shape[0]
@@ -65,7 +68,7 @@ class SplatCloud:
         return SplatCloud(
             change(self.means), change(self.scales), change(self.rotations),
             change(self.opacities), change(self.sh), change(self.bones), change(self.weights),
-            normals,
+            normals, self.antialias,
         )  # fmt: skip
 
     def __getitem__(self, splats: slice | Tensor) -> SplatCloud:
@@ -114,4 +117,5 @@ class SplatCloud:
             torch.from_numpy(record.sh.copy()).float(),
             torch.zeros(len(means), 1, dtype=torch.int64),
             torch.ones(len(means), 1),
+            antialias=False,
         )

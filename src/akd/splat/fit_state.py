@@ -62,6 +62,7 @@ class FitState:
             torch.cat((v["constant"], v["higher"]), dim=1),
             torch.zeros(count, 1, dtype=torch.int64),
             torch.ones(count, 1),
+            antialias=self.settings.antialias,
         )
 
     def step(self, loss: Tensor) -> None:
@@ -104,13 +105,15 @@ _FIELDS = ("means", "scales", "rotations", "opacities", "sh", "bones", "weights"
 def save_cloud(path: Path, cloud: SplatCloud) -> None:
     """Write a cloud with its bones, whole or not at all."""
     parts = {k: getattr(cloud, k) for k in _FIELDS if getattr(cloud, k) is not None}
-    _save(path, {k: v.detach() for k, v in parts.items()}, {"kind": "cloud"})
+    about = {"kind": "cloud", "antialias": cloud.antialias}
+    _save(path, {k: v.detach() for k, v in parts.items()}, about)
 
 
 def load_cloud(path: Path) -> SplatCloud:
     """Read what `save_cloud` wrote."""
-    parts = load_file(path)
-    return SplatCloud(**parts)
+    with safe_open(path, "pt") as file:
+        about = json.loads(file.metadata()["akd"])
+    return SplatCloud(**load_file(path), antialias=about["antialias"])
 
 
 def _save(path: Path, tensors: dict[str, Tensor], about: dict) -> None:

@@ -58,7 +58,7 @@ def blend(
     centres: wp.array2d(dtype=wp.vec2),
     conics: wp.array2d(dtype=wp.vec3),
     extents: wp.array2d(dtype=wp.vec2),
-    opacities: wp.array(dtype=float),
+    strengths: wp.array2d(dtype=float),
     colours: wp.array2d(dtype=wp.vec3),
     width: int,
     height: int,
@@ -87,7 +87,7 @@ def blend(
         if y0 < y1:
             q = conics[t, n]
             c = colours[layer, n]
-            o = opacities[n]
+            o = strengths[t, n]
             reach2 = reach(o)
             ratio_step = wp.exp(-q[0])
             for y in range(y0, y1):
@@ -128,7 +128,7 @@ def blend_backward(
     centres: wp.array2d(dtype=wp.vec2),
     conics: wp.array2d(dtype=wp.vec3),
     extents: wp.array2d(dtype=wp.vec2),
-    opacities: wp.array(dtype=float),
+    strengths: wp.array2d(dtype=float),
     colours: wp.array2d(dtype=wp.vec3),
     width: int,
     height: int,
@@ -172,7 +172,7 @@ def blend_backward(
         if y0 < y1:
             q = conics[t, n]
             c = colours[layer, n]
-            o = opacities[n]
+            o = strengths[t, n]
             reach2 = reach(o)
             ratio_step = wp.exp(-q[0])
             for y in range(y0, y1):

@@ -41,8 +41,10 @@ def project_backward_all(
     means: wp.array(dtype=wp.vec3),
     factors: wp.array(dtype=wp.mat33),
     intrinsics: wp.array(dtype=wp.vec4),
+    opacities: wp.array(dtype=float),
     width: int,
     height: int,
+    antialias: int,
     first_frame: int,
     frames_each: int,
     conics: wp.array2d(dtype=wp.vec3),
@@ -74,15 +76,16 @@ def project_backward_all(
         else:
             g = gradients[i, n]
             phi = blend_transforms(transforms, t, n, bones, weights)
-            one, flat, linear = project_backward_one(
-                phi, mean, factor, intrinsics[t], width, height, conic, g
-            )
+            one, flat, linear, d_opacity = project_backward_one(
+                phi, mean, factor, intrinsics[t], width, height, conic,
+                opacities[n], antialias, g,
+            )  # fmt: skip
             d_phi[i, n] = one
             if cloud_too == 1:
                 d_seen = wp.vec3(one[0, 3], one[1, 3], one[2, 3])
                 s_mean = s_mean + wp.transpose(linear_part(phi)) * d_seen
                 s_covariance = s_covariance + pull_covariance(flat, linear)
-                s_opacity = s_opacity + g[5]
+                s_opacity = s_opacity + d_opacity
                 c = wp.vec3(g[6], g[7], g[8])
                 if d_colours.shape[0] > 1:
                     d_colours[t, n] = c

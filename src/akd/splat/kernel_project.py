@@ -50,14 +50,16 @@ def project(
     grounds: wp.array(dtype=wp.vec4),
     width: int,
     height: int,
+    antialias: int,
     first_frame: int,
     first_splat: int,
     centres: wp.array2d(dtype=wp.vec2),
     conics: wp.array2d(dtype=wp.vec3),
     extents: wp.array2d(dtype=wp.vec2),
+    strengths: wp.array2d(dtype=float),
     keys: wp.array2d(dtype=wp.int64),
 ):
-    """Centre, inverse covariance, half size of the box where alpha >= ALPHA_MIN, and sort key.
+    """Centre, inverse covariance, half size of the box where alpha >= ALPHA_MIN, opacity, sort key.
 
     A key is the depth's bits and, below them, the index: sorting keys sorts by depth, and equal
     depths keep the order of the cloud. A Gaussian that is not drawn has a conic of zeros.
@@ -97,7 +99,12 @@ def project(
         return
     # Lagrange's identity: for a needle, xx * yy - xy * xy would lose every digit.
     cross = wp.cross(r0, r1)
-    det = wp.dot(cross, cross) + LOW_PASS * (xx + yy) + LOW_PASS * LOW_PASS
+    sharp = wp.dot(cross, cross)
+    det = sharp + LOW_PASS * (xx + yy) + LOW_PASS * LOW_PASS
+    if antialias == 1:
+        o = o * wp.sqrt(sharp / det)
+        if not (o >= ALPHA_MIN):
+            return
     xx += LOW_PASS
     yy += LOW_PASS
     size = wp.sqrt(reach(o))
@@ -108,6 +115,7 @@ def project(
     centres[t, n] = wp.vec2(x, y)
     conics[t, n] = wp.vec3(yy / det, -xy / det, xx / det)
     extents[t, n] = wp.vec2(ex, ey)
+    strengths[t, n] = o
     bits = wp.int64(wp.cast(seen[2], wp.int32))
     keys[t, n] = (bits << wp.int64(32)) | wp.int64(n)
 
@@ -122,11 +130,14 @@ def project_backward_one(
     width: int,
     height: int,
     conic: wp.vec3,
+    opacity: float,
+    antialias: int,
     g: vec9,
 ):
-    """Gradients to phi (3x4) and to the covariance's image in the camera frame's Jacobian.
+    """Back through the projection of one Gaussian.
 
-    Returns (d loss / d phi, 2x2 d loss / d projected covariance, the 2x3 map mesh -> picture).
+    Returns d loss / d phi (3x4), 2x2 d loss / d projected covariance, the 2x3 map from the mesh to
+    the picture, and d loss / d opacity.
     """
     seen = seen_from_camera(phi, mean)
     linear = linear_part(phi)
@@ -136,6 +147,22 @@ def project_backward_one(
     q = wp.mat22(conic[0], conic[1], conic[1], conic[2])
     # d loss / d conic, symmetric, then through the inverse: dC = -Q dQ Q.
     flat = -(q * wp.mat22(g[2], 0.5 * g[3], 0.5 * g[3], g[4]) * q)
+    d_opacity = g[5]
+    if antialias == 1:
+        # k = sqrt(det S / det (S + low-pass)); dk = k/2 (S^-1 - (S + low-pass)^-1) : dS. What is
+        # drawn has k >= ALPHA_MIN, so det S is not zero.
+        r0 = wp.vec3(a[0, 0], a[0, 1], a[0, 2])
+        r1 = wp.vec3(a[1, 0], a[1, 1], a[1, 2])
+        cross = wp.cross(r0, r1)
+        sharp = wp.dot(cross, cross)
+        xx = wp.dot(r0, r0)
+        xy = wp.dot(r0, r1)
+        yy = wp.dot(r1, r1)
+        k2 = sharp / (sharp + LOW_PASS * (xx + yy) + LOW_PASS * LOW_PASS)
+        scale = wp.sqrt(k2)
+        inverse = wp.mat22(yy / sharp, -xy / sharp, -xy / sharp, xx / sharp)
+        flat = flat + (0.5 * g[5] * opacity * scale) * (inverse - q)
+        d_opacity = g[5] * scale
     d_a = 2.0 * (flat * a)
     d_p = d_a * wp.transpose(spread)
     d_linear = wp.transpose(p) * d_a * wp.transpose(factor)
@@ -167,7 +194,7 @@ def project_backward_one(
         d_linear[1, 0], d_linear[1, 1], d_linear[1, 2], dy,
         d_linear[2, 0], d_linear[2, 1], d_linear[2, 2], dz,
     )  # fmt: skip
-    return d_phi, flat, p * linear
+    return d_phi, flat, p * linear, d_opacity
 
 
 @wp.func
@@ -187,8 +214,10 @@ def project_backward(
     means: wp.array(dtype=wp.vec3),
     factors: wp.array(dtype=wp.mat33),
     intrinsics: wp.array(dtype=wp.vec4),
+    opacities: wp.array(dtype=float),
     width: int,
     height: int,
+    antialias: int,
     t: int,
     first_splat: int,
     bone_slot: int,
@@ -217,9 +246,10 @@ def project_backward(
         g = g + flat_gradients[flat_slot, band, n]
     phi = blend_transforms(transforms, t, n, bones, weights)
     mean = means[n]
-    d_phi, flat, linear = project_backward_one(
-        phi, mean, factors[n], intrinsics[t], width, height, conics[t, n], g
-    )
+    d_phi, flat, linear, d_opacity = project_backward_one(
+        phi, mean, factors[n], intrinsics[t], width, height, conics[t, n],
+        opacities[n], antialias, g,
+    )  # fmt: skip
     for k in range(bones.shape[1]):
         w = weights[n, k]
         if w != 0.0:
@@ -229,6 +259,6 @@ def project_backward(
         d_seen = wp.vec3(d_phi[0, 3], d_phi[1, 3], d_phi[2, 3])
         d_means[slot, n] = d_means[slot, n] + wp.transpose(linear_part(phi)) * d_seen
         d_covariances[slot, n] = d_covariances[slot, n] + pull_covariance(flat, linear)
-        d_opacities[slot, n] = d_opacities[slot, n] + g[5]
+        d_opacities[slot, n] = d_opacities[slot, n] + d_opacity
         c = wp.vec3(g[6], g[7], g[8])
         d_colours[slot, layer, n] = d_colours[slot, layer, n] + c

@@ -148,7 +148,7 @@ def count_tiles(
     centres: wp.array2d(dtype=wp.vec2),
     conics: wp.array2d(dtype=wp.vec3),
     extents: wp.array2d(dtype=wp.vec2),
-    opacities: wp.array(dtype=float),
+    strengths: wp.array2d(dtype=float),
     tile: int,
     width: int,
     height: int,
@@ -161,7 +161,7 @@ def count_tiles(
     if conic[0] > 0.0:
         centre = centres[t, n]
         extent = extents[t, n]
-        reach2 = reach(opacities[n])
+        reach2 = reach(strengths[t, n])
         first, last = rows_of(centre, extent, tile, height)
         for row in range(first, last):
             a, b = tiles_of_row(centre, conic, extent, reach2, row, tile, width, height)
@@ -176,7 +176,7 @@ def list_tiles(
     conics: wp.array2d(dtype=wp.vec3),
     extents: wp.array2d(dtype=wp.vec2),
     depths: wp.array2d(dtype=wp.int64),
-    opacities: wp.array(dtype=float),
+    strengths: wp.array2d(dtype=float),
     tile: int,
     width: int,
     height: int,
@@ -196,7 +196,7 @@ def list_tiles(
         centre = centres[t, n]
         conic = conics[t, n]
         extent = extents[t, n]
-        reach2 = reach(opacities[n])
+        reach2 = reach(strengths[t, n])
         depth = depths[t, n] >> wp.int64(32)
         place = ends[t, n] - counts[t, n] - base
         first, last = rows_of(centre, extent, tile, height)
@@ -253,7 +253,7 @@ def blend_tiles(
     ranges: wp.array2d(dtype=wp.int32),
     centres: wp.array(dtype=wp.vec2),
     conics: wp.array(dtype=wp.vec3),
-    opacities: wp.array(dtype=float),
+    strengths: wp.array(dtype=float),
     colours: wp.array2d(dtype=wp.vec3),
     tile: int,
     width: int,
@@ -266,7 +266,7 @@ def blend_tiles(
     """Forward: one lane a pixel, front to back through the tile's list."""
     index, lane = wp.tid()
     t, y, x = pixel_of(index, lane, tile, tiles_x, tiles_y)
-    splats = opacities.shape[0]
+    splats = colours.shape[1]
     layer = wp.min(t, colours.shape[0] - 1)
     px = float(x) + 0.5
     py = float(y) + 0.5
@@ -287,7 +287,7 @@ def blend_tiles(
         m = centres[place]
         q = conics[place]
         n = place - t * splats
-        o = opacities[n]
+        o = strengths[place]
         dx = px - m[0]
         dy = py - m[1]
         power = -0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy
@@ -317,7 +317,7 @@ def blend_tiles_backward(
     ranges: wp.array2d(dtype=wp.int32),
     centres: wp.array(dtype=wp.vec2),
     conics: wp.array(dtype=wp.vec3),
-    opacities: wp.array(dtype=float),
+    strengths: wp.array(dtype=float),
     colours: wp.array2d(dtype=wp.vec3),
     tile: int,
     width: int,
@@ -335,13 +335,13 @@ def blend_tiles_backward(
 ):
     """Backward, front to back again (see `akd.splat.kernel_blend`).
 
-    Adds to gradients[place - first_place]; `wanted` is 5 where only the shape's gradients are
-    (centre and conic), 9 where opacity and colour are wanted too.
+    Adds to gradients[place - first_place]; `wanted` numbers of each: 5 for the shape alone
+    (centre and conic), 6 with the opacity, 9 with the colour too.
     """
     i_tile, lane = wp.tid()
     index = first_tile + i_tile
     t, y, x = pixel_of(index, lane, tile, tiles_x, tiles_y)
-    splats = opacities.shape[0]
+    splats = colours.shape[1]
     layer = wp.min(t, colours.shape[0] - 1)
     px = float(x) + 0.5
     py = float(y) + 0.5
@@ -363,7 +363,7 @@ def blend_tiles_backward(
         m = centres[place]
         q = conics[place]
         n = place - t * splats
-        o = opacities[n]
+        o = strengths[place]
         dx = px - m[0]
         dy = py - m[1]
         e = wp.exp(-0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy)

@@ -62,6 +62,7 @@ class CpuRaster:
         self._centres = torch.empty(*shape, 2)
         self._conics = torch.empty(*shape, 3)
         self._extents = torch.empty(*shape, 2)
+        self._strengths = torch.empty(shape)
         pixels = inputs.width * inputs.height
         self.picture = torch.empty(frames, pixels, 3)
         self.light = torch.empty(frames, pixels)
@@ -71,7 +72,7 @@ class CpuRaster:
             as_warp(self._extents, wp.vec2),
         ]  # fmt: skip
         self._look = [
-            as_warp(inputs.opacities, wp.float32), as_warp(inputs.colours, wp.vec3),
+            as_warp(self._strengths, wp.float32), as_warp(inputs.colours, wp.vec3),
             inputs.width, inputs.height,
         ]  # fmt: skip
         self._key_view = as_warp(self._keys, wp.int64)
@@ -90,9 +91,11 @@ class CpuRaster:
             kernel_project.project,
             (len(frames), len(splats)),
             [
-                *self._cloud, self._look[0], as_warp(self.inputs.intrinsics, wp.vec4),
+                *self._cloud, as_warp(self.inputs.opacities, wp.float32),
+                as_warp(self.inputs.intrinsics, wp.vec4),
                 as_warp(self.inputs.grounds, wp.vec4), self.inputs.width, self.inputs.height,
-                frames.start, splats.start, *self._flat, self._key_view,
+                int(self.inputs.antialias), frames.start, splats.start, *self._flat,
+                self._look[0], self._key_view,
             ],
         )  # fmt: skip
 
@@ -151,7 +154,7 @@ class CpuRaster:
             as_warp(d_transforms, mat34), as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
             as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),
         ]  # fmt: skip
-        intrinsics = as_warp(inputs.intrinsics, wp.vec4)
+        lens = [as_warp(inputs.intrinsics, wp.vec4), as_warp(inputs.opacities, wp.float32)]
 
         def blend(t: int, band: int, slot: int) -> None:
             _launch(
@@ -168,7 +171,8 @@ class CpuRaster:
                 kernel_project.project_backward,
                 len(share),
                 [
-                    *self._cloud, intrinsics, inputs.width, inputs.height, t, share.start,
+                    *self._cloud, *lens, inputs.width, inputs.height, int(inputs.antialias), t,
+                    share.start,
                     bone_slot, slot, self._flat[1], flat_slot, scratch[2],
                     min(t, layers - 1), int(cloud_too), *sums,
                 ],

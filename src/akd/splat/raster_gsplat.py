@@ -25,6 +25,7 @@ def rasterize_gsplat(
     *,
     covariances: Float[Tensor, "N 3 3"],
     grounds: Float[Tensor, "T 4"] | None = None,
+    antialias: bool = False,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """As `akd.splat.rasterize.rasterize`, by way of gsplat."""
     if not means.is_cuda:
@@ -51,6 +52,7 @@ def rasterize_gsplat(
     picture, alpha, _ = rasterization(
         seen, None, None, strengths, colours.expand(frames, splats, 3).contiguous(), view, lens,
         width, height, near_plane=rules.NEAR, eps2d=rules.LOW_PASS, covars=spread, packed=False,
+        rasterize_mode="antialiased" if antialias else "classic",
     )  # fmt: skip
     return picture[:, 0], 1.0 - alpha[:, 0, ..., 0]
 

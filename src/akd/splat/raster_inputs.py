@@ -33,6 +33,7 @@ class Inputs:
     grounds: Tensor
     width: int
     height: int
+    antialias: bool
 
     @property
     def frames(self) -> int:

@@ -91,6 +91,7 @@ class TileRaster:
         self.tiles = (-(-inputs.width // tile), -(-inputs.height // tile))
         self._centres = self._empty(frames, splats, 2)
         self._conics = self._empty(frames, splats, 3)
+        self._strengths = self._empty(frames, splats)
         pixels = inputs.width * inputs.height
         self.picture = self._empty(frames, pixels, 3)
         self.light = self._empty(frames, pixels)
@@ -140,7 +141,7 @@ class TileRaster:
             as_warp(self._ids, wp.int32), as_warp(self._ranges, wp.int32),
             as_warp(self._centres.flatten(0, 1), wp.vec2),
             as_warp(self._conics.flatten(0, 1), wp.vec3),
-            as_warp(inputs.opacities, wp.float32), as_warp(inputs.colours, wp.vec3),
+            as_warp(self._strengths.flatten(), wp.float32), as_warp(inputs.colours, wp.vec3),
             *self._sizes(), *self.tiles,
         ]  # fmt: skip
 
@@ -157,21 +158,22 @@ class TileRaster:
             as_warp(self._centres, wp.vec2), as_warp(self._conics, wp.vec3),
             as_warp(extents, wp.vec2),
         ]  # fmt: skip
-        opacities = as_warp(inputs.opacities, wp.float32)
+        strengths = as_warp(self._strengths, wp.float32)
         self._launch(
             kernel_project.project,
             (frames, splats),
             [
-                *inputs.cloud(), opacities, as_warp(inputs.intrinsics, wp.vec4),
-                as_warp(inputs.grounds, wp.vec4), inputs.width, inputs.height, 0, 0,
-                *flat, as_warp(depths, wp.int64),
+                *inputs.cloud(), as_warp(inputs.opacities, wp.float32),
+                as_warp(inputs.intrinsics, wp.vec4),
+                as_warp(inputs.grounds, wp.vec4), inputs.width, inputs.height,
+                int(inputs.antialias), 0, 0, *flat, strengths, as_warp(depths, wp.int64),
             ],
         )  # fmt: skip
         count_view = as_warp(counts, wp.int32)
         self._launch(
             kernel_tiles.count_tiles,
             (frames, splats),
-            [*flat, opacities, *self._sizes(), count_view],
+            [*flat, strengths, *self._sizes(), count_view],
         )
         ends = counts.flatten().cumsum(0, dtype=torch.int32).view(frames, splats)
         groups = self._groups()
@@ -194,7 +196,7 @@ class TileRaster:
                 kernel_tiles.list_tiles,
                 (len(frames_here), splats),
                 [
-                    *flat, as_warp(depths, wp.int64), opacities, *self._sizes(), tiles_x, tiles_y,
+                    *flat, as_warp(depths, wp.int64), strengths, *self._sizes(), tiles_x, tiles_y,
                     frames_here.start, as_warp(ends, wp.int32), count_view, base,
                     key_array, value_array,
                 ],
@@ -241,6 +243,7 @@ class TileRaster:
             as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
             as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),
         ]  # fmt: skip
+        wanted = 9 if cloud_too else 6 if inputs.antialias else 5
         for frames in self._groups():
             here = len(frames)
             gradients.zero_()
@@ -249,7 +252,7 @@ class TileRaster:
                 (here * per_frame, self.tile * self.tile),
                 [
                     *lists, *seen, *incoming, frames.start * per_frame, frames.start * splats,
-                    9 if cloud_too else 5, as_warp(gradients.flatten(0, 1), vec9),
+                    wanted, as_warp(gradients.flatten(0, 1), vec9),
                 ],
                 128,
             )  # fmt: skip
@@ -259,9 +262,11 @@ class TileRaster:
                 kernel_bones.project_backward_all,
                 (groups, splats),
                 [
-                    *cloud, as_warp(inputs.intrinsics, wp.vec4), inputs.width, inputs.height,
-                    frames.start, each, as_warp(self._conics, wp.vec3), as_warp(gradients, vec9),
-                    int(cloud_too), as_warp(d_phi, mat34), *sums,
+                    *cloud, as_warp(inputs.intrinsics, wp.vec4),
+                    as_warp(inputs.opacities, wp.float32), inputs.width, inputs.height,
+                    int(inputs.antialias), frames.start, each,
+                    as_warp(self._conics, wp.vec3), as_warp(gradients, vec9), int(cloud_too),
+                    as_warp(d_phi, mat34), *sums,
                 ],
                 128,
             )  # fmt: skip

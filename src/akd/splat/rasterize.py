@@ -80,6 +80,7 @@ def rasterize(
     factors: Float[Tensor, "N 3 3"] | None = None,
     covariances: Float[Tensor, "N 3 3"] | None = None,
     grounds: Float[Tensor, "T 4"] | None = None,
+    antialias: bool = False,
     threads: int | None = None,
     tiles: bool | None = None,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
@@ -90,8 +91,10 @@ def rasterize(
     conditioned, a factor M with S = M M^T, such as rotation times scales. `colours` has one layer
     for all frames (C = 1) or one a frame. `intrinsics` are fx, fy, cx, cy in pixels and get no
     gradient. `grounds` are planes in the camera's frame below which Gaussians are switched off.
-    Runs in float32 on the tensors' device; `threads` is for the CPU. `tiles` chooses the kernels:
-    those made for CUDA, or those made for the CPU; None leaves it to the device.
+    `antialias` weakens a Gaussian by as much as the low-pass widens it, so that a cloud looks alike
+    at every size; without it, the picture is that of classic 3DGS. Runs in float32 on the tensors'
+    device; `threads` is for the CPU. `tiles` chooses the kernels: those made for CUDA, or those
+    made for the CPU; None leaves it to the device.
     """
     if (factors is None) == (covariances is None):
         raise ValueError("rasterize needs either factors or covariances, and not both")
@@ -123,6 +126,7 @@ def rasterize(
         grounds=plain(intrinsics.new_zeros(0, 4) if grounds is None else grounds),
         width=width,
         height=height,
+        antialias=antialias,
     )
     by_tiles = means.is_cuda if tiles is None else tiles
     if means.is_cuda and not by_tiles:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -108,18 +108,19 @@ def render_skinned(
         camera_from_mesh, cloud.means, colours, cloud.opacities, cloud.bones, cloud.weights,
         intrinsics, camera.width, camera.height,
     )  # fmt: skip
+    also: dict[str, Any] = {"grounds": grounds, "antialias": cloud.antialias}
     match rasterizer:
         case "warp":
-            pair = rasterize(*given, factors=cloud.factors(), grounds=grounds, threads=threads)
+            pair = rasterize(*given, factors=cloud.factors(), **also, threads=threads)
         case "gsplat":
             from akd.splat.raster_gsplat import rasterize_gsplat
 
-            pair = rasterize_gsplat(*given, covariances=cloud.covariances(), grounds=grounds)
+            pair = rasterize_gsplat(*given, covariances=cloud.covariances(), **also)
         case "twin":
             from akd.splat.twin import rasterize_twin
 
             before, after = given[:2], given[2:]
-            pair = rasterize_twin(*before, cloud.covariances(), *after, grounds=grounds)
+            pair = rasterize_twin(*before, cloud.covariances(), *after, **also)
     return Rendering(*pair)
 
 
@@ -137,6 +138,7 @@ def render(
     still = SplatCloud(
         cloud.means, cloud.scales, cloud.rotations, cloud.opacities, cloud.sh,
         cloud.bones.new_zeros(len(cloud), 1), cloud.weights.new_ones(len(cloud), 1), cloud.normals,
+        cloud.antialias,
     )  # fmt: skip
     return render_skinned(
         still, rest[None, None], camera,

@@ -21,6 +21,9 @@ class FitSettings:
     samples: int = 2
     """Rays a pixel along each side."""
     iterations: int = 2000
+    antialias: bool = True
+    """Fit a cloud that looks alike at every size, for akd's own pictures. False: one for classic
+    3DGS viewers, best seen at the sizes it was fitted at."""
     rate: float = 1.0
     """Multiplies all learning rates."""
     seed: int = 0

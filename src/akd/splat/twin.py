@@ -79,11 +79,13 @@ def rasterize_twin(
     height: int,
     *,
     grounds: Float[Tensor, "T 4"] | None = None,
+    antialias: bool = False,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """Light of the splats over black, and the part of the background's light that passes them.
 
     `colours` has one layer for all frames (C = 1) or one a frame; `grounds` are planes a, b, c, d
     in the camera's frame: a Gaussian whose centre has a x + b y + c z + d < 0 is switched off.
+    `antialias` multiplies opacities by the root of how much the low-pass enlarges the determinant.
     """
     pictures, lights = [], []
     frames = camera_from_mesh.shape[0]
@@ -95,14 +97,20 @@ def rasterize_twin(
         centres, flat, seen = project_twin(phi, means, covariances, intrinsics[t], width, height)
         ground = None if grounds is None else grounds[t]
         wide = (phi[..., :3] @ covariances @ phi[..., :3].mT).diagonal(dim1=-2, dim2=-1).sum(-1)
-        keep = is_drawn(centres, flat, seen, wide, opacities, ground).nonzero().squeeze(-1)
+        strengths = opacities
+        if antialias:
+            low_pass = rules.LOW_PASS * torch.eye(2, dtype=means.dtype, device=means.device)
+            kept = torch.linalg.det(flat - low_pass) / torch.linalg.det(flat)
+            # (The root has no slope at zero; nothing that weak is drawn.)
+            strengths = opacities * kept.clamp_min(1e-9).sqrt()
+        keep = is_drawn(centres, flat, seen, wide, strengths, ground).nonzero().squeeze(-1)
         order = keep[torch.argsort(seen[keep, 2].detach(), stable=True)]
         conic = torch.linalg.inv(flat[order])
         dx = pixels[:, 1:] - centres[order, 0]
         dy = pixels[:, :1] - centres[order, 1]
         distance = conic[:, 0, 0] * dx * dx + conic[:, 1, 1] * dy * dy
         distance = distance + 2.0 * conic[:, 0, 1] * dx * dy
-        alpha = opacities[order] * torch.exp(-0.5 * distance)
+        alpha = strengths[order] * torch.exp(-0.5 * distance)
         alpha = torch.where(alpha < rules.ALPHA_MIN, 0.0, alpha.clamp(max=rules.ALPHA_MAX))
         alpha = alpha * (torch.cumprod(1.0 - alpha, dim=1) > rules.STOP)
         left = torch.cumprod(1.0 - alpha, dim=1)
