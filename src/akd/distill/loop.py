@@ -1,0 +1,142 @@
+"""The loop of distillation: render, ask the prior, follow its gradient back to the joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from akd.distill import losses
+from akd.distill.checkpoint import Checkpoint, capture, restore
+from akd.distill.score import score_gradient, score_loss
+from akd.distill.settings import DistillSettings
+from akd.distill.stage import Stage
+from akd.distill.unknowns import Unknowns
+from akd.prior.protocol import VideoPrior
+
+Report = Callable[[int, int, dict[str, float]], None]
+"""Called with the iteration, how many there are, and the parts of the loss."""
+_MOST_ROLLBACKS = 5
+_RUNAWAY = 20.0
+"""Angles that leave zero by more than this many radians have run away."""
+
+
+@dataclass
+class Keeper:
+    """Where the state is kept: in memory for a roll-back, on disk for another day."""
+
+    path: Path | None = None
+    fingerprint: str = ""
+    good: Checkpoint | None = field(default=None, init=False)
+
+    def keep(self, checkpoint: Checkpoint) -> None:
+        """Remember a state that is sound."""
+        self.good = checkpoint
+        if self.path is not None:
+            checkpoint.save(self.path, fingerprint=self.fingerprint)
+
+    def found(self) -> Checkpoint | None:
+        """A state left behind by an earlier run."""
+        if self.path is None or not self.path.exists():
+            return None
+        return Checkpoint.load(self.path, fingerprint=self.fingerprint)
+
+
+def distil(
+    stage: Stage,
+    prior: VideoPrior,
+    prompt: str,
+    unknowns: Unknowns,
+    settings: DistillSettings,
+    *,
+    generator: torch.Generator,
+    keeper: Keeper | None = None,
+    report: Report | None = None,
+) -> list[dict[str, float]]:
+    """Change the unknowns until the prior finds the video likely. Returns the history of the loss.
+
+    A state found by the keeper is taken up and gives the same result as a run without a stop. A
+    loss that is not finite, or angles that run away, are rolled back to the last sound state with
+    half the learning rate; after five times it stops with `ArithmeticError`.
+    """
+    keeper = keeper or Keeper()
+    optimiser = torch.optim.Adam(unknowns.leaves(), lr=settings.learning_rate, betas=(0.9, 0.99))
+    history: list[dict[str, float]] = []
+    iteration, rollbacks = 0, 0
+    if (found := keeper.found()) is not None:
+        restore(found, unknowns, optimiser, generator)
+        iteration, history = found.iteration, list(found.history)
+        keeper.good = found
+    else:
+        keeper.keep(capture(0, unknowns, optimiser, generator, history))
+    while iteration < settings.iterations:
+        parts = _step(stage, prior, prompt, unknowns, settings, iteration, optimiser, generator)
+        if not _is_sound(unknowns, parts):
+            rollbacks += 1
+            if rollbacks > _MOST_ROLLBACKS or keeper.good is None:
+                raise ArithmeticError(
+                    f"distillation ran away {rollbacks} times, last at iteration {iteration}: "
+                    f"loss {parts['loss']:g}; the last sound state is kept"
+                )
+            restore(keeper.good, unknowns, optimiser, generator)
+            iteration, history = keeper.good.iteration, list(keeper.good.history)
+            for group in optimiser.param_groups:
+                group["lr"] = settings.learning_rate * 0.5**rollbacks
+            continue
+        history.append(parts)
+        iteration += 1
+        if iteration % settings.checkpoint_every == 0 or iteration == settings.iterations:
+            keeper.keep(capture(iteration, unknowns, optimiser, generator, history))
+        if report is not None:
+            report(iteration, settings.iterations, parts)
+    return history
+
+
+def _step(
+    stage: Stage,
+    prior: VideoPrior,
+    prompt: str,
+    unknowns: Unknowns,
+    settings: DistillSettings,
+    iteration: int,
+    optimiser: torch.optim.Optimizer,
+    generator: torch.Generator,
+) -> dict[str, float]:
+    """One iteration, and the parts of its loss."""
+    turn = settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
+    controls = unknowns.controls()
+    bones = stage.bones(controls)
+    video, picture = stage.show(bones, turn=turn)
+    condition = prior.condition(prompt, reference=picture if prior.takes_reference else None)
+    latents = prior.encode(video[None])
+    gradient = score_gradient(
+        prior, latents, condition, settings.score,
+        progress=iteration / settings.iterations, generator=generator,
+    )  # fmt: skip
+    weights = settings.losses
+    parts: dict[str, Tensor] = {
+        "score": score_loss(latents, gradient),
+        "smooth": weights.smooth * losses.smoothness(controls, leg_length=unknowns.leg_length),
+        "ground": weights.ground
+        * losses.depth(stage.cloud, bones, body_height=stage.character.height),
+        "rest": weights.rest * losses.departure(controls),
+    }
+    loss = torch.stack([p.to("cpu") for p in parts.values()]).sum()
+    optimiser.zero_grad()
+    if bool(loss.isfinite()):
+        loss.backward()
+        optimiser.step()
+    pull = float(gradient.square().mean().sqrt())
+    values = {name: float(part.detach()) for name, part in parts.items()}
+    return {"loss": float(loss.detach()), "pull": pull, **values}
+
+
+def _is_sound(unknowns: Unknowns, parts: dict[str, float]) -> bool:
+    """Whether everything is finite and nothing has run away."""
+    if not math.isfinite(parts["loss"]):
+        return False
+    return all(bool((leaf.detach().abs() < _RUNAWAY).all()) for leaf in unknowns.leaves())

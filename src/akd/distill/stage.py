@@ -1,0 +1,105 @@
+"""`Stage`: a character in front of a camera, as a video prior wants to see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.prior.protocol import VideoPrior
+from akd.rig.character import Character
+from akd.rig.control import ControlPose, ControlRig
+from akd.scene.compose import render_scene
+from akd.scene.follow import SIDE, View, bounding_boxes, follow
+from akd.scene.roles import bone_roles, role_colours
+from akd.scene.settings import SceneSettings, ShadowSettings
+from akd.splat.cloud import SplatCloud
+from akd.splat.surface import surface_splats
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Everything that stays the same while a motion is searched for."""
+
+    character: Character
+    rig: ControlRig
+    cloud: SplatCloud
+    scene: SceneSettings
+    bone_colours: Float[Tensor, "B 3"]
+    movers: Tensor
+    """What moves each bone: index into the control rig's deltas."""
+    neutral: Float[Tensor, "B 4 4"]
+    """world_from_mesh of the bones in the neutral pose, standing on the ground."""
+    lift: float
+    """Metres by which the neutral pose was raised to stand there."""
+    size: tuple[int, int]
+    """Width and height of the pictures."""
+    view: View
+
+    @classmethod
+    def of(
+        cls,
+        character: Character,
+        rig: ControlRig,
+        prior: VideoPrior,
+        *,
+        splats: int,
+        view: View = SIDE,
+    ) -> Stage:
+        """Set the stage. Raises `ValueError` for a character without a surface."""
+        mesh = character.mesh
+        if mesh is None:
+            raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
+        cloud = surface_splats(mesh, splats)
+        neutral = mesh.skin.bone_transforms(rig.neutral_world)
+        low, _ = bounding_boxes(cloud, neutral[None])
+        lift = -float(low[0, 1])
+        raised = torch.eye(4)
+        raised[1, 3] = lift
+        return cls(
+            character,
+            rig,
+            cloud.to(prior.device),
+            SceneSettings(style=prior.style, shadow=ShadowSettings(cells=48)),
+            role_colours(bone_roles(character)).to(prior.device),
+            rig.movers[mesh.skin.bone_joints],
+            raised @ neutral,
+            lift,
+            (prior.width, prior.height),
+            view,
+        )
+
+    def bones(self, controls: ControlPose) -> Float[Tensor, "T B 4 4"]:
+        """world_from_mesh of the bones for coordinates of the control rig."""
+        deltas = self.rig.deltas(controls)
+        lifted = self.neutral.to(deltas)
+        return deltas.index_select(-3, self.movers.to(deltas.device)) @ lifted
+
+    def show(
+        self, bones: Float[Tensor, "T B 4 4"], *, turn: float = 0.0
+    ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "H W 3"]]:
+        """The video, and the reference picture from the same camera; `turn` moves the camera round
+        the character, radians."""
+        view = replace(self.view, azimuth=self.view.azimuth + turn)
+        device = self.cloud.means.device
+        neutral = self.neutral.to(bones)
+        low, high = bounding_boxes(
+            self.cloud, torch.cat((bones.detach(), neutral[None])).to(device)
+        )
+        low, high = low.cpu(), high.cpu()
+        radius = float((0.5 * (high - low))[:-1].norm(dim=-1).amax())
+        width, height = self.size
+        common = {"forward": self.character.forward, "width": width, "height": height}
+        moving = follow(low[:-1], high[:-1], view, radius=radius, **common).to(device)
+        still = follow(low[-1:], high[-1:], view, radius=radius, **common).to(device)
+        options = {
+            "settings": self.scene,
+            "body_height": self.character.height,
+            "bone_colours": self.bone_colours,
+        }
+        video = render_scene(self.cloud, bones.to(device), moving, **options)
+        with torch.no_grad():
+            picture = render_scene(self.cloud, neutral[None].to(device), still, **options)[0]
+        return video, picture

@@ -1,0 +1,1 @@
+"""Joints found from pictures."""

@@ -1,0 +1,29 @@
+"""Two videos compared at several sizes: in the small ones far-off limbs attract each other."""
+
+from __future__ import annotations
+
+import torch.nn.functional as nn
+from jaxtyping import Float
+from torch import Tensor
+
+
+def pyramid(video: Float[Tensor, "T H W 3"], levels: int = 4) -> list[Tensor]:
+    """The video and ever smaller copies of it, each half as large, channels first."""
+    current = video.permute(0, 3, 1, 2)
+    copies = [current]
+    for _ in range(levels - 1):
+        if min(current.shape[-2:]) < 2:
+            break
+        current = nn.avg_pool2d(current, 2)
+        copies.append(current)
+    return copies
+
+
+def photometric_loss(video: Float[Tensor, "T H W 3"], target: list[Tensor]) -> Tensor:
+    """Mean square difference, summed over the levels of a pyramid."""
+    levels = pyramid(video, len(target))
+    differences = [(a - b).square().mean() for a, b in zip(levels, target, strict=True)]
+    total = differences[0]
+    for difference in differences[1:]:
+        total = total + difference
+    return total

@@ -1,0 +1,186 @@
+"""What a motion is worth: numbers that are low for statues, gliders and paddlers, and say so.
+
+The ground is y = 0. Lengths are in body heights or leg lengths, speeds in fractions of the body's
+own speed, so that a mouse and an elephant are measured alike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.math import quaternion
+from akd.metrics.feet import FootTrack, track_feet
+from akd.motion.loop import loop_gap
+from akd.motion.motion import Motion
+from akd.motion.smooth import laplacian
+from akd.rig.character import Character
+from akd.rig.control import ControlRig
+
+CONTACT = 0.02
+"""A foot touches the ground below this height, as a fraction of the body's."""
+FPS = 30.0
+
+
+@dataclass(frozen=True)
+class MotionMetrics:
+    """Measures of one motion on one character."""
+
+    duration: float
+    """Seconds."""
+    travel: float
+    """Distance of the root over the ground, in leg lengths."""
+    speed: float
+    """Metres a second over the ground."""
+    foot_travel: float
+    """How far the feet swing to and fro relative to the body, mean over feet, in leg lengths."""
+    contact: tuple[float, ...]
+    """Fraction of the time that each foot touches the ground."""
+    skate: tuple[float, ...]
+    """Mean speed of each foot while it touches, as a fraction of the body's speed."""
+    penetration: float
+    """Depth of the lowest point of the body under the ground at worst, in body heights."""
+    float_: float
+    """Height of the lowest foot above the ground, mean over time, in body heights."""
+    alternation: tuple[float, ...]
+    """Correlation of left and right forward foot position in the body's frame, a leg pair each: -1
+    for a walk, 1 for hopping."""
+    tilt: float
+    """Largest lean of the root away from upright, degrees."""
+    roughness: float
+    """Mean acceleration of the driven joints in body heights a second squared."""
+    loop_gap: float
+    """Distance between last and first pose up to displacement, in body heights."""
+    limb_stretch: float
+    """Largest change of the distance between a driven joint and its parent, in body heights."""
+
+    @property
+    def verdict(self) -> str:
+        """What the numbers say in words."""
+        if self.foot_travel < 0.1 and self.travel < 0.25:
+            return "motionless"
+        if self.foot_travel < 0.15 and self.travel >= 0.25:
+            return "gliding: it travels but its feet do not step"
+        if self.contact and max(self.contact) < 0.1:
+            return "paddling in the air: no foot touches the ground"
+        return "moves"
+
+    def to_json(self) -> dict[str, object]:
+        """As JSON values, with the verdict."""
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetrics:
+    """Measure a motion, at 30 frames a second."""
+    frames = motion.resample(FPS) if len(motion) > 1 else motion
+    height = max(character.height, 1e-9)
+    world = frames.world()
+    root = world[:, rig.root, :3, 3]
+    level = root.new_tensor((1.0, 0.0, 1.0))
+    path = root * level
+    seconds = max(frames.duration, 1e-9)
+    gone = float((path[-1] - path[0]).norm())
+    feet = track_feet(character, rig, frames)
+    leg = sum(f.length for f in feet) / len(feet) if feet else height
+    heading = _heading(rig, world)
+    relative = [_in_body(f.centre - root, heading) for f in feet]
+    joints = world[:, [rig.root, *rig.joints], :3, 3]
+    return MotionMetrics(
+        duration=frames.duration,
+        travel=gone / leg,
+        speed=gone / seconds,
+        foot_travel=_mean([float(x[:, 2].max() - x[:, 2].min()) / leg for x in relative]),
+        contact=tuple(float((f.lowest < CONTACT * height).float().mean()) for f in feet),
+        skate=tuple(_skate(f, height, gone / seconds) for f in feet),
+        penetration=_penetration(character, world) / height,
+        float_=_float(feet, height),
+        alternation=_alternation(feet, relative),
+        tilt=_tilt(rig, world),
+        roughness=_roughness(joints, height),
+        loop_gap=loop_gap(rig, frames, height=height),
+        limb_stretch=_stretch(rig, world) / height,
+    )
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _heading(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> Float[Tensor, "T 4"]:
+    """Rotation about up that brings the way the body faces back to +Z."""
+    yaw = rig.from_world(world).heading[:, 0]
+    forward = rig.root_axes[2]
+    own = torch.atan2(forward[0], forward[2])
+    return quaternion.about_axis(rig.root_axes[0].to(world), -(yaw + own.to(yaw)))
+
+
+def _in_body(offset: Float[Tensor, "T 3"], heading: Float[Tensor, "T 4"]) -> Float[Tensor, "T 3"]:
+    """Offsets in axes of the body: x left, y up, z forward."""
+    return quaternion.rotate(heading, offset)
+
+
+def _skate(foot: FootTrack, height: float, speed: float) -> float:
+    """Mean horizontal speed of the touching points over the body's speed, or over one body height a
+    second where the body hardly travels."""
+    if len(foot.sole) < 2:
+        return 0.0
+    velocity = (foot.sole[1:] - foot.sole[:-1])[..., [0, 2]].norm(dim=-1) * FPS
+    touching = (foot.sole[1:, :, 1] < CONTACT * height) & (foot.sole[:-1, :, 1] < CONTACT * height)
+    if not bool(touching.any()):
+        return 0.0
+    return float(velocity[touching].mean()) / max(speed, 0.1 * height)
+
+
+def _penetration(character: Character, world: Float[Tensor, "T J 4 4"]) -> float:
+    """Depth of the lowest vertex under the ground, metres."""
+    if character.mesh is None:
+        return float((-world[..., 1, 3]).amax().clamp_min(0.0))
+    lowest = min(float(character.mesh.pose(some)[..., 1].min()) for some in world.split(16))
+    return max(-lowest, 0.0)
+
+
+def _float(feet: list[FootTrack], height: float) -> float:
+    if not feet:
+        return 0.0
+    lowest = torch.stack([f.lowest for f in feet]).amin(dim=0)
+    return float(lowest.clamp_min(0.0).mean()) / height
+
+
+def _alternation(feet: list[FootTrack], relative: list[Float[Tensor, "T 3"]]) -> tuple[float, ...]:
+    """Pairs stand side by side in the list: left, then right."""
+    found = []
+    for i in range(0, len(feet) - 1, 2):
+        left, right = (relative[i + k][:, 2] - relative[i + k][:, 2].mean() for k in (0, 1))
+        scale = float(left.norm() * right.norm())
+        found.append(float(left @ right) / scale if scale > 1e-12 else 0.0)
+    return tuple(found)
+
+
+def _tilt(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:
+    heading = rig.from_world(world).heading
+    upright = torch.cos(heading[:, 1]) * torch.cos(heading[:, 2])
+    return math.degrees(math.acos(max(-1.0, min(1.0, float(upright.min())))))
+
+
+def _roughness(joints: Float[Tensor, "T D 3"], height: float) -> float:
+    if len(joints) < 3:
+        return 0.0
+    return float(laplacian(joints).norm(dim=-1).mean()) * FPS * FPS / height
+
+
+def _stretch(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:
+    """Largest change of a bone's length against the neutral pose, metres."""
+    if not len(rig):
+        return 0.0
+    parents = [rig.root if p < 0 else rig.joints[p] for p in rig.parents]
+    children = list(rig.joints)
+
+    def lengths(positions: Tensor) -> Tensor:
+        return (positions[..., children, :] - positions[..., parents, :]).norm(dim=-1)
+
+    neutral = lengths(rig.neutral_world[:, :3, 3])
+    return float((lengths(world[..., :3, 3]) - neutral).abs().max())
