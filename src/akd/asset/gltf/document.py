@@ -97,6 +97,10 @@ def _split_glb(data: memoryview, problems: ProblemLog) -> list[tuple[int, memory
 
 
 def _check_version(root: Fields) -> None:
+    if not root.has("asset"):
+        raise GltfError(
+            "JSON", "must be glTF and have an `asset` that states the version, got none"
+        )
     asset = root.object("asset")
     version = asset.text("version")
     least = asset.text("minVersion", "2.0")
