@@ -1,0 +1,62 @@
+"""`akd skin`: weights by heat diffusion for a given skeleton."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from akd.commands.errors import UsageError, input_file
+
+
+@dataclass(frozen=True)
+class Skin:
+    """Replace the skinning weights of a rigged file by weights from heat diffusion.
+
+    Everything else in the file stays as it is.
+    """
+
+    file: tyro.conf.Positional[Path]
+    """A glTF or GLB file with a skeleton."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """The GLB file to write."""
+    influences: int = 4
+    """At most this many joints move a vertex."""
+    heat: float = 4.0
+    """How sharply joints bend: larger is sharper."""
+    all_joints: bool = False
+    """Let every joint of the skeleton move skin, also those that move none in the file."""
+
+    def run(self) -> None:
+        """Solve, write, and say what was done."""
+        if not 1 <= self.influences <= 64:
+            raise UsageError(f"--influences must be from 1 to 64, got {self.influences}")
+        if not 0 < self.heat < 1e6:
+            raise UsageError(f"--heat must be above zero and below 1e6, got {self.heat:g}")
+        from akd.asset.read import read_asset
+        from akd.export.reskin import write_reskinned
+        from akd.rig.automatic_skin import skin_character
+        from akd.rig.character import load_character
+        from akd.rig.heat import HeatSettings
+
+        asset = read_asset(input_file(self.file))
+        if asset.document is None or not asset.skins:
+            raise UsageError(
+                f"{self.file}: has no skeleton to bind to; `akd rig` makes one for a bare mesh"
+            )
+        character = load_character(asset)
+        settings = HeatSettings(heat=self.heat, influences=self.influences)
+        try:
+            result = skin_character(character, settings=settings, is_all=self.all_joints)
+        except ValueError as error:
+            raise UsageError(f"{self.file}: {error}") from None
+        problems = write_reskinned(character, result.skin, self.out)
+        for warning in (*result.warnings, *(f"{p.where}: {p.what}; {p.action}" for p in problems)):
+            print(f"akd: warning: {warning}", file=sys.stderr)
+        print(
+            f"{self.out}: {len(result.skin.bones):,} vertices on {len(result.segments.joints)} "
+            f"joints, at most {self.influences} each"
+        )
