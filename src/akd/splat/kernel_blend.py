@@ -35,18 +35,19 @@ RESEED = wp.constant(15)
 
 @wp.func
 @no_type_check
-def row_span(conic: wp.vec3, dy: float, reach2: float, x: float, width: int):
-    """Pixels [start, end) of a row that can lie inside the ellipse alpha >= ALPHA_MIN."""
+def row_span(middle: float, disc: float, inverse: float, width: int):
+    """Pixels [start, end) of a row that can lie inside the ellipse alpha >= ALPHA_MIN.
+
+    The ellipse cuts the row at middle -+ sqrt(disc) * inverse.
+    """
     start = int(0)
     end = int(0)
-    disc = conic[1] * conic[1] * dy * dy - conic[0] * (conic[2] * dy * dy - reach2)
     if disc > 0.0:
-        half = wp.sqrt(disc) / conic[0]
-        middle = x - conic[1] * dy / conic[0]
+        half = wp.sqrt(disc) * inverse
         # Rounding may take a sliver; the exact test on alpha follows anyway.
-        slack = 1.0e-3 + 1.0e-5 * half
-        start = first_pixel(middle - half - slack, 0, width)
-        end = end_pixel(middle + half + slack, 0, width)
+        half = half + 1.0e-3 + 1.0e-5 * half
+        start = first_pixel(middle - half, 0, width)
+        end = end_pixel(middle + half, 0, width)
     return start, end
 
 
@@ -88,13 +89,18 @@ def blend(
             q = conics[t, n]
             c = colours[layer, n]
             o = strengths[t, n]
-            reach2 = reach(o)
+            # Of conic 00 x^2 + 2 01 x y + 11 y^2 = reach, solved for x in each row.
+            inverse = 1.0 / q[0]
+            slope = q[1] * inverse
+            widest = q[0] * reach(o)
+            narrowing = q[0] * q[2] - q[1] * q[1]
             ratio_step = wp.exp(-q[0])
             for y in range(y0, y1):
                 dy = float(y) + 0.5 - m[1]
                 yy = -0.5 * q[2] * dy * dy
                 xy = -q[1] * dy
-                x0, x1 = row_span(q, dy, reach2, m[0], width)
+                disc = widest - narrowing * dy * dy
+                x0, x1 = row_span(m[0] - slope * dy, disc, inverse, width)
                 value = float(0.0)
                 ratio = float(0.0)
                 for x in range(x0, x1):
@@ -173,13 +179,18 @@ def blend_backward(
             q = conics[t, n]
             c = colours[layer, n]
             o = strengths[t, n]
-            reach2 = reach(o)
+            # Of conic 00 x^2 + 2 01 x y + 11 y^2 = reach, solved for x in each row.
+            inverse = 1.0 / q[0]
+            slope = q[1] * inverse
+            widest = q[0] * reach(o)
+            narrowing = q[0] * q[2] - q[1] * q[1]
             ratio_step = wp.exp(-q[0])
             for y in range(y0, y1):
                 dy = float(y) + 0.5 - m[1]
                 yy = -0.5 * q[2] * dy * dy
                 xy = -q[1] * dy
-                x0, x1 = row_span(q, dy, reach2, m[0], width)
+                disc = widest - narrowing * dy * dy
+                x0, x1 = row_span(m[0] - slope * dy, disc, inverse, width)
                 value = float(0.0)
                 ratio = float(0.0)
                 for x in range(x0, x1):

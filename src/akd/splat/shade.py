@@ -82,7 +82,7 @@ def shade_by_view(
         else:
             # A flat Gaussian faces along its thinnest axis.
             thin = cloud.scales.argmin(-1)
-            normals = cloud.factors()[torch.arange(len(cloud)), :, thin]
+            normals = cloud.factors()[torch.arange(len(cloud), device=thin.device), :, thin]
         shaded = torch.empty(frames, len(cloud), 3, device=cloud.means.device)
         if len(cloud) == 0:
             return shaded
