@@ -11,9 +11,7 @@ from akd.prior.large.errors import PriorError
 from akd.prior.large.frozen import (
     FrozenConvolution,
     NormAct,
-    channel_norm_silu,
     freeze,
-    group_norm_silu,
 )
 from akd.prior.large.settings import LargeSettings, Recompute
 from akd.prior.large.vae import chunks_after_first, encode_moments, own_chunks
@@ -77,7 +75,8 @@ def test_frozen_layers_give_the_same(family: str, channels_last: bool) -> None:
     vae = autoencoder(family).double().requires_grad_(False)
     wanted, slope = with_gradient(lambda x: encode_moments(vae, x, PLAIN), video())
     frozen = copy.deepcopy(vae)
-    freeze(frozen.encoder, channels_last=channels_last)
+    fused = "eager" if channels_last else ""
+    freeze(frozen.encoder, fused=fused, channels_last=channels_last)
     found, gradient = with_gradient(lambda x: encode_moments(frozen, x, PLAIN), video())
     torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(gradient, slope, rtol=1e-8, atol=1e-10 * slope.abs().max())
@@ -118,18 +117,25 @@ def test_frozen_convolution_against_the_plain_one() -> None:
     assert torch.autograd.gradcheck(run, (x,))
 
 
-def test_fusable_norms_equal_the_layers() -> None:
+@pytest.mark.parametrize("kind", ["group", "channel"])
+def test_fused_norms_equal_the_layers(kind: str) -> None:
     from diffusers.models.autoencoders.autoencoder_kl_wan import WanRMS_norm
 
-    x = torch.randn(2, 8, 3, 4, 5, generator=torch.Generator().manual_seed(1))
-    group = torch.nn.GroupNorm(4, 8)
-    torch.nn.init.normal_(group.weight, generator=torch.Generator().manual_seed(2))
-    fused = group_norm_silu(x, group.weight, group.bias, 4, group.eps)
-    torch.testing.assert_close(fused, NormAct(group, compile=False)(x), rtol=1e-4, atol=1e-5)
-    channel = WanRMS_norm(8, images=False)
-    torch.nn.init.normal_(channel.gamma, generator=torch.Generator().manual_seed(3))
-    fused = channel_norm_silu(x, channel.gamma, channel.scale)
-    torch.testing.assert_close(fused, NormAct(channel, compile=False)(x), rtol=1e-4, atol=1e-5)
+    norm = torch.nn.GroupNorm(4, 8) if kind == "group" else WanRMS_norm(8, images=False)
+    norm = norm.double()
+    for seed, parameter in enumerate(norm.parameters()):
+        torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(seed))
+    norm.requires_grad_(False)
+    generator = torch.Generator().manual_seed(7)
+    x = torch.randn(2, 8, 3, 4, 5, generator=generator, dtype=torch.float64) * 2 + 1
+    x = x.contiguous(memory_format=torch.channels_last_3d).requires_grad_()
+    fused, plain = NormAct(norm, fused="eager"), NormAct(norm)
+    torch.testing.assert_close(fused(x), plain(x), rtol=1e-10, atol=1e-12)
+    assert fused(x).is_contiguous(memory_format=torch.channels_last_3d)
+    weights = torch.randn(x.shape, generator=generator, dtype=torch.float64)
+    (found,) = torch.autograd.grad((fused(x) * weights).sum(), x)
+    (wanted,) = torch.autograd.grad((torch.nn.functional.silu(norm(x)) * weights).sum(), x)
+    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-11)
 
 
 def test_chunks_cover_every_frame_once() -> None:

@@ -9,12 +9,13 @@ respect to the input are the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
+
+from akd.prior.large.fused import ChannelNormSilu, GroupNormSilu
 
 
 class FrozenConvolution(torch.autograd.Function):
@@ -67,43 +68,16 @@ class Recomputed(torch.autograd.Function):
         return torch.autograd.grad(result, x, gradients)[0], None
 
 
-def group_norm_silu(
-    x: Float[Tensor, "N C *S"], weight: Tensor, bias: Tensor, groups: int, eps: float
-) -> Float[Tensor, "N C *S"]:
-    """SiLU of a group norm, in one expression that a compiler can fuse."""
-    split = x.unflatten(1, (groups, -1)).float()
-    variance, mean = torch.var_mean(
-        split, dim=tuple(range(2, split.dim())), correction=0, keepdim=True
-    )
-    normal = ((split - mean) * torch.rsqrt(variance + eps)).flatten(1, 2)
-    columns = (1, -1, *(1,) * (x.dim() - 2))
-    y = normal * weight.float().reshape(columns) + bias.float().reshape(columns)
-    return (y * torch.sigmoid(y)).to(x.dtype)
-
-
-def channel_norm_silu(
-    x: Float[Tensor, "N C *S"], gamma: Tensor, scale: float
-) -> Float[Tensor, "N C *S"]:
-    """SiLU of x brought to unit length over its channels, times scale and gamma."""
-    wide = x.float()
-    length = torch.linalg.vector_norm(wide, dim=1, keepdim=True).clamp_min(1e-12)
-    y = wide / length * scale * gamma.float()
-    return (y * torch.sigmoid(y)).to(x.dtype)
-
-
-@cache
-def compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The function compiled once for all shapes."""
-    return torch.compile(function, dynamic=True)
-
-
 class NormAct(nn.Module):
-    """A norm and the SiLU behind it, keeping one tensor."""
+    """A norm and the SiLU behind it, keeping one tensor.
 
-    def __init__(self, norm: nn.Module, *, compile: bool) -> None:
+    `fused`: "" for the norm's own arithmetic, "eager" for that of `fused.py`, or "compiled".
+    """
+
+    def __init__(self, norm: nn.Module, *, fused: str = "") -> None:
         super().__init__()
         self.norm = norm
-        self.compile_it = compile
+        self.fused = fused
 
     def plain(self, x: Tensor) -> Tensor:
         """The norm's own arithmetic."""
@@ -112,41 +86,57 @@ class NormAct(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """SiLU(norm(x))."""
         norm: Any = self.norm
-        if self.compile_it and isinstance(norm, nn.GroupNorm):
-            run = compiled(group_norm_silu)
-            return run(x, norm.weight, norm.bias, norm.num_groups, norm.eps)
-        if self.compile_it and type(norm).__name__ == "WanRMS_norm":
-            return compiled(channel_norm_silu)(x, norm.gamma, float(norm.scale))
+        if self.fused and isinstance(norm, nn.GroupNorm) and norm.affine:
+            options = (norm.num_groups, norm.eps, self.fused == "compiled")
+            return GroupNormSilu.apply(x, norm.weight, norm.bias, options)  # pyright: ignore[reportReturnType]
+        if self.fused and type(norm).__name__ == "WanRMS_norm":
+            options = (float(norm.scale), self.fused == "compiled")
+            return ChannelNormSilu.apply(x, norm.gamma, options)  # pyright: ignore[reportReturnType]
         return Recomputed.apply(x, self.plain)  # pyright: ignore[reportReturnType]
 
 
-def freeze(encoder: nn.Module, *, compile: bool = False, channels_last: bool = False) -> None:
-    """Make the convolutions and the norms with SiLU of a video encoder frozen, in place."""
+def freeze(encoder: nn.Module, *, fused: str = "", channels_last: bool = False) -> None:
+    """Make the convolutions and the norms with SiLU of a video encoder frozen, in place.
+
+    `fused` is how norms are worked out: see `NormAct`.
+    """
     encoder.requires_grad_(False)
     for module in list(encoder.modules()):
         if isinstance(module, nn.Conv2d | nn.Conv3d) and module.padding_mode == "zeros":
             freeze_convolution(module, channels_last=channels_last)
-        merge_norms(module, compile=compile)
+        merge_norms(module, fused=fused)
 
 
 def freeze_convolution(module: nn.Conv2d | nn.Conv3d, *, channels_last: bool) -> None:
     """Swap the arithmetic of one convolution."""
+    missing = 0
     if channels_last:
-        deep = module.weight.dim() == 5
-        order = torch.channels_last_3d if deep else torch.channels_last
-        module.weight.data = module.weight.data.contiguous(memory_format=order)
-    module._conv_forward = partial(frozen_forward, module)  # pyright: ignore[reportAttributeAccessIssue]
+        weight = module.weight.data
+        # Tensor cores take channels by eights: a video's three are filled up with zeros.
+        missing = -weight.shape[1] % 8 if module.groups == 1 else 0
+        weight = fill_channels(weight, missing)
+        order = torch.channels_last_3d if weight.dim() == 5 else torch.channels_last
+        module.weight.data = weight.contiguous(memory_format=order)
+    module._conv_forward = partial(frozen_forward, module, missing)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def fill_channels(x: Tensor, missing: int) -> Tensor:
+    """`missing` more channels of zeros."""
+    if missing == 0:
+        return x
+    return nn.functional.pad(x, (*(0, 0) * (x.dim() - 2), 0, missing))
 
 
 def frozen_forward(
-    module: nn.Conv2d | nn.Conv3d, x: Tensor, weight: Tensor, bias: Tensor | None
+    module: nn.Conv2d | nn.Conv3d, missing: int, x: Tensor, weight: Tensor, bias: Tensor | None
 ) -> Tensor:
     """What a frozen convolution does instead of its own arithmetic."""
     options = (module.stride, module.padding, module.dilation, module.groups)
+    x = fill_channels(x, missing)
     return FrozenConvolution.apply(x, weight, bias, options)  # pyright: ignore[reportReturnType]
 
 
-def merge_norms(module: nn.Module, *, compile: bool) -> None:
+def merge_norms(module: nn.Module, *, fused: str) -> None:
     """Merge norms with the activation that follows them, where this module has such pairs."""
     pairs = (
         ("nonlinearity", ("norm1", "norm2")),  # residual layers
@@ -164,5 +154,5 @@ def merge_norms(module: nn.Module, *, compile: bool) -> None:
             continue
         for name, norm in zip(names, norms, strict=True):
             assert isinstance(norm, nn.Module)
-            setattr(module, name, NormAct(norm, compile=compile))
+            setattr(module, name, NormAct(norm, fused=fused))
         setattr(module, act, nn.Identity())

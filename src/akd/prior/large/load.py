@@ -193,5 +193,7 @@ def load_autoencoder(folder: PipelineFolder, settings: LargeSettings, device: to
 def prepare_autoencoder(vae: Any, settings: LargeSettings) -> Any:
     """Frozen layers, their order of pixels, compiled norms: as the settings wish."""
     if settings.frozen_kernels:
-        freeze(vae.encoder, compile=settings.compile, channels_last=settings.channels_last)
+        # The fused norms see pixels as rows, which costs a copy unless channels come last.
+        fused = "compiled" if settings.compile else "eager" if settings.channels_last else ""
+        freeze(vae.encoder, fused=fused, channels_last=settings.channels_last)
     return vae

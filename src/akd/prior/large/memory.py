@@ -102,12 +102,13 @@ def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[i
             seen[id(base)] = base
         return tensor
 
+    # Where the first chunk is the longest it stands for all, else the second.
+    lengths = [end - begin for begin, end in chunks]
+    chosen = 0 if lengths[0] == max(lengths) else 1
     caches: Caches | None = None
-    output, longest = pixels, 1
-    for begin, end in chunks[:2]:
-        if end - begin >= longest:
-            longest = end - begin
-            seen.clear()
+    output = pixels
+    for begin, end in chunks[: chosen + 1]:
+        seen.clear()
         part = pixels[:, :, begin:end].clone().requires_grad_()
         with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
             output, caches = step(part, caches)
@@ -119,7 +120,7 @@ def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[i
     working = 5 * widest
     match settings.recompute:
         case Recompute.NOTHING:
-            share = longest / size.frames
+            share = lengths[chosen] / size.frames
             kept = int(graph / share) + inputs
             return kept, kept + working
         case Recompute.CHUNKS:

@@ -49,7 +49,7 @@ class LinearFp8(nn.Module):
     def forward(self, x: Float[Tensor, "*B I"]) -> Float[Tensor, "*B O"]:
         """x W^T + bias."""
         rows = x.numel() // self.in_features
-        if not (self.multiply and rows >= 16 and x.is_cuda):
+        if not (self.multiply and rows >= 16 and x.is_cuda and x.dtype == torch.bfloat16):
             return nn.functional.linear(x, self.restored(x.dtype), self.bias)
         inputs, scale = to_eight_bits(x.reshape(rows, self.in_features))
         result = torch._scaled_mm(

@@ -81,6 +81,5 @@ LEAN = LargeSettings(
     caches_on_cpu=True,
     channels_last=True,
     compile=True,
-    together=False,
 )
 """For a GPU with 24 GiB."""
