@@ -110,7 +110,7 @@ def _step(
     turn = settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
     controls = unknowns.controls()
     bones = stage.bones(controls)
-    video, picture = stage.show(bones, turn=turn)
+    video, picture = stage.show(bones, controls.translation, turn=turn)
     condition = prior.condition(prompt, reference=picture if prior.takes_reference else None)
     latents = prior.encode(video[None])
     gradient = score_gradient(

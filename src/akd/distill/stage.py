@@ -78,10 +78,18 @@ class Stage:
         return deltas.index_select(-3, self.movers.to(deltas.device)) @ lifted
 
     def show(
-        self, bones: Float[Tensor, "T B 4 4"], *, turn: float = 0.0
+        self,
+        bones: Float[Tensor, "T B 4 4"],
+        path: Float[Tensor, "T 3"],
+        *,
+        turn: float = 0.0,
     ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "H W 3"]]:
-        """The video, and the reference picture from the same camera; `turn` moves the camera round
-        the character, radians."""
+        """The video, and the reference picture from the same camera.
+
+        `path` is the translation of the root, which the camera follows: a root that moves does not
+        move in the picture, and the gradient must know. `turn` moves the camera round the
+        character, radians.
+        """
         view = replace(self.view, azimuth=self.view.azimuth + turn)
         device = self.cloud.means.device
         neutral = self.neutral.to(bones)
@@ -89,10 +97,11 @@ class Stage:
             self.cloud, torch.cat((bones.detach(), neutral[None])).to(device)
         )
         low, high = low.cpu(), high.cpu()
+        gone = (path - path.detach()).cpu()  # nothing but a gradient
         radius = float((0.5 * (high - low))[:-1].norm(dim=-1).amax())
         width, height = self.size
         common = {"forward": self.character.forward, "width": width, "height": height}
-        moving = follow(low[:-1], high[:-1], view, radius=radius, **common).to(device)
+        moving = follow(low[:-1] + gone, high[:-1] + gone, view, radius=radius, **common).to(device)
         still = follow(low[-1:], high[-1:], view, radius=radius, **common).to(device)
         options = {
             "settings": self.scene,

@@ -34,7 +34,8 @@ def sample_target(
     """The best of a few videos of this character doing what the prompt says."""
     warm = settings.warm_start
     with torch.no_grad():
-        video, picture = stage.show(stage.bones(unknowns.controls()))
+        controls = unknowns.controls()
+        video, picture = stage.show(stage.bones(controls), controls.translation)
         condition = prior.condition(prompt, reference=picture if prior.takes_reference else None)
         shape = (warm.samples, *prior.encode(video[None]).shape[1:])
         noise = torch.randn(shape, generator=generator).to(prior.device)
@@ -62,7 +63,7 @@ def fit_to_video(
     for iteration in range(warm.iterations):
         controls = unknowns.controls()
         bones = stage.bones(controls)
-        video, _ = stage.show(bones)
+        video, _ = stage.show(bones, controls.translation)
         difference = photometric_loss(video, wanted)
         loss = (
             _PHOTOMETRIC * difference
@@ -77,5 +78,7 @@ def fit_to_video(
         optimiser.step()
         last = float(difference.detach())
         if report is not None:
-            report(iteration + 1, warm.iterations, {"loss": float(loss.detach()), "difference": last})
+            report(
+                iteration + 1, warm.iterations, {"loss": float(loss.detach()), "difference": last}
+            )
     return last
