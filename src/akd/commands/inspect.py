@@ -27,6 +27,8 @@ class Inspect:
     """How tall the character is in metres, where the file's units are not to be believed."""
     up: str = "y"
     """The file's axis that points up: x, y or z."""
+    roles: Path | None = None
+    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
 
     def run(self) -> None:
         """Print the description."""
@@ -35,7 +37,7 @@ class Inspect:
         from akd.commands.options import character_of
 
         asset = read_asset(input_file(self.file))
-        character = character_of(asset, height=self.height, up=self.up)
+        character = character_of(asset, height=self.height, up=self.up, roles=self.roles)
         if self.as_json:
             print(json.dumps(describe(character), indent=2))
         else:

@@ -1,0 +1,53 @@
+"""Feet and sides of the real rigs, with the names their artists gave and without any."""
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from akd.rig.character import load_character
+from assets import SHARED_ASSETS, character
+
+SOURCE = Path(__file__).resolve().parents[2] / "benchmarks" / "roles.py"
+spec = importlib.util.spec_from_file_location("roles_benchmark", SOURCE)
+assert spec is not None
+assert spec.loader is not None
+benchmark = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(benchmark)
+
+WRONG_WITHOUT_NAMES = {
+    # Foot and toes are both near the ground, and nothing but a name says which is which.
+    "kaykit/Rogue_Hooded.glb",
+    "kaykit/char_anim/mannequin_v2/manny_med_mod.gltf",
+    "kaykit/char_anim/anim/Med_General.glb",
+    "mesh2motion/animations/quad-creature-animations-2025.glb",
+    # Its jaws hang down to the ground like a fifth pair of legs.
+    "mesh2motion/animations/spider-animations.glb",
+    # A mech without a face: it could walk either way.
+    "quaternius/mech_pack/George.glb",
+}
+
+
+@pytest.mark.parametrize("path", benchmark.TRUTH)
+def test_feet_and_sides(path, shared_assets):
+    named = character(path)
+    names = named.skeleton.names
+    assert benchmark.is_right(named, names, benchmark.TRUTH[path])
+    if path in WRONG_WITHOUT_NAMES:
+        return
+    bare = load_character(benchmark.without_names(named.asset))
+    assert set(bare.skeleton.names).isdisjoint(names)
+    assert benchmark.is_right(bare, names, benchmark.TRUTH[path])
+
+
+def test_the_truth_is_not_taken_from_what_is_tested(shared_assets):
+    # A file whose sides are swapped must count as wrong.
+    path = "khronos/Fox/glTF-Binary/Fox.glb"
+    left, right = benchmark.TRUTH[path]
+    fox = character(path)
+    assert not benchmark.is_right(fox, fox.skeleton.names, (right, left))
+    assert not benchmark.is_right(
+        replace(fox, anatomy=replace(fox.anatomy, limbs=())), fox.skeleton.names, (left, right)
+    )
+    assert SHARED_ASSETS.is_dir()
