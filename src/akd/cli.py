@@ -8,20 +8,28 @@ from typing import Annotated
 import tyro
 
 from akd import __version__
+from akd.commands.animate import Animate
+from akd.commands.cache import Cache
 from akd.commands.demo import Demo
 from akd.commands.errors import UsageError
 from akd.commands.export import Export
+from akd.commands.ground import Ground
 from akd.commands.inspect import Inspect
 from akd.commands.prior import Prior
 from akd.commands.skin import Skin
+from akd.commands.splat import Splat
 from akd.commands.zoo import Zoo
 
 Command = (
-    Annotated[Inspect, tyro.conf.subcommand("inspect")]
+    Annotated[Animate, tyro.conf.subcommand("animate")]
+    | Annotated[Inspect, tyro.conf.subcommand("inspect")]
     | Annotated[Skin, tyro.conf.subcommand("skin")]
+    | Annotated[Splat, tyro.conf.subcommand("splat")]
+    | Annotated[Ground, tyro.conf.subcommand("ground")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]
+    | Annotated[Cache, tyro.conf.subcommand("cache")]
     | Annotated[Demo, tyro.conf.subcommand("demo")]
 )
 

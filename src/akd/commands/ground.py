@@ -1,0 +1,151 @@
+"""`akd ground`: any clip brought down to the ground by physics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from akd.commands.errors import UsageError, input_file
+
+if TYPE_CHECKING:
+    from akd.motion.motion import Motion
+    from akd.physics.ground import Grounded
+    from akd.rig.character import Character
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Find the motion nearest to a clip that a body with servos in its joints can make on a floor.
+
+    Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz), the
+    numbers before and after (physics.json), and the simulated body as MJCF and USD.
+    """
+
+    file: tyro.conf.Positional[Path]
+    """A glTF, GLB or BVH file with a clip."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """Folder to write to."""
+    clip: str | None = None
+    """Which clip; needed where the file has several."""
+    asset: Path | None = None
+    """A rigged character whose joints have the same names: the clip is carried to it first."""
+    iterations: int = 200
+    """How long controls are searched for."""
+    fps: float = 30.0
+    """Frames a second of the result."""
+    in_place: bool = False
+    """Take the travel out of the result, for a clip that walked on the spot."""
+    simulator: Literal["warp", "newton"] = "warp"
+    """akd's own, or Newton's semi-implicit solver (needs akd[newton])."""
+    samples: int = 0
+    """Also simulate so many variations (friction, masses, pushes) and write samples.npz."""
+    seed: int = 0
+    """Of the variations."""
+
+    def run(self) -> None:
+        """Track, write, and say how it went."""
+        if not 1 <= self.iterations <= 100_000:
+            raise UsageError(f"--iterations must be from 1 to 100000, got {self.iterations}")
+        if not 1 <= self.fps <= 240:
+            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
+        if not 0 <= self.samples <= 1_000_000:
+            raise UsageError(f"--samples must be from 0 to 1000000, got {self.samples}")
+        from akd.commands.progress import Progress
+        from akd.physics.ground import ground, take_travel_out
+        from akd.physics.settings import TrackingSettings
+        from akd.rig.control_build import build_control_rig
+
+        character, motion = self._read()
+        if character.anatomy.body.root < 0:
+            raise UsageError(f"{self.file}: there is no body in it")
+        rig = build_control_rig(character)
+        self.out.mkdir(parents=True, exist_ok=True)
+        settings = TrackingSettings(iterations=self.iterations)
+        with Progress("physics") as progress:
+            grounded = ground(
+                rig,
+                character.mesh,
+                motion,
+                fps=self.fps,
+                settings=settings,
+                make_simulator=self._simulator(),
+                progress=progress,
+            )
+        made = grounded.motion
+        if self.in_place:
+            made = replace(made, pose=rig.to_pose(take_travel_out(grounded)))
+        self._write(character, grounded, replace(made, name=f"{motion.name} (grounded)"))
+        before, after = grounded.before, grounded.after
+        print(f"skate          {before.skate:.3f} -> {after.skate:.3f} of the body's speed")
+        print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
+        print(f"penetration    {before.deepest:.4f} -> {after.deepest:.4f} body heights at worst")
+        print(f"tracking error {100 * grounded.tracking.error:.2f} % of body height")
+        if grounded.tracking.failed:
+            print("akd: warning: the simulation diverged; the last good result was kept")
+
+    def _read(self) -> tuple[Character, Motion]:
+        from akd.asset.read import read_asset
+        from akd.motion.clip import motion_from_clip
+        from akd.motion.retarget import retarget
+        from akd.rig.character import load_character
+
+        source = load_character(read_asset(input_file(self.file)))
+        clips = {c.name: c for c in source.asset.clips}
+        names = ", ".join(map(repr, clips))
+        if not clips:
+            raise UsageError(f"{self.file}: has no clip to ground")
+        if self.clip is None and len(clips) > 1:
+            raise UsageError(f"{self.file}: has several clips, choose one with --clip: {names}")
+        name = self.clip if self.clip is not None else next(iter(clips))
+        if name not in clips:
+            raise UsageError(f"{self.file}: there is no clip {name!r}: it has {names}")
+        motion = motion_from_clip(source, clips[name])
+        if self.asset is None:
+            return source, motion
+        target = load_character(read_asset(input_file(self.asset)))
+        try:
+            ratio = target.height / max(source.height, 1e-9)
+            return target, retarget(motion, target.skeleton, scale=ratio)
+        except ValueError as error:
+            raise UsageError(f"{self.asset}: {error}") from None
+
+    def _simulator(self) -> type:
+        if self.simulator == "newton":
+            try:
+                from akd.physics.newton_simulator import NewtonSimulator
+            except ImportError as error:
+                raise UsageError(f"--simulator newton needs akd[newton]: {error}") from None
+            return NewtonSimulator
+        from akd.physics.simulator import WarpSimulator
+
+        return WarpSimulator
+
+    def _write(self, character: Character, grounded: Grounded, motion: Motion) -> None:
+        from akd.export.bvh import write_bvh
+        from akd.export.character import write_motions
+        from akd.export.mjcf import write_mjcf
+
+        grounded.save(self.out)
+        if character.asset.document is not None:
+            write_motions(character, [motion], self.out / "motion.glb")
+        else:
+            write_bvh(motion, self.out / "motion.bvh", fps=self.fps)
+        body, parameters = grounded.character.body, grounded.tracking.parameters
+        write_mjcf(body, parameters, self.out / "body.xml")
+        try:
+            from akd.export.usd_body import write_usd_body
+
+            write_usd_body(body, parameters, self.out / "body.usda")
+        except ImportError:
+            print("body.usda was not written: that needs akd[usd]")
+        if self.samples:
+            import torch
+
+            from akd.physics.samples import simulate_samples
+
+            generator = torch.Generator().manual_seed(self.seed)
+            made = simulate_samples(body, grounded.tracking, self.samples, generator=generator)
+            made.save(self.out / "samples.npz")

@@ -1,0 +1,80 @@
+"""`akd splat`: Gaussians from a mesh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from akd.cache import cache_folder
+from akd.commands.errors import UsageError, input_file
+
+
+@dataclass(frozen=True)
+class Splat:
+    """Make a Gaussian cloud that looks like a mesh, as a standard 3DGS PLY file.
+
+    Fitted to 200 random views of the mesh; with --quick, spread over its surface in one go. A fit
+    that was stopped goes on where it was, and one that was made before is taken from the cache.
+    """
+
+    file: tyro.conf.Positional[Path]
+    """A glTF, GLB, OBJ, PLY, STL or OFF file."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """The PLY file to write."""
+    splats: int = 20_000
+    """How many Gaussians."""
+    degree: int = 0
+    """Of the spherical harmonics, 0 to 3."""
+    iterations: int = 2000
+    """Steps of the fit."""
+    quick: bool = False
+    """Spread flat Gaussians over the surface instead of fitting."""
+    antialias: bool = False
+    """Fit for akd's own pictures, which look alike at every size, instead of for other viewers."""
+    seed: int = 0
+
+    def run(self) -> None:
+        """Fit or spread, then write."""
+        for name, value, low, high in (
+            ("splats", self.splats, 1, 5_000_000),
+            ("degree", self.degree, 0, 3),
+            ("iterations", self.iterations, 1, 1_000_000),
+        ):
+            if not low <= value <= high:
+                raise UsageError(f"--{name} must be from {low} to {high}, got {value}")
+        from akd.asset.read import read_asset
+        from akd.commands.progress import Progress
+        from akd.rig.character import load_character
+        from akd.splat.fit import fit_splats
+        from akd.splat.paint import Paint
+        from akd.splat.ply import write_splat_ply
+        from akd.splat.settings import FitSettings
+        from akd.splat.surface import surface_splats
+
+        character = load_character(read_asset(input_file(self.file)))
+        if character.mesh is None or not len(character.mesh.faces):
+            raise UsageError(f"{self.file}: has no triangles to make Gaussians from")
+        paint = Paint.of(character)
+        if self.quick:
+            cloud = surface_splats(character.mesh, self.splats, paint=paint)
+        else:
+            settings = FitSettings(
+                splats=self.splats,
+                degree=self.degree,
+                iterations=self.iterations,
+                antialias=self.antialias,
+                seed=self.seed,
+            )
+            with Progress("fit") as progress:
+                cloud = fit_splats(
+                    character.mesh,
+                    paint=paint,
+                    settings=settings,
+                    cache=cache_folder() / "splats",
+                    progress=progress,
+                )
+        write_splat_ply(cloud, self.out)
+        print(f"{self.out}: {len(cloud):,} Gaussians")
