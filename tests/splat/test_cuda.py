@@ -1,4 +1,4 @@
-"""On a GPU: the same pictures and gradients as on the CPU, and as gsplat's where it is installed."""
+"""On a GPU: pictures and gradients as on the CPU, and as gsplat's where that is installed."""
 
 from __future__ import annotations
 
