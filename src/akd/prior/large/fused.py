@@ -34,8 +34,16 @@ def wide(x: Tensor) -> torch.dtype:
 
 
 def as_rows(x: Float[Tensor, "N C *S"]) -> Float[Tensor, "N R C"]:
-    """Pixels as rows: a view of a channels-last tensor, a copy of another."""
-    return x.movedim(1, -1).reshape(x.shape[0], -1, x.shape[1])
+    """Pixels as rows: the same memory of a channels-last tensor, a copy of another."""
+    return apart(x.movedim(1, -1).reshape(x.shape[0], -1, x.shape[1]).contiguous())
+
+
+def apart(x: Tensor) -> Tensor:
+    """The same memory as a tensor of its own: a compiler makes no case of what x is a view of."""
+    if x.device.type == "meta":
+        return x.detach()
+    alone = torch.empty(0, dtype=x.dtype, device=x.device)
+    return alone.set_(x.untyped_storage(), x.storage_offset(), x.shape, x.stride())  # pyright: ignore
 
 
 def from_rows(rows: Float[Tensor, "N R C"], shape: torch.Size) -> Tensor:
@@ -107,7 +115,8 @@ class GroupNormSilu(torch.autograd.Function):
         add, finish = choose(affine_sums, compile), choose(affine_gradient, compile)
         results = []
         for i in range(len(rows)):
-            plain, times = add(given[i], rows[i], a[i], b[i])
+            here, grad, factor, offset = (apart(one[i]) for one in (rows, given, a, b))
+            plain, times = add(grad, here, factor, offset)
             w = weight.to(kind)
             first = (w * plain).unflatten(0, (groups, -1)).sum(1) / count
             second = (w * times).unflatten(0, (groups, -1)).sum(1) / count
@@ -115,15 +124,14 @@ class GroupNormSilu(torch.autograd.Function):
             p = -rstd[i].square() * second
             q = -rstd[i] * first - mean[i] * p
             p, q = p.repeat_interleave(each), q.repeat_interleave(each)
-            results.append(finish(given[i], rows[i], a[i], b[i], p, q))
+            results.append(finish(grad, here, factor, offset, p, q))
         return from_rows(torch.stack(results), x.shape), None, None, None
 
 
 def each_sample(run: Callable[..., Tensor], rows: Tensor, *columns: Tensor) -> Tensor:
     """A function of rows for every sample of the batch."""
-    if len(rows) == 1:
-        return run(rows[0], *(column[0] for column in columns))[None]
-    return torch.stack([run(r, *c) for r, *c in zip(rows, *columns, strict=True)])
+    results = [run(*(apart(one[i]) for one in (rows, *columns))) for i in range(len(rows))]
+    return results[0][None] if len(results) == 1 else torch.stack(results)
 
 
 def channel_silu(x: Float[Tensor, "R C"], gamma: Float[Tensor, "C"]) -> Float[Tensor, "R C"]:
@@ -156,7 +164,7 @@ class ChannelNormSilu(torch.autograd.Function):
         factors = gamma.reshape(-1).to(wide(x)) * scale
         ctx.save_for_backward(x, factors)
         ctx.compile = compile
-        rows = as_rows(x).flatten(0, 1)
+        rows = apart(as_rows(x).flatten(0, 1))
         result = choose(channel_silu, compile)(rows, factors)
         return from_rows(result.unflatten(0, (x.shape[0], -1)), x.shape)
 
@@ -164,6 +172,6 @@ class ChannelNormSilu(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """Gradient of x."""
         x, factors = ctx.saved_tensors
-        given, rows = as_rows(gradients[0]).flatten(0, 1), as_rows(x).flatten(0, 1)
+        given, rows = (apart(as_rows(one).flatten(0, 1)) for one in (gradients[0], x))
         result = choose(channel_gradient, ctx.compile)(given, rows, factors)
         return from_rows(result.unflatten(0, (x.shape[0], -1)), x.shape), None, None
