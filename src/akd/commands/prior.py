@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.commands.errors import UsageError, input_file
+from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
 
 if TYPE_CHECKING:
@@ -189,7 +190,9 @@ SMOKE_TINY = TinySettings(channels=48, layers=2, heads=2, text_channels=16, refi
 SMOKE_POOL = PoolSettings(
     creatures=3, vertices=600, splats=400, styles=1, videos=32, videos_a_call=4, ready=8
 )
-SMOKE_TRAIN = TrainSettings(batch=4, warm_up=2, checkpoint_seconds=5.0, sheet_seconds=8.0)
+SMOKE_TRAIN = TrainSettings(
+    batch=4, warm_up=2, checkpoint_seconds=5.0, sheet_seconds=60.0, sheet_rows=2, sheet_steps=3
+)
 
 
 @dataclass(frozen=True)
@@ -220,7 +223,8 @@ class PriorTrainRecogniser:
         if self.smoke:
             pool, judges, seconds, workers = SMOKE_POOL, 2, min(seconds, 5.0), min(workers, 2)
         scores = make_recogniser(
-            self.name, self.out, seconds=seconds, pool=pool, judges=judges,
+            RECOGNISERS[self.name] if not self.smoke else replace(RECOGNISERS[self.name], batch=8),
+            self.out, seconds=seconds, pool=pool, judges=judges,
             device=_device(self.device), workers=workers,
         )  # fmt: skip
         print(f"recogniser {self.name}: {100.0 * scores['all']:.2f} % right on unseen creatures")
@@ -250,6 +254,7 @@ class PriorEvaluate:
     def run(self) -> None:
         """Sample, judge, write sheet, scores and card."""
         from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser
+        from akd.prior.tiny.backend import choose_studio
         from akd.prior.tiny.card import write_card
         from akd.prior.tiny.evaluate import evaluate, measuring_actors
         from akd.prior.tiny.load import has_weights
@@ -270,9 +275,11 @@ class PriorEvaluate:
         actors = measuring_actors(
             count, pool, self.out / "actors", workers=min(count, _workers(self.workers))
         )
+        studio = choose_studio(actors[0], prior.network.settings, device)
         result = evaluate(
-            prior, judges, actors, prompts=prompts, steps=steps, scale=self.scale, seed=self.seed
-        )
+            prior, judges, actors, prompts=prompts, steps=steps, scale=self.scale, seed=self.seed,
+            studio=studio,
+        )  # fmt: skip
         result.write(self.out)
         record = self.out / "evaluation.json"
         about = {**json.loads(record.read_text()), "scale": self.scale, "steps": steps}

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from akd.metrics.recognise.recogniser import save_recogniser
-from akd.metrics.recognise.settings import CLASSES, RECOGNISERS, Name
+from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 from akd.metrics.recognise.train import measure_accuracy, train_recogniser
-from akd.prior.tiny.backend import choose_rasterizer
+from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.creatures import build_actors, cast_list
 from akd.prior.tiny.evaluate import measuring_actors, true_videos
 from akd.prior.tiny.pool import Pool
@@ -21,7 +21,7 @@ from akd.prior.tiny.train import FIRST_SEED
 
 
 def make_recogniser(
-    name: Name,
+    settings: RecogniserSettings,
     out: Path,
     *,
     seconds: float,
@@ -31,17 +31,17 @@ def make_recogniser(
     workers: int,
 ) -> dict[str, float]:
     """Train and measure a recogniser; its weights go to `out/weights`. Returns its scores."""
-    settings = RECOGNISERS[name]
+    name = settings.name
     tiny = TinySettings(
         frames=settings.frames, width=settings.size, height=settings.size, fps=settings.fps
     )
     cameras = CameraSettings(settings.azimuth, settings.elevation, settings.zoom)
     started = time.perf_counter()
     unseen = measuring_actors(judges, pool, out / "actors", workers=workers)
-    rasterizer = choose_rasterizer(unseen[0], tiny, device)
+    studio = choose_studio(unseen[0], tiny, device)
     videos = Pool(
         min(pool.videos, 60_000), tiny, cameras, device=device, seed=settings.seed,
-        classes=CLASSES, videos_a_call=pool.videos_a_call, rasterizer=rasterizer,
+        classes=CLASSES, videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
     feed = build_actors(
         cast_list(pool.creatures, first_seed=FIRST_SEED), pool, out / "actors", workers=workers
@@ -79,7 +79,7 @@ def make_recogniser(
     save_recogniser(recogniser, out / "weights")
     seen, labels = true_videos(
         unseen, tiny, cameras, each=20, device=device, seed=settings.seed + 7,
-        rasterizer=rasterizer,
+        studio=studio,
     )  # fmt: skip
     scores = measure_accuracy(recogniser, seen.float() / 255.0, labels)
     (out / f"recogniser-{name}.json").write_text(json.dumps(scores, indent=1))

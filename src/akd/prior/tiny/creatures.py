@@ -296,7 +296,8 @@ def build_actors(
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
     try:
         waiting = {
-            pool.submit(_work, one[0], one[1], settings, str(folder)): one for one in missing
+            pool.submit(_work, species, seed, settings, str(folder)): (species, seed)
+            for species, seed in missing
         }
         for future in waiting:
             future.add_done_callback(ready.put)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
+from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.creatures import Actor, build_actors, cast_list
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.prior import PriorTiny
@@ -21,7 +22,6 @@ from akd.prior.tiny.sample import sample_latents
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
 from akd.prior.tiny.sheet import write_rows
 from akd.prior.tiny.vocabulary import NONE, Words, creature_word
-from akd.splat.render import Rasterizer
 from akd.splits import zoo_seed_trains
 
 FIRST_MEASURING_SEED = 1
@@ -53,17 +53,18 @@ def true_videos(
     each: int,
     device: torch.device,
     seed: int,
-    rasterizer: Rasterizer = "warp",
+    studio: Studio | None = None,
 ) -> tuple[UInt8[Tensor, "K T H W 3"], Int[Tensor, "K"]]:
     """Videos of true motions and of the wrong ones, and their classes, to judge recognisers by."""
+    studio = studio or Studio()
     generator = torch.Generator().manual_seed(seed)
     videos, labels = [], []
     for actor in actors:
         footage = film_actor(
-            actor.to(device), each, generator=generator, tiny=tiny, cameras=cameras, tricks=True,
-            vary=False, rasterizer=rasterizer,
+            actor.to(studio.device), each, generator=generator, tiny=tiny, cameras=cameras,
+            tricks=True, vary=False, rasterizer=studio.rasterizer,
         )  # fmt: skip
-        videos.append(footage.videos)
+        videos.append(footage.videos.to(device))
         labels += [CLASSES.index(label) for label in footage.labels]
     return torch.cat(videos), torch.tensor(labels, device=device)
 
@@ -125,28 +126,29 @@ def evaluate(
     scale: float = 3.0,
     seed: int = 0,
     batch: int = 40,
-    rasterizer: Rasterizer = "warp",
+    studio: Studio | None = None,
 ) -> Evaluation:
     """Ask for an action of each creature in turn, sample, and let the recognisers name it.
 
     Only the reference picture and the words go in; nothing of the true motion does.
     """
     tiny = prior.network.settings
+    studio = studio or Studio()
     generator = torch.Generator().manual_seed(seed)
     turns: dict[int, int] = defaultdict(int)
     words, conditions, references = [], [], []
     for k in range(prompts):
         place = k % len(actors)
-        actor = actors[place].to(prior.device)
+        actor = actors[place].to(studio.device)
         actions = tuple(dict.fromkeys(actor.actions))
         action = actions[(turns[place] + place) % len(actions)]
         turns[place] += 1
         footage = film_actor(
             actor, 1, generator=generator, tiny=tiny, cameras=CameraSettings(), vary=False,
-            clips=[actor.actions.index(action)], rasterizer=rasterizer,
+            clips=[actor.actions.index(action)], rasterizer=studio.rasterizer,
         )  # fmt: skip
         words.append(Words(creature_word(actor.species), action, NONE))
-        references.append(footage.references[0].float() / 255.0)
+        references.append(footage.references[0].to(prior.device).float() / 255.0)
         conditions.append(prior.condition_of(words[-1], reference=references[-1]))
     videos = []
     for start in range(0, prompts, batch):

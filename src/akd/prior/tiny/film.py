@@ -168,7 +168,8 @@ def film_actor(
         # The leap of a jump is in the middle of its clip, and should be within the video.
         start = chosen(spare)
         if action == "jump":
-            start = CLIP_FRAMES // 2 - stride * (4 + chosen(tiny.frames - 8))
+            margin = tiny.frames // 4
+            start = CLIP_FRAMES // 2 - stride * (margin + chosen(max(1, tiny.frames - 2 * margin)))
         some = actor.clips[clip, start : start + tiny.frames * stride : stride]
         if label == "gliding statue":
             some = freeze(some, actor.root)

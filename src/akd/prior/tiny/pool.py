@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.creatures import Actor
 from akd.prior.tiny.film import Footage, film_actor
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import NONE, TOKENS
-from akd.splat.render import Rasterizer
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Pool:
         seed: int,
         classes: Sequence[str] = (),
         videos_a_call: int = 24,
-        rasterizer: Rasterizer = "warp",
+        studio: Studio | None = None,
     ) -> None:
         self.tiny, self.cameras, self.device = tiny, cameras, device
         self.capacity, self.videos_a_call = capacity, videos_a_call
-        self.rasterizer: Rasterizer = rasterizer
+        self.studio = studio or Studio()
         self.classes = tuple(classes)
         self.actors: list[Actor] = []
         self.count = 0
@@ -71,7 +71,7 @@ class Pool:
 
     def add(self, actor: Actor) -> None:
         """Take an actor on, and film it at once."""
-        self.actors.append(actor.to(self.device))
+        self.actors.append(actor.to(self.studio.device))
         self._film(self.actors[-1])
 
     def film_next(self) -> None:
@@ -87,7 +87,7 @@ class Pool:
             footage = film_actor(
                 actor, min(self.videos_a_call, self.capacity), generator=self._generator,
                 tiny=self.tiny, cameras=self.cameras, tricks=bool(self.classes),
-                rasterizer=self.rasterizer,
+                rasterizer=self.studio.rasterizer,
             )  # fmt: skip
         self._keep(actor, footage)
         if self.device.type == "cuda":
@@ -103,8 +103,8 @@ class Pool:
         if self.classes:
             labels = torch.tensor([self.classes.index(label) for label in footage.labels])
         there = places.to(self.device)
-        self._videos[there] = footage.videos
-        self._references[there] = footage.references
+        self._videos[there] = footage.videos.to(self.device)
+        self._references[there] = footage.references.to(self.device)
         self._tokens[there] = tokens.to(self.device)
         self._labels[there] = labels.to(self.device)
         self.made += count

@@ -93,5 +93,9 @@ class TrainSettings:
     """Share of samples trained without the reference picture."""
     render_share: float = 0.15
     """Share of the time spent on rendering new videos once the pool is full."""
-    checkpoint_seconds: float = 60.0
+    checkpoint_seconds: float = 90.0
     sheet_seconds: float = 120.0
+    sheet_rows: int = 10
+    """Samples on a sheet."""
+    sheet_steps: int = 24
+    """Steps from noise to sample."""

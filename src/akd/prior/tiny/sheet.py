@@ -43,9 +43,7 @@ def write_rows(
 
 
 @torch.no_grad()
-def write_sheet(
-    network: TinyNetwork, videos: Pool, path: Path, *, rows: int = 8, steps: int = 24
-) -> Path:
+def write_sheet(network: TinyNetwork, videos: Pool, path: Path, *, rows: int, steps: int) -> Path:
     """Samples for captions and references of the pool, each below the true video."""
     # A draw of its own: how often sheets are written must not change the training.
     draw = torch.Generator(videos.device).manual_seed(0)

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.prior.tiny.backend import choose_rasterizer
+from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.creatures import Actor, build_actors, cast_list
 from akd.prior.tiny.load import save_tiny
 from akd.prior.tiny.network import TinyNetwork
@@ -90,14 +90,15 @@ class Trainer:
         def uniform() -> Tensor:
             return torch.rand(rows, generator=draw, device=device)
 
-        # Times lie around the middle, where it is decided what moves.
-        t = torch.sigmoid(1.1 * torch.randn(rows, generator=draw, device=device) + 0.3)
+        # Times lie around the middle, where it is decided what moves; some lie anywhere.
+        middle = torch.sigmoid(1.1 * torch.randn(rows, generator=draw, device=device) + 0.3)
+        t = torch.where(uniform() < 0.1, uniform(), middle)
         alpha, sigma = (x[:, None, None, None, None] for x in cosine_signal(t))
         noise = torch.randn(batch.videos.shape, generator=draw, device=device)
         silent = uniform() < self.settings.drop_words
         tokens = batch.tokens.masked_fill(silent[:, None], TOKENS.index(NONE))
         has_reference = uniform() >= self.settings.drop_reference
-        with torch.autocast(device.type, torch.bfloat16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             text = self.network.text(tokens)
             clean = self._call(
                 alpha * batch.videos + sigma * noise, t, text, batch.references, has_reference
@@ -210,16 +211,18 @@ def train(
     if state.exists():
         trainer.restore(state)
         say(f"going on at step {trainer.progress.step}, {trainer.progress.seconds:.0f} s trained")
-    if compiled:
-        trainer.compile(tiny)
     while first is None:
         time.sleep(0.05)
         first = next(feed)
-    rasterizer = choose_rasterizer(first, tiny, device)
+    say(f"the first creature is there: {first.species} {first.seed}")
+    studio = choose_studio(first, tiny, device)
+    if compiled:
+        say("compiling the network while the creatures are built")
+        trainer.compile(tiny)
     # Another start of the same training sees other videos.
     videos = Pool(
         pool.videos, tiny, cameras, device=device, seed=seed + 1000 * (trainer.progress.step + 1),
-        videos_a_call=pool.videos_a_call, rasterizer=rasterizer,
+        videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
     videos.add(first)
     _fill(videos, feed, pool.ready, say)
@@ -232,11 +235,11 @@ def train(
         loop.save()
         raise
     loop.save()
-    write_sheet(trainer.average, videos, out / "sheet.png")
+    loop.draw()
     report = {
         "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
         "samples": trainer.progress.samples, "loss": trainer.progress.loss, "seed": seed,
-        "creatures": len(videos.actors), "first_seed": FIRST_SEED, "rasterizer": rasterizer,
+        "creatures": len(videos.actors), "first_seed": FIRST_SEED, "rasterizer": str(studio),
         "weights": size, "device": _describe(device), "torch": torch.__version__,
         "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
         "settings": asdict(settings), "done": loop.done,
@@ -267,6 +270,13 @@ class _Loop:
         """Write the state and the averaged weights."""
         self.trainer.save(self.out / "state.safetensors")
         save_tiny(self.trainer.average, self.out / "weights")
+
+    def draw(self) -> None:
+        """Write the sheet of samples."""
+        write_sheet(
+            self.trainer.average, self.videos, self.out / "sheet.png",
+            rows=self.settings.sheet_rows, steps=self.settings.sheet_steps,
+        )  # fmt: skip
 
     def run(self) -> None:
         """Train until the time is up."""
@@ -299,7 +309,7 @@ class _Loop:
                 self.save()
                 save_at = here + settings.checkpoint_seconds
             if here >= sheet_at:
-                write_sheet(self.trainer.average, videos, self.out / "sheet.png")
+                self.draw()
                 sheet_at = here + settings.sheet_seconds
 
 
@@ -323,7 +333,7 @@ def _renew(
     videos: Pool, feed: Iterator[Actor | None], settings: TrainSettings, here: float
 ) -> None:
     """Film new creatures as they come, and the known ones anew, within the share of time."""
-    share = settings.render_share if videos.count == videos.capacity else 0.4
+    share = settings.render_share if videos.count == videos.capacity else 0.25
     if videos.seconds > share * (here + 10.0):
         return
     actor = next(feed, None)

@@ -1,0 +1,291 @@
+"""The tiny prior with random weights, but for the last tests, which need those that ship."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from akd.prior.protocol import Condition, VideoPrior
+from akd.prior.tiny.bodies import check_body
+from akd.prior.tiny.load import PATTERN, has_weights, load_tiny, save_tiny, shipped_weights
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.pool import Batch
+from akd.prior.tiny.prior import PriorTiny, cosine_signal
+from akd.prior.tiny.sample import sample_latents
+from akd.prior.tiny.settings import TinySettings, TrainSettings
+from akd.prior.tiny.train import Trainer
+from akd.rig.roles import Limb, LimbKind
+from akd.scene.settings import SceneStyle
+
+SMALL = TinySettings(
+    frames=4, width=16, height=16, channels=32, layers=2, heads=2, text_channels=8,
+    refine_channels=8,
+)  # fmt: skip
+
+
+def random_network(seed: int = 0) -> TinyNetwork:
+    torch.manual_seed(seed)
+    network = TinyNetwork(SMALL)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.15)
+    return network
+
+
+@pytest.fixture
+def prior() -> PriorTiny:
+    return PriorTiny(random_network())
+
+
+def test_it_is_a_video_prior_and_says_what_it_wants(prior: PriorTiny):
+    assert isinstance(prior, VideoPrior)
+    assert (prior.frames, prior.width, prior.height, prior.fps) == (4, 16, 16, 12.0)
+    assert prior.style is SceneStyle.ROLES
+
+
+def test_encoding_is_differentiable_and_decoding_undoes_it(prior: PriorTiny):
+    video = torch.rand(2, 4, 16, 16, 3, requires_grad=True)
+    latents = prior.encode(video)
+    torch.testing.assert_close(prior.decode(latents), video)
+    latents.sum().backward()
+    assert video.grad is not None
+    torch.testing.assert_close(video.grad, torch.full_like(video, 2.0))
+    with pytest.raises(ValueError, match=r"shape \[B, 4, 16, 16, 3\], got \[1, 8, 16, 16, 3\]"):
+        prior.encode(torch.zeros(1, 8, 16, 16, 3))
+
+
+def test_noise_preserves_variance_from_clean_to_nothing_but_noise(prior: PriorTiny):
+    z, e = torch.randn(2, 3, 4, 16, 16, 3)
+    t = torch.tensor([0.0, 0.5, 1.0])
+    noisy = prior.add_noise(z, e, t)
+    torch.testing.assert_close(noisy[0], z[0])
+    torch.testing.assert_close(noisy[2], e[2], rtol=1e-5, atol=1e-5)
+    alpha, sigma = prior.signal(t)
+    torch.testing.assert_close(alpha**2 + sigma**2, torch.ones(3))
+
+
+def test_the_schedule_is_diffusers_cosine_schedule():
+    diffusers = pytest.importorskip("diffusers", reason="needs diffusers")
+    theirs = diffusers.DDPMScheduler(beta_schedule="squaredcos_cap_v2", num_train_timesteps=1000)
+    steps = torch.arange(50, 950)
+    alpha, _ = cosine_signal((steps + 1.0) / 1000.0)
+    # Theirs is shifted by 0.008 of the whole.
+    torch.testing.assert_close(alpha, theirs.alphas_cumprod[steps].sqrt(), rtol=0.0, atol=0.02)
+
+
+def test_words_reference_and_time_all_matter_and_rows_do_not_mix(prior: PriorTiny):
+    z = torch.randn(1, 4, 16, 16, 3)
+    picture, other = torch.rand(2, 16, 16, 3)
+    walk = prior.condition("a fox walking", reference=picture)
+    rows = [
+        (walk, 0.5),
+        (prior.condition("a fox trotting", reference=picture), 0.5),
+        (prior.condition("a fox walking", reference=other), 0.5),
+        (prior.condition("a fox walking"), 0.5),
+        (prior.unconditioned(walk), 0.5),
+        (walk, 0.8),
+    ]
+    conditions, times = zip(*rows, strict=True)
+    got = prior.predict(z.expand(6, -1, -1, -1, -1), torch.tensor(times), list(conditions))
+    for k in range(1, 6):
+        assert float((got[k] - got[0]).abs().max()) > 1e-3, rows[k]
+    alone = prior.predict(z, torch.tensor([0.5]), [walk])
+    torch.testing.assert_close(alone[0], got[0], rtol=1e-4, atol=1e-4)
+
+
+def test_unconditioned_keeps_the_picture(prior: PriorTiny):
+    picture = torch.rand(16, 16, 3)
+    empty = prior.unconditioned(prior.condition("a fox walking", reference=picture))
+    assert empty.reference is not None
+    torch.testing.assert_close(empty.reference, picture)
+
+
+def test_wrong_input_is_named(prior: PriorTiny):
+    with pytest.raises(
+        ValueError, match="reference must be a picture of 16 x 16 pixels, got 8 x 16"
+    ):
+        prior.condition("a fox walking", reference=torch.zeros(16, 8, 3))
+    with pytest.raises(ValueError, match="the tiny prior knows no such action"):
+        prior.condition("a fox cooking")
+    walk = prior.condition("a fox walking")
+    with pytest.raises(ValueError, match="must agree on the batch: 2, 2, 1"):
+        prior.predict(torch.zeros(2, 4, 16, 16, 3), torch.zeros(2), [walk])
+
+
+def test_weights_come_back_from_their_parts(
+    prior: PriorTiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("akd.prior.tiny.load.PART_BYTES", 30_000)
+    paths = save_tiny(prior.network, tmp_path)
+    assert len(paths) > 2
+    again = load_tiny(tmp_path, dtype=torch.float32)
+    z, t = torch.randn(1, 4, 16, 16, 3), torch.tensor([0.5])
+    one = prior.predict(z, t, [prior.condition("a cat jumping")])
+    two = again.predict(z, t, [again.condition("a cat jumping")])
+    torch.testing.assert_close(one, two, rtol=0.02, atol=0.02)  # half precision
+    paths[0].unlink()
+    with pytest.raises(ValueError, match=r"must hold \d+ parts"):
+        load_tiny(tmp_path)
+
+
+def test_missing_weights_are_said(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="holds no weights of the tiny prior"):
+        load_tiny(tmp_path)
+
+
+COMPILED = """
+import torch
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.settings import TinySettings
+s = TinySettings(frames=4, width=16, height=16, channels=32, layers=2, heads=2, text_channels=8)
+network = TinyNetwork(s)
+given = (
+    torch.randn(2, 4, 16, 16, 3), torch.rand(2), torch.randn(2, 3, 8), torch.rand(2, 16, 16, 3),
+    torch.tensor([True, False]),
+)
+compiled = torch.compile(network, backend="aot_eager", fullgraph=True)
+torch.testing.assert_close(compiled(*given), network(*given))
+print("one graph")
+"""
+
+
+def test_the_network_can_be_compiled_in_one_graph():
+    # In a process of its own: the run-time checks of shapes, on in tests, cannot be compiled.
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "one graph", done.stderr
+
+
+class PerfectPrior(PriorTiny):
+    """Knows the one video there is."""
+
+    truth = torch.linspace(-0.9, 0.9, 4 * 16 * 16 * 3).view(1, 4, 16, 16, 3)
+
+    def predict(self, latents, t, conditions):
+        return self.truth.expand_as(latents)
+
+
+def test_sampling_with_a_perfect_prior_gives_its_video():
+    prior = PerfectPrior(random_network())
+    condition = prior.condition("a fox walking")
+    got = sample_latents(prior, [condition] * 2, torch.randn(2, 4, 16, 16, 3), steps=5)
+    torch.testing.assert_close(got, prior.truth.expand(2, -1, -1, -1, -1))
+    with pytest.raises(ValueError, match="1 conditions cannot serve 2 rows"):
+        sample_latents(prior, [condition], torch.randn(2, 4, 16, 16, 3))
+
+
+def one_batch(rows: int) -> Batch:
+    """The same striped video in every row."""
+    stripes = torch.sin(torch.arange(16) * 1.3)[None, None, :, None].expand(4, 16, 16, 3)
+    moving = torch.stack([stripes[t].roll(t, dims=1) for t in range(4)])
+    return Batch(
+        moving.expand(rows, -1, -1, -1, -1).contiguous(), moving[0].expand(rows, -1, -1, -1),
+        torch.ones(rows, 3, dtype=torch.long), torch.zeros(rows, dtype=torch.long),
+    )  # fmt: skip
+
+
+def test_training_learns_a_video_and_goes_on_from_where_it_was_saved(tmp_path: Path):
+    settings = TrainSettings(batch=8, learning_rate=3e-3, warm_up=5)
+    trainer = Trainer(SMALL, settings, device=torch.device("cpu"), seed=0)
+    batch = one_batch(8)
+    first = float(trainer.loss(batch).detach())
+    for _ in range(60):
+        trainer.step(batch, part=0.0)
+    last = float(torch.stack([trainer.loss(batch).detach() for _ in range(5)]).mean())
+    assert last < 0.25 * first
+    trainer.save(tmp_path / "state.safetensors")
+    again = Trainer(SMALL, settings, device=torch.device("cpu"), seed=1)
+    again.restore(tmp_path / "state.safetensors")
+    assert again.progress == trainer.progress
+    for a, b in zip(again.average.parameters(), trainer.average.parameters(), strict=True):
+        assert torch.equal(a, b)
+    moments = [
+        [s["exp_avg_sq"].sum() for s in t.optimiser.state.values()] for t in (trainer, again)
+    ]
+    assert moments[0] == moments[1]
+    again.step(batch, part=0.5)
+
+
+def test_training_from_creatures_to_card_very_small(tmp_path: Path):
+    from akd.prior.tiny.card import write_card
+    from akd.prior.tiny.settings import PoolSettings
+    from akd.prior.tiny.train import train
+
+    pool = PoolSettings(
+        creatures=1, vertices=600, splats=100, styles=1, videos=6, videos_a_call=3, ready=3
+    )
+    settings = TrainSettings(batch=2, warm_up=1, sheet_rows=1, sheet_steps=2)
+    # So little time that a step or two is all there is to it.
+    network = train(
+        tmp_path, minutes=100.0, stop_after=0.02, device=torch.device("cpu"), workers=0,
+        tiny=SMALL, pool=pool, settings=settings, compiled=False,
+    )  # fmt: skip
+    assert has_weights(tmp_path / "weights")
+    assert (tmp_path / "sheet.png").stat().st_size > 500
+    about = json.loads((tmp_path / "training.json").read_text())
+    assert about["creatures"] == 1
+    assert not about["done"]
+    loaded = load_tiny(tmp_path / "weights", dtype=torch.float32).network
+    for a, b in zip(network.parameters(), loaded.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-2, atol=1e-3)
+    card = write_card(tmp_path).read_text()
+    assert "1 creatures of the zoo, seeds from 1000" in card
+    assert "not measured" in card
+
+
+class _Anatomy:
+    def __init__(self, *kinds: LimbKind) -> None:
+        from akd.rig.names import Side
+
+        self.limbs = tuple(Limb(kind, Side.LEFT, (0,), 0) for kind in kinds)
+        self.legs = tuple(limb for limb in self.limbs if limb.kind.is_leg)
+
+
+def test_bodies_it_never_saw_are_refused_or_warned_of(monkeypatch: pytest.MonkeyPatch):
+    check = getattr(check_body, "__wrapped__", check_body)
+    assert check(_Anatomy(*[LimbKind.FORE] * 2, *[LimbKind.HIND] * 2)) is None
+    warning = check(_Anatomy(*[LimbKind.LEG] * 2, LimbKind.WING))
+    assert warning == "the tiny prior never saw wings: they will hardly move"
+    with pytest.raises(ValueError, match="two or four legs, this one has 8"):
+        check(_Anatomy(*[LimbKind.MID] * 8))
+    with pytest.raises(ValueError, match="this one has 0"):
+        check(_Anatomy())
+
+
+needs_weights = pytest.mark.skipif(
+    not has_weights(shipped_weights()), reason="needs the shipped weights of the tiny prior"
+)
+
+
+@needs_weights
+def test_the_shipped_weights_are_small_and_load():
+    folder = shipped_weights()
+    assert sum(path.stat().st_size for path in folder.glob(PATTERN)) <= 40_000_000
+    prior = load_tiny()
+    assert (prior.frames, prior.width, prior.height) == (16, 64, 64)
+    assert (folder / "card.md").is_file()
+
+
+@needs_weights
+def test_the_shipped_prior_removes_noise_from_a_true_video():
+    from akd.prior.tiny.creatures import build_actor
+    from akd.prior.tiny.film import film_actor
+    from akd.prior.tiny.settings import CameraSettings, PoolSettings
+
+    actor = build_actor("fox", 1, PoolSettings(vertices=1500, splats=2500, styles=1))
+    prior = load_tiny(dtype=torch.float32)
+    footage = film_actor(
+        actor, 1, generator=torch.Generator().manual_seed(0), tiny=prior.network.settings,
+        cameras=CameraSettings(), clips=[actor.actions.index("walk")],
+    )  # fmt: skip
+    z = prior.encode(footage.videos.float() / 255.0)
+    noise = torch.randn(z.shape, generator=torch.Generator().manual_seed(1))
+    t = torch.tensor([0.5])
+    condition: Condition = prior.condition(
+        "a fox walking", reference=footage.references[0].float() / 255.0
+    )
+    clean = prior.predict(prior.add_noise(z, noise, t), t, [condition])
+    assert float(((clean - z) ** 2).mean()) < 0.01

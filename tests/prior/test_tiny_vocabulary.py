@@ -1,0 +1,49 @@
+import pytest
+
+from akd.prior.tiny.vocabulary import NONE, TOKENS, Words, creature_word, read_prompt
+from akd.zoo.species import SPECIES
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        ("a fox walking", Words("fox", "walk")),
+        ("A red fox trots slowly.", Words("fox", "trot", "slowly")),
+        ("the horse is galloping fast", Words("horse", "gallop", "quickly")),
+        ("a woman running", Words("woman", "run")),
+        ("a cat jumps", Words("cat", "jump")),
+        ("T-rex turning left", Words("trex", "turn_left")),
+        ("a lion turns to the right", Words("lion", "turn_right")),
+        ("a teapot walking", Words(NONE, "walk")),
+        ("idle", Words(NONE, "stand")),
+        ("a dog strolled", Words("dog", "walk")),
+    ],
+)
+def test_sentences_are_read(prompt: str, words: Words):
+    assert read_prompt(prompt) == words
+
+
+def test_an_unknown_action_gets_one_line_that_lists_what_is_known():
+    with pytest.raises(ValueError) as error:
+        read_prompt("a fox playing the violin")
+    assert str(error.value) == (
+        "prompt 'a fox playing the violin': the tiny prior knows no such action; it knows stand, "
+        "walk, amble, trot, gallop, run, jump, turn left, turn right. Other actions need a large "
+        "prior (`akd prior list`)"
+    )
+
+
+def test_a_turn_needs_a_side():
+    with pytest.raises(ValueError, match="say 'turning left' or 'turning right'"):
+        read_prompt("a fox turning")
+
+
+def test_words_must_be_in_the_vocabulary():
+    with pytest.raises(ValueError, match="'swim' is none of stand, walk"):
+        Words("fox", "swim")
+
+
+def test_every_species_of_the_zoo_has_a_word_and_tokens_are_distinct():
+    assert all(creature_word(name) != NONE for name in SPECIES)
+    assert len(set(TOKENS)) == len(TOKENS)
+    assert TOKENS[Words("fox", "walk", "slowly").tokens()[1]] == "walk"
