@@ -52,7 +52,9 @@ def main() -> None:
             condition = prior.condition("a fox walking", reference=picture)
             z = torch.randn(1, prior.frames, prior.height, prior.width, 3)
             t = torch.tensor([0.5])
-            seconds = best(lambda p=prior, c=condition: predict_guided(p, z, t, c, scale=3.0))
+            seconds = best(
+                lambda p=prior, c=condition, z=z, t=t: predict_guided(p, z, t, c, scale=3.0)
+            )
             print(f"one guided evaluation, {dtype}, {options.threads} threads: {seconds:.3f} s")
 
 
