@@ -39,7 +39,7 @@ from akd.prior.large.load import prepare_autoencoder, prepare_network
 from akd.prior.large.memory import encoder_bytes, prediction_bytes
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.schedulers import Schedule
-from akd.prior.large.settings import FAST, LEAN, LargeSettings
+from akd.prior.large.settings import FAST, LEAN, LargeSettings, Weights
 from akd.prior.large.vae import chunks_after_first, mean_of, patched, wan_step
 from akd.prior.protocol import Condition
 
@@ -222,13 +222,34 @@ class Clock:
 
 
 Encode = Callable[[Tensor], Tensor]
-Predict = Callable[[Tensor, Tensor], Tensor]
+Predict = Callable[[Tensor, Tensor, float], Tensor]
+"""(noisy latents, t, scale of guidance) to the clean estimate."""
+GUIDANCE = 100.0
+
+
+@dataclass
+class Outcome:
+    """What a step gives: to be compared between implementations."""
+
+    clean: Tensor
+    """Guided estimate."""
+    unguided: Tensor | None
+    """Estimate without words."""
+    difference: Tensor
+    """What is handed back to the encoder."""
+    gradient: Tensor
+    """Of the pixels."""
 
 
 def one_step(
-    clock: Clock, model: Model, prior: PriorDiffusers, encode: Encode, predict: Predict
-) -> tuple[Tensor, Tensor]:
-    """Encode, add noise, predict, hand the difference back to the pixels."""
+    clock: Clock, model: Model, prior: PriorDiffusers, encode: Encode, predict: Predict,
+    *, difference: Tensor | None = None, compared: bool = False,
+) -> Outcome:  # fmt: skip
+    """Encode, add noise, predict, hand the difference back to the pixels.
+
+    With a `difference` given, that is handed back: gradients can then be compared. `compared` asks
+    for an estimate without guidance as well.
+    """
     size, device = model.size, clock.device
     generator = torch.Generator(device).manual_seed(0)
     video = torch.rand(1, size.frames, size.height, size.width, 3, device=device,
@@ -240,26 +261,31 @@ def one_step(
     with torch.no_grad():
         noisy = prior.add_noise(latents, noise, t)
     with clock.part("predict"):
-        clean = predict(noisy, t)
+        clean = predict(noisy, t, GUIDANCE)
+    unguided = predict(noisy, t, 0.0) if compared else None
+    difference = latents.detach() - clean if difference is None else difference.to(device)
     with clock.part("gradient"):
-        latents.backward(latents.detach() - clean)
+        latents.backward(difference)
     assert video.grad is not None
     if not bool(torch.isfinite(video.grad).all()):
         say("  the gradient is not finite")
-    return clean, video.grad
+    return Outcome(clean, unguided, difference, video.grad)
 
 
 def measure(
     label: str, model: Model, prior: PriorDiffusers, encode: Encode, predict: Predict,
-    flops: dict[str, float], *, fp8: bool, repeats: int = 2,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    flops: dict[str, float], *, fp8: bool, repeats: int = 2, difference: Tensor | None = None,
+) -> Outcome:  # fmt: skip
     """Print time, memory and FLOP/s of the best of a few steps, after one to warm up."""
     device = prior.device
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()
     begin = time.perf_counter()
-    result = one_step(Clock(device), model, prior, encode, predict)
+    outcome = one_step(Clock(device), model, prior, encode, predict,
+                       difference=difference, compared=True)  # fmt: skip
+    for name, tensor in vars(outcome).items():
+        setattr(outcome, name, tensor.cpu())
     say(f"{model.name} {label}: first step (with compilation) {time.perf_counter() - begin:.1f} s")
     if device.type == "cuda":
         torch.cuda.empty_cache()
@@ -267,8 +293,7 @@ def measure(
     best: dict[str, float] = {}
     for _ in range(repeats):
         clock = Clock(device)
-        del result
-        result = one_step(clock, model, prior, encode, predict)
+        one_step(clock, model, prior, encode, predict)
         if not best or sum(clock.parts.values()) < sum(best.values()):
             best = clock.parts
     peak = torch.cuda.max_memory_allocated() / GIB if device.type == "cuda" else float("nan")
@@ -288,7 +313,7 @@ def measure(
         f"{flops['encoder'] / 1e12:.0f} TFLOP at {flops['encoder'] / encoder / 1e12:.0f} TFLOP/s, "
         f"{100 * flops['encoder'] / BF16_LIMIT / encoder:.0f}% of the limit"
     )
-    return result
+    return outcome
 
 
 def plain_encode(model: Model, vae: Any, prior: PriorDiffusers) -> Encode:
@@ -320,7 +345,7 @@ def plain_predict(prior: PriorDiffusers, condition: Condition) -> Predict:
     """The pair in one batch through the eager network, with PyTorch's choice of attention."""
 
     @torch.no_grad()
-    def predict(noisy: Tensor, t: Tensor) -> Tensor:
+    def predict(noisy: Tensor, t: Tensor, scale: float) -> Tensor:
         schedule = prior.family.parts.schedule
         told = schedule.model_time(t).repeat(2)
         both = [condition, prior.unconditioned(condition)]
@@ -330,21 +355,23 @@ def plain_predict(prior: PriorDiffusers, condition: Condition) -> Predict:
             clean = noisy - sigma * found
         else:
             clean = alpha * noisy - sigma * found
-        return clean[1:] + 100.0 * (clean[:1] - clean[1:])
+        return clean[1:] + scale * (clean[:1] - clean[1:])
 
     return predict
 
 
 def our_predict(prior: PriorDiffusers, condition: Condition, together: bool) -> Predict:
-    def predict(noisy: Tensor, t: Tensor) -> Tensor:
-        return predict_guided(prior, noisy, t, condition, scale=100.0, together=together)
+    def predict(noisy: Tensor, t: Tensor, scale: float) -> Tensor:
+        return predict_guided(prior, noisy, t, condition, scale=scale, together=together)
 
     return predict
 
 
-def agreement(name: str, found: Tensor, wanted: Tensor) -> None:
+def agreement(name: str, found: Tensor | None, wanted: Tensor | None) -> None:
     """Direction and size of what changed against the plain implementation."""
-    a, b = found.float().flatten(), wanted.float().flatten()
+    assert found is not None
+    assert wanted is not None
+    a, b = found.double().flatten(), wanted.double().flatten()
     cosine = float(torch.dot(a, b) / (a.norm() * b.norm()).clamp_min(1e-30))
     away = float((a - b).norm() / b.norm().clamp_min(1e-30))
     say(f"  {name}: cosine with plain {cosine:.5f}, relative difference {away:.4f}")
@@ -365,7 +392,6 @@ def run_model(model: Model, device: torch.device, until: float, only: set[str]) 
     count = sum(p.numel() for p in network.parameters()) / 1e9
     say(f"{model.name}: {count:.2f} thousand million weights made")
     condition = condition_for(model, device)
-    reference: tuple[Tensor, Tensor] | None = None
 
     def left() -> float:
         return until - (time.perf_counter() - BEGIN)
@@ -385,40 +411,54 @@ def run_model(model: Model, device: torch.device, until: float, only: set[str]) 
                 torch.cuda.empty_cache()
             return None
 
-    def plain() -> tuple[Tensor, Tensor]:
+    def plain() -> Outcome:
         prior = prior_of(model, network, vae, LargeSettings())
         encode = plain_encode(model, vae, prior)
         return measure("plain", model, prior, encode, plain_predict(prior, condition), flops,
                        fp8=False, repeats=1)  # fmt: skip
 
-    reference = guarded("plain", 15.0, plain)
-    if reference is not None:
-        reference = (reference[0].cpu(), reference[1].cpu())
+    reference: Outcome | None = guarded("plain", 15.0, plain)
     getattr(vae, "disable_gradient_checkpointing", lambda: None)()
     prepare_autoencoder(vae, FAST)
     if device.type == "cuda":
         gc.collect()
         torch.cuda.empty_cache()
 
-    def ours(label: str, settings: LargeSettings, *, benchmark: bool = False) -> None:
+    def ours(label: str, settings: LargeSettings, *, benchmark: bool = False) -> bool:
         torch.backends.cudnn.benchmark = benchmark
         prior = prior_of(model, network, vae, settings)
         predict = our_predict(prior, condition, settings.together)
         fp8 = settings.weights.value == "fp8"
-        result = measure(label, model, prior, prior.encode, predict, flops, fp8=fp8)
+        handed_back = None if reference is None else reference.difference
+        result = measure(label, model, prior, prior.encode, predict, flops, fp8=fp8,
+                         difference=handed_back)  # fmt: skip
         torch.backends.cudnn.benchmark = False
         if reference is not None:
-            agreement("clean estimate", result[0].cpu(), reference[0])
-            agreement("gradient", result[1].cpu(), reference[1])
+            agreement("estimate without guidance", result.unguided, reference.unguided)
+            agreement(f"estimate, guidance {GUIDANCE:g}", result.clean, reference.clean)
+            agreement("gradient of the pixels", result.gradient, reference.gradient)
+        return True
 
     def quantised() -> bool:
         prepare_network(network, FAST, device)
         return True
 
+    def unquantised() -> None:
+        nonlocal network
+        full = replace(FAST, weights=Weights.FULL)
+        network = None
+        network = prepare_network(build(model.network, model.network_config, device), full, device)
+        prior = prior_of(model, network, vae, full)
+        predict = our_predict(prior, condition, full.together)
+        measure("fast in bfloat16", model, prior, prior.encode, predict, flops, fp8=False)
+
     if guarded("fast", 10.0, quantised):
-        guarded("fast", 20.0, lambda: ours("fast", FAST))
+        if not guarded("fast", 20.0, lambda: ours("fast", FAST)):
+            torch.compiler.set_stance("force_eager")
+            guarded("fast", 8.0, lambda: ours("fast, not compiled", FAST))
         guarded("lean", 12.0, lambda: ours("lean", LEAN))
         guarded("searched", 15.0, lambda: ours("fast, convolutions searched", FAST, benchmark=True))
+    guarded("bf16", 25.0, unquantised)
 
 
 def main() -> None:
@@ -426,7 +466,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--tiny", action="store_true", help="small networks, to try the script")
     parser.add_argument("--models", default="cogvideox,wan")
-    parser.add_argument("--only", default="plain,fast,lean,searched")
+    parser.add_argument("--only", default="plain,fast,lean,searched,bf16")
     parser.add_argument("--seconds", type=float, default=145.0, help="start nothing after these")
     options = parser.parse_args()
     device = torch.device(options.device)
@@ -440,6 +480,7 @@ def main() -> None:
     chosen = [m for m in (COGVIDEOX_5B, WAN22_5B) if m.name.split("-")[0].lower()[:3]
               in {part[:3] for part in options.models.split(",")}]  # fmt: skip
     for number, model in enumerate(chosen):
+        torch.compiler.set_stance("default")
         # The first model may use its share of the time, the last one all that is left.
         until = options.seconds * (number + 1) / len(chosen) + (8.0 if number == 0 else 0.0)
         try:
