@@ -42,6 +42,13 @@ def _each(threads: int, work: Callable[[int], None]) -> None:
         list(_pool(threads).map(work, range(threads)))
 
 
+def _zeros(*shape: int) -> Tensor:
+    """Zeros made without torch's own threads, which would keep a core busy for a while after."""
+    if 0 in shape:
+        return torch.zeros(shape)
+    return torch.from_numpy(np.zeros(shape, dtype=np.float32))
+
+
 def _launch(kernel: Any, dim: int | tuple[int, int], inputs: list[Any]) -> None:
     wp.launch(kernel, dim=dim, inputs=inputs, device="cpu", record_tape=False)
 
@@ -143,11 +150,11 @@ class CpuRaster:
         lefts, comings = torch.empty(workers, pixels), torch.empty(workers, pixels)
         flat = torch.empty(workers, self.bands, splats, 9)
         bone_slots = 1 if self.by_frame else threads
-        d_transforms = torch.zeros(bone_slots, *inputs.transforms.shape)
+        d_transforms = _zeros(bone_slots, *inputs.transforms.shape)
         count = splats if cloud_too else 0
         layers = inputs.colours.shape[0]
-        d_means, d_covariances = torch.zeros(threads, count, 3), torch.zeros(threads, count, 6)
-        d_colours, d_opacities = torch.zeros(threads, layers, count, 3), torch.zeros(threads, count)
+        d_means, d_covariances = _zeros(threads, count, 3), _zeros(threads, count, 6)
+        d_colours, d_opacities = _zeros(threads, layers, count, 3), _zeros(threads, count)
         scratch = [as_warp(lefts, wp.float32), as_warp(comings, wp.float32), as_warp(flat, vec9)]
         gradients = [as_warp(d_picture, wp.vec3), as_warp(d_light, wp.float32)]
         sums = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -37,17 +38,24 @@ class _Rasterize(torch.autograd.Function):
         raster = TileRaster(inputs) if tiles else CpuRaster(inputs, threads)
         raster.forward()
         ctx.raster, ctx.is_factor = raster, is_factor
+        ctx.set_materialize_grads(False)
         size = (inputs.frames, inputs.height, inputs.width)
         return raster.picture.view(*size, 3), raster.light.view(size)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, d_picture: Tensor, d_light: Tensor) -> tuple:  # type: ignore[override]
+    def backward(  # type: ignore[override]
+        ctx: Any, d_picture: Tensor | None, d_light: Tensor | None
+    ) -> tuple:
         raster = ctx.raster
+        if d_picture is None:
+            d_picture = _nothing(raster.picture)
+        if d_light is None:
+            d_light = _nothing(raster.light)
         cloud_too = any(ctx.needs_input_grad[1:5])
         d_transforms, d_means, six, d_colours, d_opacities = raster.backward(
-            d_picture.flatten(1, 2).contiguous(),
-            d_light.flatten(1, 2).contiguous(),
+            d_picture.reshape(raster.picture.shape).contiguous(),
+            d_light.reshape(raster.light.shape).contiguous(),
             cloud_too=cloud_too,
         )
         if not cloud_too:
@@ -57,6 +65,13 @@ class _Rasterize(torch.autograd.Function):
             # S = M M^T, so dM = 2 dS M.
             d_shape = 2.0 * d_shape @ raster.inputs.factors
         return (d_transforms, d_means, d_shape, d_colours, d_opacities, *(None,) * 4)
+
+
+def _nothing(like: Tensor) -> Tensor:
+    """Zeros; on the CPU made without waking torch's threads, which would get in our own's way."""
+    if like.is_cuda:
+        return torch.zeros_like(like)
+    return torch.from_numpy(np.zeros(like.shape, dtype=np.float32))
 
 
 def covariance_factors(covariances: Float[Tensor, "N 3 3"]) -> Float[Tensor, "N 3 3"]:
