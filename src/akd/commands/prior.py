@@ -68,6 +68,10 @@ class PriorList:
         )
         for name, table in (("actions", ACTIONS), ("manners", MANNERS), ("creatures", CREATURES)):
             print(f"        {name}: {', '.join(word.replace('_', ' ') for word in table)}")
+        from akd.prior.large.catalogue import lines
+
+        for line in lines():
+            print(line)
 
 
 @dataclass(frozen=True)

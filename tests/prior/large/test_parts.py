@@ -79,7 +79,7 @@ def test_linear_in_eight_bits_is_close() -> None:
 
 @pytest.mark.parametrize("weights", [Weights.FP8, Weights.FP8_STORED])
 def test_a_network_in_eight_bits(weights: Weights) -> None:
-    network = wan_network(8)
+    network = wan_network(8).requires_grad_(False)
     latents = torch.randn(1, 8, 3, 4, 4, generator=torch.Generator().manual_seed(0))
     words = torch.randn(1, 6, 16, generator=torch.Generator().manual_seed(1))
     call = {"timestep": torch.tensor([500]), "encoder_hidden_states": words, "return_dict": False}

@@ -90,7 +90,8 @@ def rows() -> list[tuple[str, ...]]:
     """The table of `akd prior list`, its heading first."""
     heading = ("name", "licence", "commercial", "frames x height x width", "fps", "picture",
                "predicts", "GiB held", "GiB download", "hub")  # fmt: skip
-    return [heading] + [
+    table: list[tuple[str, ...]] = [heading]
+    table += [
         (
             entry.name,
             entry.licence,
@@ -104,4 +105,15 @@ def rows() -> list[tuple[str, ...]]:
             entry.hub if entry.adapter is None else f"{entry.hub} + {entry.adapter}",
         )
         for entry in ENTRIES
+    ]
+    return table
+
+
+def lines() -> list[str]:
+    """The same table as aligned text."""
+    table = rows()
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
     ]

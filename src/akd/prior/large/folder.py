@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import struct
 from collections.abc import Iterator
@@ -87,6 +88,21 @@ def open_folder(path: Path, *, adapter: Path | None = None) -> PipelineFolder:
     except json.JSONDecodeError as error:
         raise PriorError(f"{index}: is not JSON ({error})") from None
     return PipelineFolder(path, content, adapter)
+
+
+def find_class(library: str, name: str, where: str) -> Any:
+    """A class of diffusers or transformers. `where` is named in errors."""
+    try:
+        module = importlib.import_module(library)
+    except ImportError:
+        raise PriorError(
+            f"{where}: large priors need {library}, which is not installed: pip install "
+            f"diffusers transformers accelerate sentencepiece"
+        ) from None
+    kind = getattr(module, name, None)
+    if kind is None:
+        raise PriorError(f"{where}: {library} {module.__version__} has no {name}")
+    return kind
 
 
 def header(file: Path) -> dict[str, Any]:

@@ -90,7 +90,10 @@ class NormAct(nn.Module):
             options = (norm.num_groups, norm.eps, self.fused == "compiled")
             return GroupNormSilu.apply(x, norm.weight, norm.bias, options)  # pyright: ignore[reportReturnType]
         if self.fused and type(norm).__name__ == "WanRMS_norm":
-            options = (float(norm.scale), self.fused == "compiled")
+            options = (
+                float(norm.scale),  # pyright: ignore[reportArgumentType]
+                self.fused == "compiled",
+            )
             return ChannelNormSilu.apply(x, norm.gamma, options)  # pyright: ignore[reportReturnType]
         return Recomputed.apply(x, self.plain)  # pyright: ignore[reportReturnType]
 

@@ -13,7 +13,7 @@ from akd.prior.large.catalogue import Entry, find
 from akd.prior.large.errors import PriorError
 from akd.prior.large.families.base import Parts, VideoSize
 from akd.prior.large.families.choose import choose_family
-from akd.prior.large.folder import PipelineFolder, open_folder
+from akd.prior.large.folder import PipelineFolder, find_class, open_folder
 from akd.prior.large.frozen import freeze
 from akd.prior.large.memory import check_memory, memory_needed
 from akd.prior.large.prior import PriorDiffusers
@@ -107,11 +107,8 @@ def hub_folder(entry: Entry, repository: str, *, download: bool) -> Path:
 
 def motion_schedule() -> Schedule:
     """The schedule AnimateDiff's motion modules were trained with; their base model's differs."""
-    import diffusers
-
-    scheduler = diffusers.DDIMScheduler(
-        beta_start=0.00085, beta_end=0.012, beta_schedule="linear", clip_sample=False
-    )
+    kind = find_class("diffusers", "DDIMScheduler", "animatediff")
+    scheduler = kind(beta_start=0.00085, beta_end=0.012, beta_schedule="linear", clip_sample=False)
     return schedule_of(scheduler, "animatediff")
 
 
@@ -125,13 +122,7 @@ def check_device(device: torch.device, settings: LargeSettings) -> None:
 
 def part(folder: PipelineFolder, name: str, dtype: torch.dtype, *, at: Path | None = None) -> Any:
     """One of a pipeline's modules, frozen, in main memory."""
-    import diffusers
-
-    kind = getattr(diffusers, folder.class_name(name), None)
-    if kind is None:
-        raise PriorError(
-            f"{folder.path}: diffusers {diffusers.__version__} has no {folder.class_name(name)}"
-        )
+    kind = find_class("diffusers", folder.class_name(name), str(folder.path))
     folder.weights(name)
     module = kind.from_pretrained(
         at or folder.path / name, torch_dtype=dtype, local_files_only=True, use_safetensors=True
@@ -156,17 +147,19 @@ def load_networks(
 
 def with_motion(unet: Any, folder: PipelineFolder, dtype: torch.dtype) -> Any:
     """A picture model joined with motion modules."""
-    import diffusers
-
     own = folder.path / "motion_adapter"
     place = folder.adapter or (own if own.is_dir() else None)
     if place is None:
         raise PriorError(f"{folder.path}: a picture model needs a motion_adapter, there is none")
-    adapter = diffusers.MotionAdapter.from_pretrained(
-        place, torch_dtype=dtype, use_safetensors=True
+    motion, whole = (
+        find_class("diffusers", name, str(folder.path))
+        for name in ("MotionAdapter", "UNetMotionModel")
     )
-    joined = diffusers.UNetMotionModel.from_unet2d(unet, adapter)
-    return joined.to(dtype).eval().requires_grad_(False)
+    adapter = motion.from_pretrained(place, torch_dtype=dtype, use_safetensors=True)
+    joined = whole.from_unet2d(unet, adapter)
+    # diffusers' own `to` warns of a cast; both halves have this precision already.
+    torch.nn.Module.to(joined, dtype)
+    return joined.eval().requires_grad_(False)
 
 
 def prepare_network(module: Any, settings: LargeSettings, device: torch.device) -> Any:

@@ -16,7 +16,7 @@ from torch import Tensor
 from akd.prior.large.chain import Caches
 from akd.prior.large.errors import PriorError
 from akd.prior.large.families.base import VideoSize
-from akd.prior.large.folder import PipelineFolder
+from akd.prior.large.folder import PipelineFolder, find_class
 from akd.prior.large.frozen import freeze
 from akd.prior.large.settings import LargeSettings, Recompute, Weights
 from akd.prior.large.vae import patched, plan
@@ -72,11 +72,7 @@ def memory_needed(
 
 def empty_autoencoder(config: dict[str, Any], name: str, precision: str) -> Any:
     """An autoencoder with shapes and no numbers."""
-    import diffusers
-
-    kind = getattr(diffusers, name, None)
-    if kind is None:
-        raise PriorError(f"diffusers {diffusers.__version__} has no autoencoder {name}")
+    kind = find_class("diffusers", name, "vae")
     with torch.device("meta"):
         vae = kind.from_config(config)
     # diffusers' own `to` warns of a cast that is of no consequence to shapes.

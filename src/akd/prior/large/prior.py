@@ -172,7 +172,7 @@ class PriorDiffusers:
         return self.family.settle(clean, conditions)
 
 
-def attention(device: torch.device) -> AbstractContextManager[None]:
+def attention(device: torch.device) -> AbstractContextManager[object]:
     """On a GPU cuDNN's attention first, which is the fastest on Hopper; else PyTorch's choice."""
     if device.type != "cuda":
         return nullcontext()

@@ -52,7 +52,7 @@ class LinearFp8(nn.Module):
         if not (self.multiply and rows >= 16 and x.is_cuda and x.dtype == torch.bfloat16):
             return nn.functional.linear(x, self.restored(x.dtype), self.bias)
         inputs, scale = to_eight_bits(x.reshape(rows, self.in_features))
-        result = torch._scaled_mm(
+        result = torch._scaled_mm(  # pyright: ignore[reportPrivateImportUsage]
             inputs, self.eighths.t(), scale_a=scale, scale_b=self.scale.t(),
             out_dtype=x.dtype, use_fast_accum=True,
         )  # fmt: skip

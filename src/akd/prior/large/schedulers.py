@@ -15,6 +15,7 @@ from torch import Tensor
 
 from akd.prior.estimate import Prediction
 from akd.prior.large.errors import PriorError
+from akd.prior.large.folder import find_class
 
 NUMBERED = {
     "epsilon": Prediction.EPSILON,
@@ -53,13 +54,16 @@ class Schedule:
 
 def read_schedule(folder: Path) -> Schedule:
     """The schedule in a pipeline's folder `scheduler`."""
-    import diffusers
-
     name = scheduler_name(folder)
-    kind = getattr(diffusers, name, None)
-    if kind is None or not name.endswith("Scheduler"):
-        raise PriorError(f"{folder}: diffusers {diffusers.__version__} has no scheduler {name!r}")
-    return schedule_of(kind.from_pretrained(folder, subfolder="scheduler"), str(folder))
+    kind = find_class("diffusers", name, str(folder))
+    try:
+        scheduler = kind.from_pretrained(folder, subfolder="scheduler")
+    except (OSError, NotImplementedError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise PriorError(
+            f"{folder}: scheduler {name} cannot be made of its config ({reason})"
+        ) from error
+    return schedule_of(scheduler, str(folder))
 
 
 def scheduler_name(folder: Path) -> str:

@@ -20,8 +20,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from akd.prior.large.errors import PriorError
-from akd.prior.large.folder import PipelineFolder
+from akd.cache import cache_folder
+from akd.prior.large.folder import PipelineFolder, find_class
 
 
 class Padding(StrEnum):
@@ -51,12 +51,6 @@ class Embedding:
     mask: Bool[Tensor, "L"]
 
 
-def cache_folder() -> Path:
-    """Where embeddings are kept: `AKD_CACHE`, or ~/.cache/akd."""
-    root = os.environ.get("AKD_CACHE")
-    return (Path(root) if root else Path.home() / ".cache" / "akd") / "text"
-
-
 def embed(
     folder: PipelineFolder,
     prompts: Sequence[str],
@@ -66,8 +60,9 @@ def embed(
     dtype: torch.dtype,
     cache: Path | None = None,
 ) -> list[Embedding]:
-    """Embeddings of prompts, on `device`. The encoder is loaded only if one is not in `cache`."""
-    cache = cache or cache_folder()
+    """Embeddings of prompts, on `device`. The encoder is loaded only if one is not in `cache`,
+    which is `text` in akd's own cache unless given."""
+    cache = cache or cache_folder() / "text"
     cleaned = [clean(prompt) for prompt in prompts]
     mark = fingerprint(folder, recipe, dtype)
     places = [cache / f"{digest(mark, prompt)}.safetensors" for prompt in cleaned]
@@ -148,15 +143,10 @@ def encode(
 
 def load_encoder(folder: PipelineFolder, dtype: torch.dtype) -> tuple[Any, Any]:
     """Tokenizer and text encoder, from the files of the folder alone."""
-    import transformers
-
-    names = folder.class_name("tokenizer"), folder.class_name("text_encoder")
-    tokenizer, encoder = (getattr(transformers, name, None) for name in names)
-    if tokenizer is None or encoder is None:
-        raise PriorError(
-            f"{folder.path}: transformers {transformers.__version__} has no "
-            f"{names[0] if tokenizer is None else names[1]}"
-        )
+    tokenizer, encoder = (
+        find_class("transformers", folder.class_name(part), str(folder.path))
+        for part in ("tokenizer", "text_encoder")
+    )
     folder.weights("text_encoder")
     return (
         tokenizer.from_pretrained(folder.path / "tokenizer", local_files_only=True),
