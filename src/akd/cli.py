@@ -16,6 +16,7 @@ from akd.commands.export import Export
 from akd.commands.ground import Ground
 from akd.commands.inspect import Inspect
 from akd.commands.prior import Prior
+from akd.commands.rig import Rig
 from akd.commands.skin import Skin
 from akd.commands.splat import Splat
 from akd.commands.zoo import Zoo
@@ -23,6 +24,7 @@ from akd.commands.zoo import Zoo
 Command = (
     Annotated[Animate, tyro.conf.subcommand("animate")]
     | Annotated[Inspect, tyro.conf.subcommand("inspect")]
+    | Annotated[Rig, tyro.conf.subcommand("rig")]
     | Annotated[Skin, tyro.conf.subcommand("skin")]
     | Annotated[Splat, tyro.conf.subcommand("splat")]
     | Annotated[Ground, tyro.conf.subcommand("ground")]

@@ -1,0 +1,239 @@
+"""Templates: which joints a body plan has, and where they go once its landmarks are known.
+
+Heights and shares were set on creatures of the zoo's training side; `_SHIFTS` is what was left on
+average there, in body heights, joint by joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from akd.rig.autorig.calibration import SHIFTS
+from akd.rig.autorig.landmarks import Landmarks, along_line
+
+Point = Float[np.ndarray, "3"]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A joint in the axes of the frame, facing +z."""
+
+    name: str
+    parent: str
+    """Empty for the root."""
+    position: Float[np.ndarray, "3"]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A body plan."""
+
+    name: str
+    legs: int
+    """Pairs."""
+    place: Callable[[Landmarks], list[Placed]]
+
+
+class _Builder:
+    """Collects joints; those of the left side are mirrored to the right."""
+
+    def __init__(self, plan: str, height: float) -> None:
+        self._shifts, self._height = SHIFTS.get(plan, {}), height
+        self.joints: list[Placed] = []
+
+    def add(self, name: str, parent: str, position: Point) -> Point:
+        shift = np.array(self._shifts.get(name, (0.0, 0.0, 0.0))) * self._height
+        self.joints.append(Placed(name, parent, position + shift))
+        return position
+
+    def mirrored(self) -> list[Placed]:
+        result: list[Placed] = []
+        for joint in self.joints:
+            if joint.name.startswith("left_"):
+                result.append(joint)
+                parent = joint.parent.replace("left_", "right_")
+                flipped = joint.position * np.array([-1.0, 1.0, 1.0])
+                result.append(Placed(joint.name.replace("left_", "right_"), parent, flipped))
+            else:
+                middle = joint.position * np.array([0.0, 1.0, 1.0])
+                result.append(Placed(joint.name, joint.parent, middle))
+        return result
+
+
+def _in_column(marks: Landmarks, z: float, share: float, around: float | None = None) -> Point:
+    """A place in the middle of the body: at z, a share of the way from its belly to its back."""
+    low, high = marks.column(z, around=around)
+    if np.isnan(low):
+        low = high = around if around is not None else 0.6 * marks.height
+    return np.array([0.0, low + share * (high - low), z])
+
+
+def _tail(build: _Builder, marks: Landmarks, root: Point, behind: float, count: int) -> None:
+    end = marks.tail_end(behind)
+    if end is None:
+        return
+    back = np.array([0.0, root[1], root[2] - 0.06 * marks.height])
+    line = marks.line(back, end)
+    above = "pelvis"
+    for i in range(count):
+        name = f"tail_{i + 1}"
+        build.add(name, above, along_line(line, i / count))
+        above = name
+
+
+def _neck(build: _Builder, marks: Landmarks, base: Point, above: str, count: int) -> None:
+    """Neck joints from a base on, and the head, along the way to the tip of the head."""
+    end = marks.head_end(float(base[2]))
+    line = marks.line(base, end)
+    for i in range(count):
+        name = f"neck_{i + 1}"
+        build.add(name, above, along_line(line, 0.55 * i / count))
+        above = name
+    build.add("head", above, along_line(line, 0.55))
+
+
+def place_quadruped(marks: Landmarks) -> list[Placed]:
+    """Four legs under a level spine."""
+    fore, hind = marks.legs[0], marks.legs[-1]
+    height = marks.height
+    build = _Builder("quadruped", height)
+    build.add("root", "", np.zeros(3))
+    hips = _in_column(marks, float(hind.sole[2]), 0.7, around=0.65 * height)
+    pelvis = build.add("pelvis", "root", hips)
+    withers = _in_column(marks, float(fore.sole[2]), 0.6, around=0.6 * height)
+    above = "pelvis"
+    base = withers + np.array([0.0, 0.0, 0.08 * height])
+    for i, share in enumerate((0.2, 0.45, 0.7)):
+        z = (1 - share) * pelvis[2] + share * base[2]
+        guess = (1 - share) * pelvis[1] + share * base[1]
+        name = f"spine_{i + 1}"
+        build.add(name, above, _in_column(marks, float(z), 0.7, around=float(guess)))
+        above = name
+    _neck(build, marks, base, above, 2)
+    _tail(build, marks, pelvis, float(hind.sole[2]), 5)
+    low, high = marks.column(float(fore.sole[2]), around=0.6 * height)
+    blade = np.array([0.6 * fore.line[-1, 0], low + 0.8 * (high - low), fore.sole[2]])
+    shoulder = np.array([fore.line[-1, 0], low + 0.3 * (high - low), fore.sole[2]])
+    build.add("left_fore_shoulder", "spine_3", blade)
+    build.add("left_fore_upper", "left_fore_shoulder", shoulder)
+    for name, parent, share in (
+        ("left_fore_lower", "left_fore_upper", 0.7),
+        ("left_fore_foot", "left_fore_lower", 0.27),
+        ("left_fore_toes", "left_fore_foot", 0.1),
+    ):
+        build.add(name, parent, fore.at(share * float(shoulder[1])))
+    low, high = marks.column(float(hind.sole[2]), around=0.65 * height)
+    hip = np.array([hind.line[-1, 0], low + 0.5 * (high - low), hind.sole[2]])
+    build.add("left_hind_upper", "pelvis", hip)
+    for name, parent, share in (
+        ("left_hind_lower", "left_hind_upper", 0.66),
+        ("left_hind_foot", "left_hind_lower", 0.37),
+        ("left_hind_toes", "left_hind_foot", 0.1),
+    ):
+        build.add(name, parent, hind.at(share * float(hip[1])))
+    return build.mirrored()
+
+
+def place_biped(marks: Landmarks) -> list[Placed]:
+    """An upright body on one pair of legs, with arms."""
+    leg, height = marks.legs[0], marks.height
+    build = _Builder("biped", height)
+    build.add("root", "", np.zeros(3))
+    crotch, neck = marks.crotch(), marks.neck()
+    trunk = neck - crotch
+    across = float(leg.at(0.6 * crotch)[0])
+    depth = float(np.mean([leg.at(y)[2] for y in (0.3 * crotch, 0.6 * crotch, 0.9 * crotch)]))
+    build.add("pelvis", "root", np.array([0.0, crotch + 0.2 * trunk, depth]))
+    above = "pelvis"
+    for i, share in enumerate((0.37, 0.55, 0.75)):
+        name = f"spine_{i + 1}"
+        build.add(name, above, np.array([0.0, crotch + share * trunk, depth]))
+        above = name
+    build.add("neck_1", above, np.array([0.0, neck - 0.02 * height, depth]))
+    build.add("head", "neck_1", np.array([0.0, neck + 0.2 * (height - neck), depth]))
+    hip = build.add("left_leg_upper", "pelvis", np.array([across, crotch + 0.15 * trunk, depth]))
+    ankle = 0.05 * height
+    knee = 0.5 * (float(hip[1]) + ankle)
+    build.add("left_leg_lower", "left_leg_upper", leg.at(knee))
+    build.add("left_leg_foot", "left_leg_lower", leg.at(ankle) * [1, 1, 0] + [0, 0, depth])
+    toes = np.array([leg.sole[0], 0.015 * height, 0.35 * leg.span[0] + 0.65 * leg.span[1]])
+    build.add("left_leg_toes", "left_leg_foot", toes)
+    _arm(build, marks, neck, trunk, depth)
+    return build.mirrored()
+
+
+def _arm(build: _Builder, marks: Landmarks, neck: float, trunk: float, depth: float) -> None:
+    """From the collar bone to the wrist, along the way to the fingertips."""
+    end = marks.hand_end()
+    if end is None:
+        return
+    height = marks.height
+    wide = max(marks.width(neck - 0.45 * trunk), 0.05 * height)
+    wide = min(wide, 0.6 * trunk)
+    shoulder = np.array([0.9 * wide, neck - 0.1 * trunk, depth])
+    line = marks.line(shoulder, end)
+    build.add("left_arm_shoulder", "spine_3", shoulder * [0.2, 1.0, 1.0])
+    build.add("left_arm_upper", "left_arm_shoulder", shoulder)
+    build.add("left_arm_lower", "left_arm_upper", along_line(line, 0.4))
+    build.add("left_arm_hand", "left_arm_lower", along_line(line, 0.78))
+
+
+def place_theropod(marks: Landmarks) -> list[Placed]:
+    """One pair of legs under a level body between head and tail."""
+    leg, height = marks.legs[0], marks.height
+    build = _Builder("theropod", height)
+    build.add("root", "", np.zeros(3))
+    z = float(leg.line[-1, 2])
+    pelvis = build.add("pelvis", "root", _in_column(marks, z, 0.6))
+    end = marks.head_end(z + 0.1 * height)
+    chest_z = z + 0.45 * (float(end[2]) - z)
+    chest = _in_column(marks, chest_z, 0.5)
+    for i, share in enumerate((0.33, 0.66)):
+        name = f"spine_{i + 1}"
+        at = (1 - share) * pelvis + share * chest
+        build.add(name, "pelvis" if i == 0 else f"spine_{i}", at)
+    _neck(build, marks, chest, "spine_2", 3)
+    _tail(build, marks, pelvis, z, 5)
+    hip = np.array([leg.line[-1, 0], 0.9 * float(pelvis[1]), z])
+    build.add("left_leg_upper", "pelvis", hip)
+    for name, parent, share in (
+        ("left_leg_lower", "left_leg_upper", 0.75),
+        ("left_leg_foot", "left_leg_lower", 0.4),
+        ("left_leg_toes", "left_leg_foot", 0.07),
+    ):
+        build.add(name, parent, leg.at(share * float(hip[1])))
+    return build.mirrored()
+
+
+def place_generic(marks: Landmarks) -> list[Placed]:
+    """A joint at the deepest place, and a chain from there to every end of the body."""
+    graph, height = marks.graph, marks.height
+    build = _Builder("generic", height)
+    root = graph.deepest
+    build.add("pelvis", "", graph.centres[root] * [0.0, 1.0, 1.0])
+    size = float(np.linalg.norm(np.ptp(graph.centres, axis=0)))
+    ends = [e for e in graph.extremities(root, 0.2 * size) if graph.lengths[root, e] > 0.25 * size]
+    for number, end in enumerate(sorted(ends, key=lambda e: -graph.lengths[root, e])[:12]):
+        line = graph.centres[graph.way(root, end)]
+        is_middle = abs(line[-1, 0]) < 0.05 * size
+        if not is_middle and line[-1, 0] < 0:
+            continue
+        stem = f"limb_{number + 1}" if is_middle else f"left_limb_{number + 1}"
+        above = "pelvis"
+        for i, share in enumerate((0.3, 0.55, 0.8, 1.0)):
+            name = f"{stem}_{i + 1}"
+            build.add(name, above, along_line(line, share))
+            above = name
+    return build.mirrored()
+
+
+TEMPLATES: dict[str, Template] = {
+    "quadruped": Template("quadruped", 2, place_quadruped),
+    "biped": Template("biped", 1, place_biped),
+    "theropod": Template("theropod", 1, place_theropod),
+    "generic": Template("generic", 0, place_generic),
+}
