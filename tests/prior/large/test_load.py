@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from test_parts import taehv_weights
-from tiny_pipelines import autoencoder, build
+from tiny_pipelines import autoencoder, build, picture_network
 
 from akd.prior.large import load as loading
 from akd.prior.large.catalogue import ENTRIES, find, rows
@@ -159,6 +159,35 @@ def test_a_picture_and_words_must_be_given(tmp_path: Path) -> None:
     larger = {"settings": FULL, "height": 48}
     with pytest.raises(PriorError, match=r"positions are learned, .* must be 9 x 32 x 32"):
         load_prior(tmp_path / "pipeline", **larger)
+
+
+def test_animatediff_by_name_joins_two_repositories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base model's folder has a picture network and another schedule of noise."""
+    import diffusers
+
+    whole = build("animatediff", tmp_path)
+    whole.save_pretrained(tmp_path / "whole")
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    shutil.copytree(tmp_path / "whole", base)
+    shutil.move(base / "motion_adapter", adapter)
+    shutil.rmtree(base / "unet")
+    picture_network().save_pretrained(base / "unet")
+    edit(base / "model_index.json", _class_name="StableDiffusionPipeline", motion_adapter=None,
+         unet=["diffusers", "UNet2DConditionModel"])  # fmt: skip
+    diffusers.PNDMScheduler().save_pretrained(base / "scheduler")
+    places = {"stable-diffusion-v1-5/stable-diffusion-v1-5": base,
+              "guoyww/animatediff-motion-adapter-v1-5-3": adapter}  # fmt: skip
+    monkeypatch.setattr(loading, "hub_folder", lambda entry, name, download: places[name])
+    options: dict[str, Any] = {"frames": 3, "height": 16, "width": 16, "settings": FULL,
+                               "cache": tmp_path / "cache"}  # fmt: skip
+    joined, own = load_prior("animatediff", **options), load_prior(tmp_path / "whole", **options)
+    assert joined.name == "animatediff"
+    noisy = torch.randn(1, 4, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    t = torch.tensor([0.5])
+    one, two = (p.predict(noisy, t, [p.condition("a fox")]) for p in (joined, own))
+    torch.testing.assert_close(one, two)
 
 
 def test_a_tiny_encoder_is_marked(folder: Path, tmp_path: Path) -> None:

@@ -310,11 +310,11 @@ def ltx() -> Any:
     )  # fmt: skip
 
 
-def animatediff(folder: Path) -> Any:
-    """AnimateDiff: a picture model joined with motion modules."""
+def picture_network() -> Any:
+    """The network of Stable Diffusion 1.5."""
     import diffusers
 
-    unet = seeded(
+    return seeded(
         lambda: diffusers.UNet2DConditionModel(
             block_out_channels=(8, 8),
             layers_per_block=1,
@@ -328,6 +328,13 @@ def animatediff(folder: Path) -> Any:
             attention_head_dim=4,
         )
     )
+
+
+def animatediff(folder: Path) -> Any:
+    """AnimateDiff: a picture model joined with motion modules."""
+    import diffusers
+
+    unet = picture_network()
     motion = seeded(
         lambda: diffusers.MotionAdapter(
             block_out_channels=(8, 8),
