@@ -187,7 +187,11 @@ def _look(
 ) -> Bool[np.ndarray, "W C"]:
     """Which candidates a vertex sees, from the nearest on, until one is seen and its ties are."""
     inside = Inside(mesh.vertices, mesh.faces)
-    depth_below = inside.depth_below()
+    # Only where there are several parts can the flesh under a vertex be in more than one of them.
+    is_one_part = not mesh.component[mesh.on_face].any()
+    depth_below = np.ones(len(mesh.vertices), dtype=np.int64)
+    if not is_one_part:
+        depth_below = inside.depth_below()
     seen = np.zeros(nearest.shape, dtype=bool)
     best = np.where(mesh.on_face, np.inf, -1.0)
     for place in range(nearest.shape[1]):

@@ -66,8 +66,9 @@ def find_frame(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
         for offset in (middle, float(across.mean())):
             mirrored = points - 2.0 * (across - offset)[:, None] * lateral
             error = float(tree.query(mirrored)[0].mean()) / size
-            # A plane is judged against the others by how much it leaves to be desired.
-            judged = error * (_AXES_FIRST if degrees in (0, 90) else 1.0)
+            # Of two planes that are as good, the one along the body is meant.
+            narrow = float(np.ptp(vertices @ lateral)) / size
+            judged = error * (_AXES_FIRST if degrees in (0, 90) else 1.0) * (1.0 + 0.2 * narrow)
             if best is None or judged < best[0] - 1e-9:
                 best = (judged, error, lateral, offset)
     assert best is not None

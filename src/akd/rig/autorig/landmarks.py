@@ -13,6 +13,8 @@ from akd.rig.autorig.solid import MedialGraph, Solid, pack_spheres
 
 _MIDDLE = 0.04
 """Half the width of what counts as the middle of the body, in heights."""
+_SHOULDERS = 1.6
+"""Shoulders are this much wider than a head."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,19 @@ class Landmarks:
         return float(across[: gap[0] if len(gap) else None].sum() * self.solid.cell**2)
 
     def neck(self) -> float:
-        """Height of the thinnest place between the head and the shoulders; a common one where the
-        body has no neck to speak of."""
-        heights = np.arange(self.height, 0.65 * self.height, -self.solid.cell)
+        """Height of the base of the neck: where shoulders begin, coming down from the crown. A head
+        that no shoulders are wider than ends where the body is thinnest below it."""
+        heights = np.arange(self.height, 0.5 * self.height, -self.solid.cell)
+        widths = np.array([self.width(y) for y in heights])
+        head = float(widths[heights > 0.88 * self.height].max())
+        shoulders = np.flatnonzero((widths > _SHOULDERS * head) & (heights < 0.9 * self.height))
+        if len(shoulders):
+            return float(heights[shoulders[0]])
         areas = np.array([self.section(y) for y in heights])
         widest, best = 0.0, -1
         for i, area in enumerate(areas):
             if best < 0:
-                widest = max(widest, area)
+                widest = max(widest, float(area))
                 if area < 0.72 * widest and heights[i] < 0.97 * self.height:
                     best = i
             elif area < areas[best]:
@@ -93,6 +100,18 @@ class Landmarks:
             elif area > 1.5 * areas[best]:
                 break
         return float(heights[best]) if best >= 0 else 0.82 * self.height
+
+    def chest_width(self, neck: float) -> float:
+        """Half the width of the trunk below the arms: where, coming down from the neck, arms part
+        from it. Most of the width below the neck where they never do."""
+        heights = np.arange(neck - self.solid.cell, 0.45 * self.height, -self.solid.cell)
+        widest = 0.0
+        for y in heights:
+            width = self.width(float(y))
+            if width < 0.72 * widest:
+                return width
+            widest = max(widest, width)
+        return 0.65 * self.width(neck - 0.03 * self.height)
 
     def head_end(self, behind: float) -> Float[np.ndarray, "3"]:
         """The furthest place forwards and up, ahead of a place along the body."""

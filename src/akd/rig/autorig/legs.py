@@ -72,7 +72,7 @@ def _trace(
     """Follow a leg upwards through layers until it is part of something larger."""
     half = solid.filled.shape[0] // 2
     current, rest = sole, others
-    line, areas = [], []
+    line, areas, in_middle = [], [], []
     for layer in range(ground, left.shape[1]):
         labels, _ = ndimage.label(left[:, layer])  # pyright: ignore[reportGeneralTypeIssues]
         touched = np.unique(labels[current & (labels > 0)])
@@ -92,8 +92,9 @@ def _trace(
         middle = np.array([x.mean() + half, layer, z.mean()])
         line.append(solid.origin + solid.cell * middle)
         areas.append(area)
+        in_middle.append(bool(section[0].any()))
         current, rest = section, beside if beside.any() else rest
-    if np.argwhere(sole)[:, 0].mean() < 1.5:
+    if np.argwhere(sole)[:, 0].mean() < 1.5 or np.mean(in_middle or [True]) > 0.6:
         return None  # a trunk, a tail or a belly: it stands in the middle
     if len(line) < 3 or (len(line) * solid.cell) < 0.08 * solid.height:
         return None

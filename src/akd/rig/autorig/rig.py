@@ -19,6 +19,7 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
+from akd.rig.surface_repair import weld
 
 LOW_CONFIDENCE = 0.5
 """Below this the result comes with a warning."""
@@ -26,6 +27,8 @@ _ASYMMETRIC = 0.01
 """A body that mirrors itself this badly, in its own sizes, is posed unevenly or has no plane."""
 _LONG = 0.5
 """A body on two legs that is longer than this, in heights, is no upright one."""
+_SPRAWLING = 0.35
+"""One pair of legs does not stand further from the middle than this, in heights."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,9 @@ def score_templates(marks: Landmarks) -> dict[str, float]:
     }
     if marks.hand_end() is None:
         scores["biped"] += 0.5
+    spread = max((float(leg.sole[0]) for leg in marks.legs), default=0.0) / height
+    for upright in ("biped", "theropod"):
+        scores[upright] += 10.0 * max(0.0, spread - _SPRAWLING)  # fins, not legs
     return scores
 
 
@@ -92,8 +98,9 @@ def find_skeleton(
     """
     if template != "auto" and template not in TEMPLATES:
         raise ValueError(f"template must be auto, {', '.join(TEMPLATES)}; got {template!r}")
-    frame = find_frame(vertices, faces)
-    marks, vote = find_landmarks(fill(frame.into(vertices), faces))
+    mesh = weld(vertices, faces)
+    frame = find_frame(mesh.vertices, mesh.faces)
+    marks, vote = find_landmarks(fill(frame.into(mesh.vertices), mesh.faces))
     scores = score_templates(marks)
     chosen = min(scores, key=lambda n: scores[n]) if template == "auto" else template
     plan = TEMPLATES[chosen]
@@ -141,15 +148,18 @@ def _trust(
     if abs(vote) < 0.4:
         confidence *= 0.6
         reasons.append("front and back look alike: check which way it faces")
-    if scores[chosen] > 0.5:
+    if chosen != "generic" and scores[chosen] > 0.5:
         confidence *= 0.5
         reasons.append(
             f"a {chosen} does not fit well ({len(marks.legs)} pairs of legs were found): check the "
             f"legs, or give another --template"
         )
     if chosen == "generic":
-        confidence *= 0.5
-        reasons.append("no body plan fits: joints only follow the shape, and have no roles")
+        confidence *= 0.3
+        reasons.append(
+            f"no body plan fits ({len(marks.legs)} pairs of legs were found): joints only follow the "
+            f"shape and have no roles: check them all"
+        )
     ordered = sorted(scores.values())
     if not is_given and ordered[1] - ordered[0] < 0.2:
         confidence *= 0.7

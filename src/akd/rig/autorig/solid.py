@@ -145,7 +145,7 @@ def pack_spheres(solid: Solid) -> MedialGraph:
     steps = np.linspace(0.0, 1.0, 9)[None, :, None]
     between = middle[rows][:, None] * (1 - steps) + middle[columns][:, None] * steps
     index = solid.place(between.reshape(-1, 3))
-    is_inside = solid.filled[tuple(index.T)].reshape(len(rows), -1).all(axis=1)
+    is_inside = solid.filled[tuple(index.T)].reshape(len(rows), 9).all(axis=1)
     rows, columns = rows[is_inside], columns[is_inside]
     count = len(middle)
     weights = gaps[rows, columns]

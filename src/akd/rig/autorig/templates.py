@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from akd.rig.autorig.calibration import SHIFTS
 from akd.rig.autorig.landmarks import Landmarks, along_line
+from akd.rig.autorig.legs import Leg
 
 Point = Float[np.ndarray, "3"]
 
@@ -85,15 +86,20 @@ def _tail(build: _Builder, marks: Landmarks, root: Point, behind: float, count: 
         above = name
 
 
-def _neck(build: _Builder, marks: Landmarks, base: Point, above: str, count: int) -> None:
-    """Neck joints from a base on, and the head, along the way to the tip of the head."""
+def _neck(
+    build: _Builder, marks: Landmarks, base: Point, above: str, count: int, longest: float
+) -> None:
+    """Neck joints from a base on, and the head, along the way to the tip of the head. A head is no
+    longer than `longest`, metres, however long the neck is."""
     end = marks.head_end(float(base[2]))
     line = marks.line(base, end)
+    length = float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
+    share = 1.0 - min(0.45, longest / max(length, 1e-9))
     for i in range(count):
         name = f"neck_{i + 1}"
-        build.add(name, above, along_line(line, 0.55 * i / count))
+        build.add(name, above, along_line(line, share * i / count))
         above = name
-    build.add("head", above, along_line(line, 0.55))
+    build.add("head", above, along_line(line, share))
 
 
 def place_quadruped(marks: Landmarks) -> list[Placed]:
@@ -113,7 +119,7 @@ def place_quadruped(marks: Landmarks) -> list[Placed]:
         name = f"spine_{i + 1}"
         build.add(name, above, _in_column(marks, float(z), 0.7, around=float(guess)))
         above = name
-    _neck(build, marks, base, above, 2)
+    _neck(build, marks, base, above, 2, 0.45 * float(fore.sole[2] - hind.sole[2]))
     _tail(build, marks, pelvis, float(hind.sole[2]), 5)
     low, high = marks.column(float(fore.sole[2]), around=0.6 * height)
     blade = np.array([0.6 * fore.line[-1, 0], low + 0.8 * (high - low), fore.sole[2]])
@@ -145,7 +151,7 @@ def place_biped(marks: Landmarks) -> list[Placed]:
     build.add("root", "", np.zeros(3))
     crotch, neck = marks.crotch(), marks.neck()
     trunk = neck - crotch
-    across = float(leg.at(0.6 * crotch)[0])
+    across = _hip_width(leg, crotch)
     depth = float(np.mean([leg.at(y)[2] for y in (0.3 * crotch, 0.6 * crotch, 0.9 * crotch)]))
     build.add("pelvis", "root", np.array([0.0, crotch + 0.2 * trunk, depth]))
     above = "pelvis"
@@ -153,7 +159,7 @@ def place_biped(marks: Landmarks) -> list[Placed]:
         name = f"spine_{i + 1}"
         build.add(name, above, np.array([0.0, crotch + share * trunk, depth]))
         above = name
-    build.add("neck_1", above, np.array([0.0, neck - 0.02 * height, depth]))
+    build.add("neck_1", above, np.array([0.0, neck - 0.015 * height, depth]))
     build.add("head", "neck_1", np.array([0.0, neck + 0.2 * (height - neck), depth]))
     hip = build.add("left_leg_upper", "pelvis", np.array([across, crotch + 0.15 * trunk, depth]))
     ankle = 0.05 * height
@@ -166,15 +172,24 @@ def place_biped(marks: Landmarks) -> list[Placed]:
     return build.mirrored()
 
 
+def _hip_width(leg: Leg, crotch: float) -> float:
+    """How far from the middle a leg's line arrives at the hips: straight on, as legs that stand
+    apart come together at the top."""
+    heights = np.linspace(0.3 * crotch, min(leg.top, 0.95 * crotch), 8)
+    places = np.array([leg.at(y)[0] for y in heights])
+    slope, start = np.polyfit(heights, places, 1)
+    middle = float(places.mean())
+    return float(np.clip(start + slope * 1.1 * crotch, 0.5 * middle, 1.1 * middle))
+
+
 def _arm(build: _Builder, marks: Landmarks, neck: float, trunk: float, depth: float) -> None:
     """From the collar bone to the wrist, along the way to the fingertips."""
     end = marks.hand_end()
     if end is None:
         return
     height = marks.height
-    wide = max(marks.width(neck - 0.45 * trunk), 0.05 * height)
-    wide = min(wide, 0.6 * trunk)
-    shoulder = np.array([0.9 * wide, neck - 0.1 * trunk, depth])
+    wide = min(max(marks.chest_width(neck), 0.05 * height), 0.6 * trunk)
+    shoulder = np.array([1.08 * wide, neck - 0.035 * height, depth])
     line = marks.line(shoulder, end)
     build.add("left_arm_shoulder", "spine_3", shoulder * [0.2, 1.0, 1.0])
     build.add("left_arm_upper", "left_arm_shoulder", shoulder)
@@ -196,7 +211,7 @@ def place_theropod(marks: Landmarks) -> list[Placed]:
         name = f"spine_{i + 1}"
         at = (1 - share) * pelvis + share * chest
         build.add(name, "pelvis" if i == 0 else f"spine_{i}", at)
-    _neck(build, marks, chest, "spine_2", 3)
+    _neck(build, marks, chest, "spine_2", 3, 0.6 * float(chest[2] - pelvis[2]))
     _tail(build, marks, pelvis, z, 5)
     hip = np.array([leg.line[-1, 0], 0.9 * float(pelvis[1]), z])
     build.add("left_leg_upper", "pelvis", hip)
