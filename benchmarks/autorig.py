@@ -171,6 +171,14 @@ def draw(case: Case, found: FoundSkeleton, path: Path) -> None:
     picture.save(path)
 
 
+def write_report(path: Path, tables: str) -> None:
+    """Replace what is below the marker; what is written above it by hand stays."""
+    marker = "<!-- measured -->"
+    head = path.read_text().partition(marker)[0] if path.exists() else ""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{head}{marker}\n\n{tables}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2])
@@ -210,8 +218,7 @@ def main() -> None:
         lines.append(f"{plan}: mean {np.mean(values):.1f} % over {len(values)} bodies.")
         print(lines[-1])
     if arguments.report:
-        arguments.report.parent.mkdir(parents=True, exist_ok=True)
-        arguments.report.write_text("\n".join([*lines, ""]))
+        write_report(arguments.report, "\n".join([*lines, ""]))
 
 
 if __name__ == "__main__":

@@ -108,6 +108,14 @@ def is_right(character: Character, names: tuple[str, ...], truth: tuple[str, str
     return found == wanted
 
 
+def write_report(path: Path, tables: str) -> None:
+    """Replace what is below the marker; what is written above it by hand stays."""
+    marker = "<!-- measured -->"
+    head = path.read_text().partition(marker)[0] if path.exists() else ""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{head}{marker}\n\n{tables}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--report", type=Path, help="write the table here, as Markdown")
@@ -135,8 +143,7 @@ def main() -> None:
     summary = f"With names {right} of {len(TRUTH)} right; without names {same}."
     print("\n".join([*lines, "", summary]))
     if arguments.report:
-        arguments.report.parent.mkdir(parents=True, exist_ok=True)
-        arguments.report.write_text("\n".join([*lines, "", summary, ""]))
+        write_report(arguments.report, "\n".join([*lines, "", summary, ""]))
 
 
 if __name__ == "__main__":

@@ -252,6 +252,14 @@ def scale(blender: Blender | None) -> list[str]:
     return rows
 
 
+def write_report(path: Path, tables: str) -> None:
+    """Replace what is below the marker; what is written above it by hand stays."""
+    marker = "<!-- measured -->"
+    head = path.read_text().partition(marker)[0] if path.exists() else ""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{head}{marker}\n\n{tables}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--blender-python", type=Path, help="a Python that can import bpy")
@@ -268,8 +276,7 @@ def main() -> None:
         tables = compare(blender, arguments.only)
         scales = [] if arguments.skip_scale else scale(blender)
     if arguments.report:
-        arguments.report.parent.mkdir(parents=True, exist_ok=True)
-        arguments.report.write_text("\n".join([*tables, "", *scales, ""]))
+        write_report(arguments.report, "\n".join([*tables, "", *scales, ""]))
 
 
 def warm_up() -> None:

@@ -92,7 +92,8 @@ def _trace(
         middle = np.array([x.mean() + half, layer, z.mean()])
         line.append(solid.origin + solid.cell * middle)
         areas.append(area)
-        in_middle.append(bool(section[0].any()))
+        chords = section.sum(axis=1)
+        in_middle.append(bool(chords[0] >= 0.9 * chords.max()))
         current, rest = section, beside if beside.any() else rest
     if np.argwhere(sole)[:, 0].mean() < 1.5 or np.mean(in_middle or [True]) > 0.6:
         return None  # a trunk, a tail or a belly: it stands in the middle

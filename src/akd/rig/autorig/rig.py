@@ -157,8 +157,8 @@ def _trust(
     if chosen == "generic":
         confidence *= 0.3
         reasons.append(
-            f"no body plan fits ({len(marks.legs)} pairs of legs were found): joints only follow the "
-            f"shape and have no roles: check them all"
+            f"no body plan fits ({len(marks.legs)} pairs of legs were found): joints only follow "
+            f"the shape and have no roles: check them all"
         )
     ordered = sorted(scores.values())
     if not is_given and ordered[1] - ordered[0] < 0.2:
