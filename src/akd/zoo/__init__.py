@@ -1,1 +1,50 @@
-"""Procedural creatures with true skeletons and true gaits."""
+"""Procedural creatures with true skeletons and true gaits.
+
+    creature = build_creature("fox", seed=3)
+    walk = make_clip(creature, "walk")
+
+Every creature is one closed, coloured, skinned mesh. Its clips travel at natural speeds, and a foot
+on the ground stays where it is.
+"""
+
+from typing import TYPE_CHECKING
+
+from akd.zoo.species import ACTIONS, SPECIES
+
+if TYPE_CHECKING:
+    from akd.zoo.clips import Performance, foot_contacts, make_clip, perform
+    from akd.zoo.creature import Creature, Foot, build_creature
+    from akd.zoo.style import Style
+
+__all__ = [
+    "ACTIONS",
+    "SPECIES",
+    "Creature",
+    "Foot",
+    "Performance",
+    "Style",
+    "build_creature",
+    "foot_contacts",
+    "make_clip",
+    "perform",
+]
+
+_HOMES = {
+    "Creature": "creature",
+    "Foot": "creature",
+    "build_creature": "creature",
+    "Performance": "clips",
+    "foot_contacts": "clips",
+    "make_clip": "clips",
+    "perform": "clips",
+    "Style": "style",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs torch only when it is asked for: the list of species does not."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"akd.zoo.{_HOMES[name]}"), name)

@@ -200,8 +200,8 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
     soft = m.supple
     match gait:
         case "walk" | "amble":
-            fore = StepStyle(lift, peel=42, droop=58, fold=62, narrow=0.82)
-            hind = StepStyle(0.85 * lift, peel=38, droop=46, fold=20, narrow=0.85)
+            fore = StepStyle(lift, peel=38, droop=60, fold=58, narrow=0.82)
+            hind = StepStyle(0.85 * lift, peel=34, droop=50, fold=20, narrow=0.85)
             carriage = Carriage(
                 pelvis_roll=2.0 + 2.0 * soft,
                 pelvis_yaw=2.0 + 4.0 * soft,
@@ -212,8 +212,8 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
                 sway=0.012 * hip,
             )
         case "trot":
-            fore = StepStyle(1.45 * lift, peel=46, droop=66, fold=88, narrow=0.62)
-            hind = StepStyle(1.3 * lift, peel=44, droop=55, fold=28, narrow=0.66)
+            fore = StepStyle(1.45 * lift, peel=40, droop=68, fold=80, narrow=0.62)
+            hind = StepStyle(1.3 * lift, peel=38, droop=58, fold=26, narrow=0.66)
             carriage = Carriage(
                 pelvis_roll=1.5,
                 pelvis_yaw=2.0 + 2.5 * soft,
@@ -224,8 +224,8 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
                 tail=8.0,
             )
         case _:
-            fore = StepStyle(1.9 * lift, peel=48, droop=70, fold=100, narrow=0.55)
-            hind = StepStyle(1.7 * lift, peel=50, droop=60, fold=30, narrow=0.70)
+            fore = StepStyle(1.9 * lift, peel=40, droop=72, fold=92, narrow=0.55)
+            hind = StepStyle(1.7 * lift, peel=40, droop=64, fold=28, narrow=0.70)
             carriage = Carriage(
                 pelvis_roll=1.5,
                 pelvis_yaw=1.5,
@@ -254,7 +254,7 @@ def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle],
             droop=0,
             fold=0,
             narrow=0.72,
-            early=0.75,
+            early=0.8,
             heel=-18,
             heel_off=58,
             ahead=-0.10 * hip,
@@ -274,7 +274,7 @@ def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle],
         droop=0,
         fold=0,
         narrow=0.45,
-        early=0.66,
+        early=0.76,
         heel=-6,
         heel_off=66,
         ahead=-0.22 * hip,
@@ -293,7 +293,7 @@ def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle],
 def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
     lift = p.manner.lift * hip
     if gait == "walk":
-        step = StepStyle(lift, peel=46, droop=62, fold=26, narrow=0.66)
+        step = StepStyle(lift, peel=38, droop=62, fold=26, narrow=0.66)
         return {"leg": step}, Carriage(
             pelvis_roll=2.5,
             pelvis_yaw=4.0,
@@ -302,7 +302,7 @@ def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle],
             nod=1.2,
             tail_swing=1.4,
         )
-    step = StepStyle(1.7 * lift, peel=50, droop=72, fold=34, narrow=0.45)
+    step = StepStyle(1.7 * lift, peel=42, droop=72, fold=32, narrow=0.45)
     return {"leg": step}, Carriage(
         pelvis_roll=2.5,
         pelvis_yaw=5.0,

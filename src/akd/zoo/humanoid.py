@@ -361,7 +361,7 @@ def _shoe(body: Anatomy, p: Humanoid, ankle: Array, ball: Array) -> None:
     toes = {"material": "shoes", "detail": 0.6, "bone": "left_leg_toes"}
     body.add(
         Tube(
-            ((x, 0.60 * width, heel_z + 0.1 * length), (x, 0.62 * width, ball[2] - 0.1 * length)),
+            ((x, 0.60 * width, heel_z + 0.1 * length), (x, 0.62 * width, ball[2] - 0.2 * length)),
             (0.74 * width, 0.80 * width),
             flat=(0.95, 1.1),
         ),

@@ -28,8 +28,8 @@ _SLANT = {"quadruped": 1.15, "humanoid": 0.75, "theropod": 0.8}
 """Forward over upward speed at take-off."""
 _AT_SPEED = 0.45
 """Mean speed while pushing off or coming to rest, over the speed in the air."""
-_STOPPING = 0.35
-"""Share of the recovery in which the body still moves forward."""
+_STOPPING = {"quadruped": 0.30, "humanoid": 0.24, "theropod": 0.24}
+"""How far the body still moves forward after landing, over hip height."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,13 @@ class Leap:
     land: float
     """The first foot comes down."""
     deepest: float
+    stop: float
+    """The body comes to rest; it has still to rise."""
     end: float
     distance: float
     """Travelled in all, metres."""
     rise: Array
-    """Knots of the centre of mass's height: values at the times above, 0 first."""
+    """Heights of the centre of mass at `times`."""
     climb: float
     """Upward speed at take-off, metres a second."""
     sink: float
@@ -56,7 +58,7 @@ class Leap:
 
     @property
     def times(self) -> tuple[float, ...]:
-        """0 and the times above."""
+        """Times at which the height is given: start, crouched, off, land, deepest, end."""
         return 0.0, self.crouched, self.off, self.land, self.deepest, self.end
 
     def height(self, time: Array) -> Array:
@@ -77,7 +79,6 @@ class Leap:
         push = self.off - self.crouched
         at_off = _AT_SPEED * self.speed * push
         at_land = at_off + self.speed * (self.land - self.off)
-        stop = self.deepest + _STOPPING * (self.end - self.deepest)
         knots = [
             (0.0, 0.0, 0.0),
             (0.0, 0.0, 0.0),
@@ -87,7 +88,7 @@ class Leap:
             (self.distance, 0.0, 0.0),
         ]
         return BPoly.from_derivatives(
-            (0.0, self.crouched, self.off, self.land, stop, self.end), knots
+            (0.0, self.crouched, self.off, self.land, self.stop, self.end), knots
         )(time)
 
 
@@ -96,9 +97,12 @@ def plan_leap(creature: Creature, puppet: Puppet, style: Style, fps: float) -> L
     hip = hip_height(creature)
     off_rise, land_rise = 0.03 * hip, 0.0
     leap = _leap(creature, style, fps, off_rise, land_rise)
-    for _ in range(3):
-        off_rise = _stretched(creature, puppet, leap, leap.off, "last", 0.95)
-        land_rise = _stretched(creature, puppet, leap, leap.land, "first", 0.93)
+    for _ in range(7):
+        # A higher take-off means a longer push and a more slanted leg: half steps settle it.
+        off_rise += 0.5 * (_stretched(creature, puppet, leap, leap.off, "last", 0.94) - off_rise)
+        land_rise += 0.5 * (
+            _stretched(creature, puppet, leap, leap.land, "first", 0.88) - land_rise
+        )
         leap = _leap(creature, style, fps, off_rise, land_rise)
     return leap
 
@@ -109,7 +113,8 @@ def _leap(creature: Creature, style: Style, fps: float, off_rise: float, land_ri
     climb = float(np.sqrt(2.0 * GRAVITY * _RISE[creature.plan] * hip * style.height))
     speed = _SLANT[creature.plan] * climb
     pace = float(np.sqrt(hip / 0.9))
-    crouch, sit = -0.20 * hip, min(-0.16 * hip, land_rise - 0.15 * hip)
+    crouch = -0.20 * hip
+    sit = min(max(min(-0.16 * hip, land_rise - 0.20 * hip), -0.28 * hip), land_rise - 0.08 * hip)
     crouched = 0.42 * pace + 0.12
     push = 2.1 * (off_rise - crouch) / climb
     off = crouched + push
@@ -118,13 +123,14 @@ def _leap(creature: Creature, style: Style, fps: float, off_rise: float, land_ri
     sink = GRAVITY * air - climb
     land = off + air
     deepest = land + 2.1 * (land_rise - sit) / sink
+    braking = _STOPPING[creature.plan] * hip
+    stop = land + braking / (_AT_SPEED * speed)
     # The whole jump lasts a whole number of frames.
-    end = float(np.ceil((deepest + 0.55 * pace + 0.2) * fps - 1e-6) / fps)
-    stop = deepest + _STOPPING * (end - deepest)
-    distance = _AT_SPEED * speed * push + speed * air + _AT_SPEED * speed * (stop - land)
+    end = float(np.ceil((max(deepest, stop) + 0.55 * pace + 0.2) * fps - 1e-6) / fps)
+    distance = _AT_SPEED * speed * push + speed * air + braking
     stand = -0.012 * hip
     rise = np.array((stand, crouch + stand, off_rise, land_rise, sit + stand, stand))
-    return Leap(crouched, off, land, deepest, end, distance, rise, climb, sink, speed)
+    return Leap(crouched, off, land, deepest, stop, end, distance, rise, climb, sink, speed)
 
 
 def _stretched(
@@ -134,7 +140,7 @@ def _stretched(
     straight."""
     when = np.array([time])
     body = _body(creature, puppet, leap, when, Style())
-    feet = [_foot_path(puppet, foot, leap, when) for foot in puppet.feet]
+    feet = [_foot_path(creature, puppet, foot, leap, when) for foot in puppet.feet]
     posed = pose_body(puppet, body, feet, drop=(0.0, 0.0), correction=-body.rise)
     best = np.inf
     for foot, path in zip(puppet.feet, feet, strict=True):
@@ -155,7 +161,7 @@ def pose_jump(
 ) -> tuple[Posed, list[FootPath]]:
     """Pose the creature at times of the jump."""
     body = _body(creature, puppet, leap, time, style)
-    feet = [_foot_path(puppet, foot, leap, time) for foot in puppet.feet]
+    feet = [_foot_path(creature, puppet, foot, leap, time) for foot in puppet.feet]
     rest = float(puppet.mass[:, 1].sum() / puppet.mass[:, 3].sum())
     grounded = np.any([path.contact for path in feet], axis=0)
     correction, sink = np.zeros(len(time)), np.zeros(len(time))
@@ -192,18 +198,24 @@ def _body(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: St
     return BodyPath(zero, travel, zero, turns, zero, zero, leap.height(time))
 
 
+def _attitude(creature: Creature, leap: Leap, time: Array) -> tuple[Array, Array]:
+    """Pitch of the trunk (nose down) and arching of the spine, radians."""
+    match creature.plan:
+        case "quadruped":
+            soft = creature.parameters.manner.supple
+            pitch = _keys(leap, time, (0, 3, -24, 2, 17, 12, 0)) * (0.6 + 0.5 * soft)
+            return pitch, _keys(leap, time, (0, 9, -10, 6, 3, 8, 0)) * (0.5 + soft)
+        case "humanoid":
+            pitch = _keys(leap, time, (0, 26, 8, 10, 12, 24, 0))
+            return pitch, _keys(leap, time, (0, 26, 2, 14, 14, 24, 0))
+        case _:
+            pitch = _keys(leap, time, (0, 8, -8, 0, 6, 8, 0))
+            return pitch, _keys(leap, time, (0, 4, -4, 2, 2, 4, 0))
+
+
 def _turns(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: Style) -> Turns:
     plan = creature.plan
-    soft = creature.parameters.manner.supple
-    if plan == "quadruped":
-        pitch = _keys(leap, time, (0, 3, -24, -3, 19, 5, 0)) * (0.6 + 0.5 * soft)
-        arch = _keys(leap, time, (0, 9, -10, 6, 3, 8, 0)) * (0.5 + soft)
-    elif plan == "humanoid":
-        pitch = _keys(leap, time, (0, 26, 8, 10, 12, 24, 0))
-        arch = _keys(leap, time, (0, 26, 2, 14, 14, 24, 0))
-    else:
-        pitch = _keys(leap, time, (0, 8, -8, 0, 6, 8, 0))
-        arch = _keys(leap, time, (0, 4, -4, 2, 2, 4, 0))
+    pitch, arch = _attitude(creature, leap, time)
     turns: Turns = {}
     if plan == "quadruped":
         turns["pelvis"] = bend(pitch - 0.5 * arch)
@@ -218,10 +230,12 @@ def _turns(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: S
     for name in (*neck, "head"):
         lower = np.radians(style.neck) * (1.0 / len(neck) if name != "head" else -0.85)
         turns[name] = bend(-0.8 * chest / (len(neck) + 1) + lower)
-    fall = _keys(leap, time, (0, 4, -14, 4, 22, -8, 0))
+    whip = (0, 4, -14, 4, 22, -8, 0)
+    fall = _keys(leap, time, whip)
     tail = chain(puppet, "tail")
     for i, name in enumerate(tail):
-        late = np.interp(time - 0.03 * i, time, fall) if len(time) > 1 else fall
+        # Each bone is later than the one before it, but all are at rest at both ends.
+        late = _keys(leap, time - 0.03 * i * np.sin(np.pi * time / leap.end), whip)
         lift = np.radians(style.tail) * (0.7, 0.3, 0.0, 0.0, 0.0, 0.0)[i]
         turns[name] = bend(late / (1.5 + 0.3 * len(tail)) + lift - (0.5 * pitch if i == 0 else 0.0))
     for side, sign in (("left", 1.0), ("right", -1.0)):
@@ -238,35 +252,53 @@ def _turns(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: S
     return turns
 
 
-def _foot_path(puppet: Puppet, foot: Foot, leap: Leap, time: Array) -> FootPath:
-    fore = foot.leg.kind == "fore"
+def _foot_path(creature: Creature, puppet: Puppet, foot: Foot, leap: Leap, time: Array) -> FootPath:
+    fore, biped = foot.leg.kind == "fore", len(puppet.feet) == 2
     push, absorb = leap.off - leap.crouched, leap.deepest - leap.land
     off = leap.off - 0.42 * push if fore else leap.off
-    on = leap.land if fore or len(puppet.feet) == 2 else leap.land + 0.45 * absorb
+    on = leap.land if fore or biped else leap.land + 1.2 * absorb
     contact = (time <= off) | (time >= on)
     swing = np.clip((time - off) / (on - off), 0.0, 1.0)
-    roll_from = off - 0.5 * push
-    hip = float(puppet.place(foot.leg.upper)[1])
 
     def curve(values: tuple[float, ...]) -> Array:
-        at = (0.0, roll_from, off, off + 0.3 * (on - off), off + 0.85 * (on - off), on, leap.end)
-        return np.radians(PchipInterpolator(at, values)(time))
+        at = (0.0, off - 0.5 * push, off, off + 0.3 * (on - off), off + 0.85 * (on - off), on)
+        return np.radians(PchipInterpolator((*at, leap.end), values)(time))
 
-    bend_at_toes = np.zeros_like(time)
     if foot.leg.kind == "plantigrade":
         fold = curve((0, 0, 62, 40, 4, 0, 0))
-        bend_at_toes = np.minimum(curve((0, 0, 38, 8, 0, 0, 0)), np.maximum(fold, 0.0))
-        pitch = fold - bend_at_toes
+        pitch = fold - np.minimum(curve((0, 0, 38, 8, 0, 0, 0)), np.maximum(fold, 0.0))
     else:
         pitch = curve((0, 0, 48, 62, 10, 0, 0))
         fold = -curve((0, 0, 5, 70 if fore else 24, 4, 0, 0))
     roll, height = foot.sole.joint(pitch)
     stand = puppet.place(foot.leg.toes)
     base = stand[2] + leap.distance * ease(swing)
-    arch = 16.0 * swing**2 * (1.0 - swing) ** 2
-    body = np.maximum(leap.height(time) - leap.rise[2] * (1 - swing) - leap.rise[3] * swing, 0.0)
-    lift = np.where(
-        contact, 0.0, body * ease(np.minimum(1.0, 6.0 * swing * (1.0 - swing))) + 0.20 * hip * arch
-    )
+    lift = np.where(contact, 0.0, _lift(creature, puppet, foot, leap, time, swing, (off, on)))
     target = np.stack((np.full_like(time, stand[0]), height + lift, base + roll), axis=-1)
     return FootPath(target, np.zeros_like(time), pitch, fold, contact)
+
+
+def _lift(
+    creature: Creature,
+    puppet: Puppet,
+    foot: Foot,
+    leap: Leap,
+    time: Array,
+    swing: Array,
+    ends: tuple[float, float],
+) -> Array:
+    """Height of a foot in the air: it follows the top of its leg, drawn up in between."""
+    top = puppet.place(foot.leg.upper)
+    quadruped = len(puppet.feet) == 4
+    lever = top[2] - 0.5 * (puppet.place("pelvis")[2] + puppet.place("neck_1")[2])
+
+    def rise(when: Array) -> Array:
+        tilt = np.sin(_attitude(creature, leap, when)[0]) if quadruped else 0.0
+        return leap.height(when) - lever * tilt
+
+    start, end = rise(np.asarray(ends))
+    follow = np.maximum(rise(time) - start - swing * (end - start), 0.0)
+    # Hind feet of quadrupeds stay drawn up until the fore feet have landed.
+    late = swing**1.7 if quadruped and foot.leg.kind != "fore" else swing
+    tuck = (0.24 if quadruped and foot.leg.kind != "fore" else 0.15) * top[1]
+    return follow + tuck * 16.0 * late**2 * (1.0 - late) ** 2

@@ -174,11 +174,16 @@ class Posed:
             tip = self.position[:, joints[-1]] + self.rotation[:, joints[-1]] @ end
             points = np.concatenate((self.position[:, joints[1:]], tip[:, None]), axis=1)
             points = (points - root[:, None]) @ heading
-            allowed = root[:, 1:2] - thick - 0.02 * puppet.bind[:, 1].max()
+            clear = root[:, 1:2] + points[..., 1] - thick - 0.02 * puppet.bind[:, 1].max()
             below, out = -points[..., 1], np.maximum(way * points[..., 2], 0.0)
             size = np.hypot(below, out).clip(1e-9)
-            angle = np.arctan2(below, out) - np.arcsin(np.clip(allowed / size, -1.0, 1.0))
-            angle = np.maximum(angle.max(axis=1), 0.0)
+            # Lifting begins a little before it must, so that it never jerks.
+            margin = 0.15 * size.max()
+            near = np.clip(margin - clear, 0.0, 2.0 * margin)
+            raised = np.where(clear < -margin, -clear, near**2 / (4.0 * margin))
+            lowered = np.clip((below - raised) / size, -1.0, 1.0)
+            angle = (np.arctan2(below, out) - np.arcsin(lowered)).max(axis=1)
+            angle = np.where(angle > 1e-9, angle, 0.0)
             if not (angle > 0.0).any():
                 return
             turn = heading @ turn_x(-way * angle) @ np.swapaxes(heading, -1, -2)

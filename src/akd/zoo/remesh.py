@@ -26,6 +26,27 @@ def edges_of(faces: Ints, count: int) -> tuple[Ints, Ints]:
     return np.stack((keys // count, keys % count), axis=1), shared
 
 
+def split_bridges(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
+    """Halve inner edges that join two border vertices: mirrored, they would be there twice."""
+    edges, shared = edges_of(faces, len(vertices))
+    border = np.zeros(len(vertices), bool)
+    border[edges[shared == 1].ravel()] = True
+    bridges = edges[(shared == 2) & border[edges[:, 0]] & border[edges[:, 1]]]
+    for a, b in bridges:
+        middle = len(vertices)
+        vertices = np.concatenate((vertices, 0.5 * (vertices[[a]] + vertices[[b]])))
+        beside = (faces == a).any(axis=1) & (faces == b).any(axis=1)
+        halves = faces[beside]
+        faces = np.concatenate(
+            (
+                faces[~beside],
+                np.where(halves == a, middle, halves),
+                np.where(halves == b, middle, halves),
+            )
+        )
+    return vertices, faces
+
+
 def thin(
     vertices: Floats, faces: Ints, wanted_length: Floats, *, target: int
 ) -> tuple[Floats, Ints, Floats]:
@@ -188,8 +209,8 @@ def _choose(
         taken[edges[best].ravel()] = True
         for _ in range(2):
             grown = taken.copy()
-            grown[u] |= taken[v]
-            grown[v] |= taken[u]
+            grown[u[taken[v]]] = True
+            grown[v[taken[u]]] = True
             taken = grown
         free &= ~taken
     if not picked:

@@ -51,8 +51,8 @@ class StepStyle:
     """How far before its standing place the foot is at mid-stance, metres."""
     balance: float = 1.0
     """How far `ahead` is moved to stretch the leg equally at both ends of the stance, 0..1."""
-    early: float = 0.8
-    """Below one, the foot is highest early in its swing."""
+    early: float = 0.85
+    """Below one, the foot is highest early in its swing; not below 0.75."""
     heel: float = 0.0
     """Pitch at which a plantigrade foot comes down (negative: heel first)."""
     heel_off: float = 0.0
@@ -114,7 +114,7 @@ def _plants(
 
 def _arch(swing: Array, early: float) -> Array:
     """0 at both ends of the swing with no speed, 1 at the top."""
-    t = swing**early
+    t = swing + (1.0 - early) * 4.0 * swing * (1.0 - swing) * (1.0 - 0.5 * swing)
     return 16.0 * t * t * (1.0 - t) ** 2
 
 
@@ -158,9 +158,9 @@ def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Arr
     pitch = curve(
         [
             (0.0, 0.0),
-            (0.70, 0.0),
+            (0.60, 0.0),
             (1.0, style.peel),
-            (1.18, style.droop),
+            (1.22, style.droop),
             (1.62, 0.25 * style.droop),
             (1.88, 0.0),
         ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from akd.zoo.remesh import edges_of, thin
+from akd.zoo.remesh import edges_of, split_bridges, thin
 from akd.zoo.shapes import Array, Part, body_distance, sample_grid
 
 _FINENESS = 6.0
@@ -39,7 +39,7 @@ def surface_half(parts: Sequence[Part], *, vertices: int) -> HalfSurface:
     # Marching cubes gives about 1.4 vertices for every square of the grid that the skin crosses.
     cell = float(np.sqrt(1.4 * 2.0 * area / (_FINENESS * vertices)))
     points, faces = _march(solid, low, high, cell=cell)
-    points, faces = _largest_piece(points, faces)
+    points, faces = split_bridges(*_largest_piece(points, faces))
     lengths = _wanted_lengths(parts, points)
     points, faces, lengths = thin(points, faces, lengths, target=vertices)
     edges, shared = edges_of(faces, len(points))

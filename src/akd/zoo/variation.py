@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
-from akd.zoo.parameters import Clothes, Coat, Humanoid, Leg, Quadruped, Theropod
+from akd.zoo.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Theropod
 
-P = TypeVar("P", Quadruped, Humanoid, Theropod, Quadruped | Humanoid | Theropod)
+Parameters = Quadruped | Humanoid | Theropod
 
 _SPREAD = 0.07
 """Standard deviation of a proportion, relative."""
@@ -22,7 +22,7 @@ _STEADY = frozenset({"top", "croup", "boxy", "shoulder_height", "neck"})
 """Heights that hold the body together vary less."""
 
 
-def vary(parameters: P, *, species: str, seed: int) -> P:
+def vary(parameters: Parameters, *, species: str, seed: int) -> Parameters:
     """The individual with this seed; seed 0 is the archetype itself."""
     if seed == 0:
         return parameters
@@ -37,8 +37,9 @@ def _normal(rng: np.random.Generator) -> float:
     return float(np.clip(rng.standard_normal(), -2.0, 2.0))
 
 
-def _vary(value: P, rng: np.random.Generator) -> P:
-    changes = {}
+def _vary(value: Any, rng: np.random.Generator) -> Any:
+    """A copy of any dataclass of parameters with its numbers varied."""
+    changes: dict[str, object] = {}
     for field in dataclasses.fields(value):
         old = getattr(value, field.name)
         if field.name in _KEPT:
@@ -46,9 +47,7 @@ def _vary(value: P, rng: np.random.Generator) -> P:
         if isinstance(old, Coat | Clothes):
             changes[field.name] = _vary_coat(old, rng)
         elif dataclasses.is_dataclass(old):
-            changes[field.name] = _vary(old, rng)  # pyright: ignore[reportArgumentType]
-        elif isinstance(old, Leg):
-            continue
+            changes[field.name] = _vary(old, rng)
         elif isinstance(old, float | int):
             changes[field.name] = _vary_number(field.name, float(old), rng)
         elif isinstance(old, tuple) and field.name == "angles":
@@ -72,7 +71,7 @@ def _vary_number(name: str, old: float, rng: np.random.Generator) -> float:
 
 def _vary_coat(coat: Coat | Clothes, rng: np.random.Generator) -> Coat | Clothes:
     """Lighter or darker, redder or greyer; for people every garment on its own."""
-    changes = {}
+    changes: dict[str, Any] = {}
     person = isinstance(coat, Clothes)
     tone, warmth = _normal(rng), _normal(rng)
     for field in dataclasses.fields(coat):
@@ -94,6 +93,7 @@ def _vary_coat(coat: Coat | Clothes, rng: np.random.Generator) -> Coat | Clothes
     return dataclasses.replace(coat, **changes)
 
 
-def _any_colour(rng: np.random.Generator, *, bright: float) -> tuple[float, float, float]:
-    colour = bright * (0.15 + rng.random(3)) * rng.random()
-    return tuple(float(c) for c in np.clip(colour + 0.02, 0.0, 0.9))  # pyright: ignore
+def _any_colour(rng: np.random.Generator, *, bright: float) -> Colour:
+    """A garment's colour: any hue, from nearly black to `bright`."""
+    red, green, blue = np.clip(bright * (0.15 + rng.random(3)) * rng.random() + 0.02, 0.0, 0.9)
+    return float(red), float(green), float(blue)

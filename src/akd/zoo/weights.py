@@ -22,17 +22,20 @@ def skin_weights(anatomy: Anatomy, half: Array, edges: NDArray[np.integer]) -> A
     units = _units(anatomy)
     mirrored = half * (-1.0, 1.0, 1.0)
     height = float(np.ptp(half[:, 1]))
-    distances, softness, shares = [], [], []
+    distances, softness, shares, limbs = [], [], [], []
     for (group, bone), parts in units.items():
         sides = (False, True) if group.startswith("left_") or _is_left(bone) else (False,)
         for flip in sides:
             points = mirrored if flip else half
-            distances.append(np.min([part.shape.distance(points) for part in parts], axis=0))
+            near = np.min([part.shape.distance(points) for part in parts], axis=0)
+            distances.append(near)
             softness.append(max(0.7 * max(part.blend for part in parts), 0.008 * height))
-            shares.append(_chain_shares(anatomy, group, bone, points, flip=flip))
+            shares.append(_chain_shares(anatomy, group, bone, points, near, flip=flip))
+            limbs.append(_limb(group, flip=flip))
     distance = np.stack(distances, axis=1)
     over = distance - distance.min(axis=1, keepdims=True)
     kernel = np.maximum(1.0 - over / np.asarray(softness), 0.0) ** 2
+    _keep_limbs_apart(kernel, distance, limbs)
     kernel /= kernel.sum(axis=1, keepdims=True)
     weights = np.einsum("vu,uvj->vj", kernel, np.stack(shares))
     _plant_soles(anatomy, weights, half)
@@ -41,9 +44,12 @@ def skin_weights(anatomy: Anatomy, half: Array, edges: NDArray[np.integer]) -> A
 
 def strongest(weights: Array) -> tuple[NDArray[np.integer], Array]:
     """The few strongest bones of every vertex and their weights, which sum to one."""
-    bones = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES]
-    kept = np.take_along_axis(weights, bones, axis=1)
-    return bones, kept / kept.sum(axis=1, keepdims=True)
+    order = np.argsort(-weights, axis=1, kind="stable")[:, : INFLUENCES + 1]
+    kept = np.take_along_axis(weights, order, axis=1)
+    # In the middle of the body left and right are equals: both stay or both go.
+    equal = np.abs(kept - kept[:, -1:]) < 1e-6 * kept[:, :1]
+    kept = np.where(equal, 0.0, kept)[:, :INFLUENCES]
+    return order[:, :INFLUENCES], kept / kept.sum(axis=1, keepdims=True)
 
 
 def mirror_joints(names: list[str]) -> NDArray[np.integer]:
@@ -55,6 +61,24 @@ def mirror_joints(names: list[str]) -> NDArray[np.integer]:
         start = next((s for s in swap if name.startswith(s)), None)
         twins.append(place[swap[start] + name.removeprefix(start) if start else name])
     return np.asarray(twins)
+
+
+def _limb(group: str, *, flip: bool) -> str:
+    """The limb a group belongs to, with its side; empty for trunk, head and tail."""
+    if group not in ("left_fore", "left_hind", "left_leg", "left_arm"):
+        return ""
+    return group.replace("left_", "right_") if flip else group
+
+
+def _keep_limbs_apart(kernel: Array, distance: Array, limbs: list[str]) -> None:
+    """Let one limb move another's skin only where both melt into the trunk."""
+    names = np.asarray(limbs)
+    nearest = names[distance.argmin(axis=1)]
+    trunk = kernel[:, names == ""].max(axis=1)
+    for unit, limb in enumerate(limbs):
+        other = (nearest != "") & (nearest != limb)
+        if limb:
+            kernel[other, unit] *= trunk[other]
 
 
 def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
@@ -69,6 +93,13 @@ def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
         given = (1.0 - keep) * weights[:, others]
         weights[:, others] -= given
         weights[:, place[sole]] += given.sum(axis=1)
+        if leg.kind == "plantigrade":
+            # The ball of the foot stays down while the heel rises: it belongs to the toes.
+            ball, ankle = anatomy.position(leg.toes)[2], anatomy.position(leg.foot)[2]
+            t = np.clip((half[:, 2] - ball) / (ball - ankle) * 4.0 + 1.4, 0.0, 1.0)
+            given = t * t * (3.0 - 2.0 * t) * weights[:, place[leg.foot]]
+            weights[:, place[leg.foot]] -= given
+            weights[:, place[leg.toes]] += given
 
 
 def _is_left(bone: str | None) -> bool:
@@ -85,9 +116,12 @@ def _units(anatomy: Anatomy) -> dict[tuple[str, str | None], list[Part]]:
 
 
 def _chain_shares(
-    anatomy: Anatomy, group: str, bone: str | None, points: Array, *, flip: bool
+    anatomy: Anatomy, group: str, bone: str | None, points: Array, surface: Array, *, flip: bool
 ) -> Array:
-    """How the bones of a group share points [V, 3] among them: [V, J]."""
+    """How the bones of a group share points [V, 3] among them: [V, J].
+
+    `surface` [V] is how far the points are from the group's flesh.
+    """
     shares = np.zeros((len(points), len(anatomy.names)))
     place = {name: i for i, name in enumerate(anatomy.names)}
 
@@ -100,7 +134,10 @@ def _chain_shares(
     bones = anatomy.chains[group]
     distance = np.stack([_to_segment(points, a, b) for _, a, b in bones], axis=1)
     least = distance.min(axis=1, keepdims=True).clip(1e-6)
-    kernel = np.maximum(1.0 - (distance / least - 1.0) / _SPREAD, 0.0) ** 2
+    # Off its own flesh a group would spread ever wider; it goes by its own thickness there.
+    own = np.abs(surface) < 0.02 * float(np.ptp(points[:, 1]))
+    thick = float(np.quantile(least[own], 0.8)) if own.any() else float(least.min())
+    kernel = np.maximum(1.0 - (distance - least) / (_SPREAD * np.minimum(least, thick)), 0.0) ** 2
     kernel /= kernel.sum(axis=1, keepdims=True)
     for i, (name, _, _) in enumerate(bones):
         shares[:, column(name)] += kernel[:, i]

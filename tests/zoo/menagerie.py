@@ -1,0 +1,58 @@
+"""Creatures shared by the tests of the zoo, each built once."""
+
+from functools import cache
+
+import numpy as np
+import torch
+
+from akd.rig.skin import skin_points
+from akd.zoo.clips import Performance, perform
+from akd.zoo.creature import Creature, build_creature
+from akd.zoo.species import SPECIES
+
+ALL = tuple(SPECIES)
+FEW = ("fox", "horse", "man", "ostrich")
+"""One of each way of standing: paws, hooves, soles and claws."""
+
+
+@cache
+def creature(species: str, seed: int = 0) -> Creature:
+    return build_creature(species, seed=seed, vertices=2500)
+
+
+@cache
+def performance(species: str, action: str, fps: float = 60.0) -> Performance:
+    return perform(creature(species), action, fps=fps, cycles=1)
+
+
+def joint_weights(animal: Creature) -> np.ndarray:
+    """Weights [V, J], dense."""
+    skin = animal.mesh.skin
+    dense = torch.zeros(len(animal.mesh.vertices), len(animal.skeleton))
+    dense.scatter_add_(1, skin.bone_joints[skin.bones], skin.weights)
+    return dense.numpy()
+
+
+@cache
+def sole_rows(species: str, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """For each foot, the vertices that move with its toes alone or, where the heel comes down, with
+    its foot alone."""
+    animal = creature(species, seed)
+    weights = joint_weights(animal)
+    rows = []
+    for foot in animal.feet:
+        leg = foot.leg
+        bones = [leg.toes, leg.foot] if leg.kind == "plantigrade" else [leg.toes]
+        columns = [animal.skeleton.names.index(name) for name in bones]
+        rows.append(np.flatnonzero(weights[:, columns].max(axis=1) > 0.999))
+    return tuple(rows)
+
+
+def skinned(
+    animal: Creature, act: Performance, rows: np.ndarray | slice = slice(None)
+) -> np.ndarray:
+    """Vertices of every frame in the world, [T, V, 3], all or some of them."""
+    skin = animal.mesh.skin
+    bones = skin.bone_transforms(act.motion.world())
+    points = animal.mesh.vertices[rows]
+    return skin_points(bones, points, skin.bones[rows], skin.weights[rows]).numpy()
