@@ -1,4 +1,4 @@
-"""Starting Warp, once and quietly: every module with Warp kernels calls this before it makes them."""
+"""Starting Warp, once and quietly: modules with Warp kernels call this before they make them."""
 
 from __future__ import annotations
 

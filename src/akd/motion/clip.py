@@ -87,7 +87,7 @@ def clip_of_pose(
     *,
     extras: Mapping[str, Any] | None = None,
 ) -> ClipData:
-    """Keys of every property that leaves `rest`, a pose in file units, of a body `height` m tall."""
+    """Keys of every property that leaves `rest` (file units) of a body `height` metres tall."""
     pose = units.pose_out(motion.pose.to(dtype=torch.float64))
     rest = rest.to(dtype=torch.float64)
     pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)

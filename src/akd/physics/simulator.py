@@ -17,6 +17,7 @@ from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.kernel import build_kernel
 from akd.physics.parameters import Parameters
+from akd.warp_runtime import start_warp
 
 SCRATCH_BYTES = 512 * 2**20
 """Most memory for what a backward pass keeps of the substeps; beyond it they are done again."""
@@ -25,8 +26,7 @@ SCRATCH_BYTES = 512 * 2**20
 @cache
 def _kernel(dtype: torch.dtype) -> SimpleNamespace:
     """The compiled kernel for a dtype."""
-    wp.config.log_level = wp.LOG_ERROR
-    wp.init()
+    start_warp()
     match dtype:
         case torch.float32:
             return build_kernel(wp.float32)

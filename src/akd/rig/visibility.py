@@ -21,10 +21,9 @@ import numpy as np
 import warp as wp
 from jaxtyping import Bool, Float, Int
 
-if hasattr(wp, "LOG_WARNING"):
-    wp.config.log_level = wp.LOG_WARNING
-else:
-    wp.config.quiet = True
+from akd.warp_runtime import start_warp
+
+start_warp()
 wp.set_module_options({"enable_backward": False})
 
 F = TypeVar("F", bound=Callable[..., object])

@@ -15,12 +15,9 @@ from typing import TypeVar
 import warp as wp
 
 from akd.splat import rules
+from akd.warp_runtime import start_warp
 
-if hasattr(wp, "LOG_WARNING"):
-    wp.config.log_level = wp.LOG_WARNING
-else:
-    wp.config.quiet = True
-wp.init()
+start_warp()
 
 F = TypeVar("F", bound=Callable[..., object])
 
