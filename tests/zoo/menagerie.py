@@ -17,7 +17,7 @@ FEW = ("fox", "horse", "man", "ostrich")
 
 @cache
 def creature(species: str, seed: int = 0) -> Creature:
-    return build_creature(species, seed=seed, vertices=2500)
+    return build_creature(species, seed=seed, vertices=1500)
 
 
 @cache

@@ -160,8 +160,11 @@ def _smooth(anatomy: Anatomy, weights: Array, half: Array, edges: NDArray[np.int
     mean = csr_matrix((1.0 / degree[both[:, 0]], (both[:, 0], both[:, 1])), shape=(count, count))
     twins = mirror_joints(anatomy.names)
     middle = half[:, 0] == 0.0
-    toes = [i for i, name in enumerate(anatomy.names) if name.endswith("_toes")]
-    rigid = weights[:, toes].sum(axis=1) > 0.999
+    place = {name: i for i, name in enumerate(anatomy.names)}
+    rigid = np.zeros(count, bool)
+    for leg in anatomy.legs:
+        sole = [leg.foot, leg.toes] if leg.kind == "plantigrade" else [leg.toes]
+        rigid |= weights[:, [place[name] for name in sole]].sum(axis=1) > 0.999
     for _ in range(_SMOOTHING_ROUNDS):
         averaged = 0.5 * (weights + mean @ weights)
         averaged[middle] = 0.5 * (averaged[middle] + averaged[middle][:, twins])
