@@ -134,6 +134,14 @@ def test_a_ball_gets_a_skeleton_nobody_should_trust():
     assert found.reasons
 
 
+@pytest.mark.parametrize("size", [(1, 0.01, 1), (0.01, 1, 1), (1, 1, 0.01), (5, 0.1, 0.1)])
+def test_plates_and_sticks_get_a_skeleton_nobody_should_trust(size):
+    box = trimesh.creation.box(size).subdivide()
+    found = find_skeleton(np.asarray(box.vertices, float), np.asarray(box.faces, np.int64))
+    assert np.isfinite(found.positions).all()
+    assert found.confidence < LOW_CONFIDENCE
+
+
 def test_a_template_that_does_not_fit_is_refused():
     vertices, faces = arrays(build_creature("man", seed=1, vertices=1500))
     with pytest.raises(ValueError, match="a quadruped stands on 2 pairs of legs, and 1 were found"):

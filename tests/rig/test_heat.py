@@ -203,6 +203,11 @@ def test_what_cannot_be_solved_is_refused(points, faces, message):
         solve_heat_weights(points, faces, segments(([0, 0, 0], [1, 0, 0])))
 
 
+def test_bones_must_be_somewhere():
+    with pytest.raises(ValueError, match="places of bones must be finite"):
+        segments(([0, 0, 0], [np.nan, 0, 0]))
+
+
 def test_degenerate_and_doubled_faces_change_nothing():
     points, faces = tube(1.0, 5.0, 24, 41)
     bones = segments(([0, 0, -5], [0, 0, 0]), ([0, 0, 0], [0, 0, 5]))

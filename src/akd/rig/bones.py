@@ -39,6 +39,8 @@ class BoneSegments:
                 f"every one of the joints needs a segment: {len(self.joints)} joints, segments of "
                 f"{len(set(self.owner.tolist()))}"
             )
+        if not (np.isfinite(self.starts).all() and np.isfinite(self.ends).all()):
+            raise ValueError("the places of bones must be finite")
 
 
 def bone_segments(

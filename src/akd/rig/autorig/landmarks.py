@@ -67,7 +67,10 @@ class Landmarks:
         half = self.solid.filled.shape[0] // 2
         runs = self.solid.filled[half].sum(axis=1).astype(float)
         layers = np.arange(len(runs)) * self.solid.cell / self.height
-        trunk = float(np.median(runs[(layers > 0.5) & (layers < 0.75)]))
+        of_trunk = (layers > 0.5) & (layers < 0.75)
+        if not of_trunk.any():
+            return 0.45 * self.height  # too few layers to see a crotch
+        trunk = float(np.median(runs[of_trunk]))
         thin = np.flatnonzero((runs < 0.6 * trunk) & (layers < 0.6))
         return float((thin[-1] + 1 if len(thin) else 0) * self.solid.cell)
 
@@ -195,7 +198,7 @@ def _forward_vote(solid: Solid, legs: list[Leg]) -> float:
         for sign in (1.0, -1.0):
             z = points[:, 2] * sign
             edge = np.quantile(z, 0.93)
-            tops.append(float(np.quantile(points[z > edge, 1], 0.9)))
+            tops.append(float(np.quantile(points[z >= edge, 1], 0.9)))
         ends = 4.0 * (tops[0] - tops[1]) / height
     return float(np.clip(toes / max(len(legs), 1), -1.5, 1.5)) + ends
 

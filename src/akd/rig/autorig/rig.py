@@ -110,6 +110,8 @@ def find_skeleton(
             f"try another --template"
         )
     placed = plan.place(marks)
+    if not np.isfinite([p.position for p in placed]).all():
+        raise ValueError(f"the mesh has too little inside to fit a {chosen} to")
     confidence, reasons = _trust(frame, marks, vote, scores, chosen, template != "auto")
     sign = -1.0 if vote < 0 else 1.0
     turned = np.array([p.position for p in placed]) * np.array([sign, 1.0, sign])
