@@ -79,7 +79,7 @@ class Ground:
             made = replace(made, pose=rig.to_pose(take_travel_out(grounded)))
         self._write(character, grounded, replace(made, name=f"{motion.name} (grounded)"))
         before, after = grounded.before, grounded.after
-        print(f"skate          {before.skate:.3f} -> {after.skate:.3f} of the body's speed")
+        print(f"skate          {before.skate:.3f} -> {after.skate:.3f} body heights a second")
         print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
         print(f"penetration    {before.deepest:.4f} -> {after.deepest:.4f} body heights at worst")
         print(f"tracking error {100 * grounded.tracking.error:.2f} % of body height")

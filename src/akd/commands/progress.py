@@ -37,6 +37,5 @@ class Progress:
 
     def __call__(self, iteration: int, iterations: int, loss: float) -> None:
         """Show where the work stands; iterations count from zero."""
-        self._bar.update(
-            self._task, completed=iteration + 1, total=iterations, loss=f"loss {loss:.4g}"
-        )
+        done = min(iteration + 1, iterations)
+        self._bar.update(self._task, completed=done, total=iterations, loss=f"loss {loss:.4g}")

@@ -1,0 +1,76 @@
+"""Commands that make things: clouds, grounded clips, and what is kept in the cache."""
+
+import json
+
+import pytest
+
+from akd.asset.read import read_asset
+from akd.cli import main
+
+FOX = "khronos/Fox/glTF-Binary/Fox.glb"
+
+
+def refused(capsys, *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    return capsys.readouterr().err.strip()
+
+
+def test_splat_writes_a_cloud_that_can_be_read(capsys, shared_assets, tmp_path):
+    out = tmp_path / "fox.ply"
+    arguments = ["splat", str(shared_assets / FOX), "-o", str(out), "--quick", "--splats", "500"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"{out}: 500 Gaussians\n"
+    cloud = read_asset(out).splats
+    assert cloud is not None
+    assert len(cloud.means) == 500
+
+
+def test_a_fit_is_kept_and_taken_from_the_cache(capsys, shared_assets, tmp_path, monkeypatch):
+    monkeypatch.setenv("AKD_CACHE", str(tmp_path / "cache"))
+    out = tmp_path / "fox.ply"
+    arguments = ["splat", str(shared_assets / FOX), "-o", str(out), "--splats", "300"]
+    assert main([*arguments, "--iterations", "2"]) == 0
+    first = out.read_bytes()
+    capsys.readouterr()
+    assert main(["cache"]) == 0
+    assert "1 files" in capsys.readouterr().out
+    assert main([*arguments, "--iterations", "2"]) == 0
+    assert out.read_bytes() == first
+    assert main(["cache", "--clear"]) == 0
+    assert not (tmp_path / "cache").exists()
+
+
+def test_ground_writes_clip_forces_and_body(capsys, shared_assets, tmp_path):
+    arguments = ["ground", str(shared_assets / FOX), "--clip", "Walk", "-o", str(tmp_path)]
+    assert main([*arguments, "--iterations", "3", "--samples", "2"]) == 0
+    assert "tracking error" in capsys.readouterr().out
+    written = {p.name for p in tmp_path.iterdir()}
+    assert {"motion.glb", "physics.npz", "physics.json", "body.xml", "samples.npz"} <= written
+    clips = [c.name for c in read_asset(tmp_path / "motion.glb").clips]
+    assert clips == ["Survey", "Walk", "Run", "Walk (grounded)"]
+    assert json.loads((tmp_path / "physics.json").read_text())["iterations"] == 3
+
+
+def test_ground_asks_which_clip(capsys, shared_assets, tmp_path):
+    message = refused(capsys, "ground", str(shared_assets / FOX), "-o", str(tmp_path))
+    assert message.endswith("has several clips, choose one with --clip: 'Survey', 'Walk', 'Run'")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--splats", "0", "akd: --splats must be from 1 to 5000000, got 0"),
+        ("--degree", "4", "akd: --degree must be from 0 to 3, got 4"),
+    ],
+)
+def test_splat_refuses_what_makes_no_sense(capsys, tmp_path, option, value, message):
+    assert (
+        refused(capsys, "splat", "x.glb", "-o", str(tmp_path / "x.ply"), option, value) == message
+    )
+
+
+def test_animate_needs_a_prompt_and_weights(capsys, shared_assets, tmp_path):
+    fox, out = str(shared_assets / FOX), str(tmp_path)
+    assert refused(capsys, "animate", fox, "  ", "-o", out).startswith("akd: the prompt is empty")
+    message = refused(capsys, "animate", fox, "a fox walking", "-o", out, "--weights", out)
+    assert message == f"akd: {out}: holds no weights of the tiny prior"
