@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
+
+from akd.commands.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -23,9 +25,13 @@ class Demo:
     """Folder to write to."""
     iterations: int = 200
     """How long the physics searches for the controls."""
+    rasterizer: Literal["warp", "gsplat"] = "warp"
+    """akd's own, or gsplat where it is installed and there is a GPU."""
 
     def run(self) -> None:
         """Do it, saying what is being done."""
+        import torch
+
         from akd.asset.read import read_asset
         from akd.commands.progress import Progress
         from akd.export.character import write_motions
@@ -40,6 +46,8 @@ class Demo:
         from akd.zoo.clips import make_clip
         from akd.zoo.creature import build_creature
 
+        if self.rasterizer == "gsplat" and not torch.cuda.is_available():
+            raise UsageError("--rasterizer gsplat needs a CUDA device, and torch finds none here")
         started = time.monotonic()
         self.out.mkdir(parents=True, exist_ok=True)
         fox = build_creature("fox")
@@ -65,11 +73,19 @@ class Demo:
         print(f"motion.glb     the same file with the clip {made.name!r} added")
 
         assert body.mesh is not None
-        cloud = surface_splats(body.mesh, 20_000)
+        device = "cuda" if self.rasterizer == "gsplat" else "cpu"
+        cloud = surface_splats(body.mesh, 20_000).to(device)
         for name, motion in (("video", walk), ("grounded", made)):
             frames = motion.resample(30.0)
-            bones = body.mesh.skin.bone_transforms(frames.world())
-            video = film(cloud, bones, fps=30.0, forward=body.forward, body_height=body.height)
+            bones = body.mesh.skin.bone_transforms(frames.world()).to(device)
+            video = film(
+                cloud,
+                bones,
+                fps=30.0,
+                forward=body.forward,
+                body_height=body.height,
+                rasterizer=self.rasterizer,
+            )
             video.write_mp4(self.out / f"{name}.mp4")
             video.write_strip(self.out / f"{name}.png")
         print("video.mp4      the walk; grounded.mp4: after physics; .png: six frames of each")
