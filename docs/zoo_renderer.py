@@ -42,7 +42,7 @@ class Stage:
         sun_rays: int = 4,
         seed: int = 0,
     ) -> np.ndarray:
-        """Picture [H, W, 3], 8-bit sRGB. `fov` in degrees, or `height` metres for a parallel view."""
+        """Picture [H, W, 3], 8-bit sRGB. `fov` in degrees, or `height` metres if parallel."""
         rng = np.random.default_rng(seed)
         vertices, faces = np.concatenate(self.vertices), np.concatenate(self.faces)
         colours = np.concatenate(self.colours)

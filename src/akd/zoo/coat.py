@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from akd.zoo.anatomy import Anatomy
-from akd.zoo.noise import spot_distance, value_noise
+from akd.zoo.noise import dot_distances, value_noise
 from akd.zoo.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Theropod
 from akd.zoo.shapes import Array, Part
 
@@ -240,8 +240,12 @@ def _markings(
                 amount = _step(thin, thin + 0.25, wave)
             return _mix(colours, coat.pattern_colour, np.asarray(amount))
         case "spots":
-            dots = spot_distance(vertices, scale=size, seed=seed + 1)
+            dots, _ = dot_distances(vertices, scale=size, seed=seed + 1)
             amount = _step(0.42, 0.34, dots) * (1.0 - _step(-0.4, -0.9, normals[:, 1]))
+            return _mix(colours, coat.pattern_colour, amount)
+        case "cells":
+            first, second = dot_distances(vertices, scale=size, seed=seed + 1)
+            amount = _step(0.08, 0.20, second - first) * (1.0 - _step(-0.4, -0.9, normals[:, 1]))
             return _mix(colours, coat.pattern_colour, amount)
         case "patches":
             lumps = value_noise(vertices, scale=size, seed=seed + 1)

@@ -94,7 +94,7 @@ def _eyes(body: Anatomy, head: Head, skull: Loft, place: Place, length: float) -
     outside = skull.distance(line)
     edge = sides[int(np.argmax(outside > 0.0))] if (outside > 0.0).any() else head.skull_width
     radius = head.eye * length
-    centre = place(float(edge) - 0.35 * head.eye, up, along)
+    centre = place(float(edge) - 0.5 * head.eye, up, along)
     body.add(
         Ellipsoid(centre, (radius, radius, radius)),
         "trunk",

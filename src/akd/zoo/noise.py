@@ -24,16 +24,18 @@ def value_noise(points: Array, *, scale: float, seed: int) -> Array:
     return total
 
 
-def spot_distance(points: Array, *, scale: float, seed: int) -> Array:
-    """Distance to the nearest of many scattered dots, in units of `scale` metres."""
+def dot_distances(points: Array, *, scale: float, seed: int) -> tuple[Array, Array]:
+    """Distances to the nearest and second nearest of many scattered dots, in units of `scale`."""
     rng = np.random.default_rng(seed)
     jitter = rng.random((_SIZE, _SIZE, _SIZE, 3))
     place = points / scale
     cell = np.floor(place).astype(int)
-    least = np.full(len(points), np.inf)
+    first, second = np.full(len(points), np.inf), np.full(len(points), np.inf)
     for step in np.ndindex(3, 3, 3):
         index = cell + np.asarray(step) - 1
         wrapped = index % _SIZE
         dot = index + 0.15 + 0.7 * jitter[wrapped[:, 0], wrapped[:, 1], wrapped[:, 2]]
-        least = np.minimum(least, ((place - dot) ** 2).sum(axis=1))
-    return np.sqrt(least)
+        distance = ((place - dot) ** 2).sum(axis=1)
+        second = np.minimum(second, np.maximum(first, distance))
+        first = np.minimum(first, distance)
+    return np.sqrt(first), np.sqrt(second)

@@ -13,7 +13,7 @@ from typing import Literal
 Colour = tuple[float, float, float]
 FootKind = Literal["paw", "hoof", "pad", "claw"]
 EarKind = Literal["pointed", "round", "leaf", "flop", "fan", "none"]
-Pattern = Literal["plain", "stripes", "spots", "patches", "bands"]
+Pattern = Literal["plain", "stripes", "bands", "spots", "cells", "patches"]
 
 
 @dataclass(frozen=True)

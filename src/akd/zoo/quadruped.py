@@ -156,7 +156,7 @@ def _fore_leg(body: Anatomy, p: Quadruped, shoulder: Array) -> None:
     body.add(
         Tube(
             (s + vector(0.15 * top, 0.0, -0.1 * top), e, middle, w, t),
-            (0.85 * top, 1.1 * elbow, 0.55 * elbow + 0.45 * wrist, wrist, toes),
+            (0.78 * top, 1.1 * elbow, 0.55 * elbow + 0.45 * wrist, wrist, toes),
             flat=(0.72, 0.75, 0.84, 0.95, 0.92),
         ),
         "left_fore",

@@ -11,7 +11,7 @@ MAN = Humanoid(
     leg=Leg(
         0.525, (0.245, 0.245, 0.085), (1.5, -3.5, 64), (0.054, 0.034, 0.024, 0.02), 0.05, 0.053
     ),
-    foot=Foot("paw", 0.155, 0.058, 0.008),
+    foot=Foot("paw", 0.155, 0.058, 0.005),
     shoulder_width=0.215,
     shoulder_height=0.818,
     chest_width=0.185,
@@ -120,7 +120,7 @@ WOMAN = dataclasses.replace(
     leg=Leg(
         0.525, (0.245, 0.245, 0.080), (1.5, -3.5, 64), (0.056, 0.034, 0.022, 0.02), 0.05, 0.052
     ),
-    foot=Foot("paw", 0.148, 0.054, 0.008),
+    foot=Foot("paw", 0.148, 0.054, 0.005),
     shoulder_width=0.196,
     chest_width=0.164,
     chest_depth=0.112,
@@ -151,7 +151,7 @@ CHILD = dataclasses.replace(
     leg=Leg(
         0.480, (0.228, 0.222, 0.086), (1.5, -3.5, 64), (0.058, 0.040, 0.028, 0.02), 0.05, 0.054
     ),
-    foot=Foot("paw", 0.165, 0.070, 0.009),
+    foot=Foot("paw", 0.165, 0.070, 0.005),
     shoulder_width=0.200,
     shoulder_height=0.755,
     chest_width=0.176,
@@ -180,7 +180,7 @@ OGRE = dataclasses.replace(
     MAN,
     height=2.60,
     leg=Leg(0.440, (0.210, 0.205, 0.080), (6, -9, 64), (0.074, 0.052, 0.040, 0.03), 0.06, 0.078),
-    foot=Foot("paw", 0.165, 0.085, 0.010),
+    foot=Foot("paw", 0.165, 0.085, 0.004),
     shoulder_width=0.320,
     shoulder_height=0.800,
     chest_width=0.285,

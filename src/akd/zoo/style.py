@@ -63,7 +63,7 @@ class Style:
             speed=spread(0.09),
             lift=spread(0.15),
             sway=spread(0.25),
-            crouch=float(0.05 * max(rng.standard_normal(), 0.0).__float__()) % 0.12,
+            crouch=float(np.clip(0.05 * rng.standard_normal(), 0.0, 0.12)),
             neck=float(6.0 * np.clip(rng.standard_normal(), -2.0, 2.0)),
             tail=float(8.0 * np.clip(rng.standard_normal(), -2.0, 2.0)),
             tightness=spread(0.12),

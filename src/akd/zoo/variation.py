@@ -12,9 +12,9 @@ from akd.zoo.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Thero
 
 Parameters = Quadruped | Humanoid | Theropod
 
-_SPREAD = 0.07
+_SPREAD = 0.09
 """Standard deviation of a proportion, relative."""
-_LEAN = 3.0
+_LEAN = 4.5
 """Standard deviation of an angle, degrees."""
 _KEPT = frozenset({"actions", "manner", "weight_fore"})
 _ANGLES = frozenset({"pitch", "neck_pitch", "ear_spread", "curl", "trunk_pitch", "neck_curl"})
@@ -28,7 +28,7 @@ def vary(parameters: Parameters, *, species: str, seed: int) -> Parameters:
         return parameters
     rng = np.random.default_rng((seed, zlib.crc32(species.encode())))
     varied = _vary(parameters, rng)
-    size = float(np.exp(0.12 * _normal(rng)))
+    size = float(np.exp(0.15 * _normal(rng)))
     return dataclasses.replace(varied, height=parameters.height * size)
 
 
@@ -86,8 +86,8 @@ def _vary_coat(coat: Coat | Clothes, rng: np.random.Generator) -> Coat | Clothes
         if person:
             tone, warmth = _normal(rng), _normal(rng)
             tone *= 2.2
-        light = float(np.exp(0.22 * tone + 0.05 * _normal(rng)))
-        warm = 0.10 * warmth
+        light = float(np.exp(0.32 * tone + 0.06 * _normal(rng)))
+        warm = 0.15 * warmth
         scaled = np.asarray(old) * light * np.array((1.0 + warm, 1.0, 1.0 - warm))
         changes[field.name] = tuple(float(c) for c in np.clip(scaled, 0.003, 0.92))
     return dataclasses.replace(coat, **changes)
