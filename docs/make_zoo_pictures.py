@@ -139,7 +139,7 @@ def gait() -> None:
     for number, (title, picture, creature, action) in enumerate(rows):
         top = number * (tile[1] + bar)
         sheet.paste(picture, (0, top))
-        draw.text((12, top + 8), title, font=font(22), fill=(70, 74, 80))
+        draw.text((tile[0] - 12, top + 8), title, font=font(22), fill=(70, 74, 80), anchor="ra")
         _diagram(draw, creature, action, top + tile[1], 6 * tile[0], bar)
     sheet.save(HERE / "zoo_gait.png", optimize=True)
 
