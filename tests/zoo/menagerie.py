@@ -35,16 +35,14 @@ def joint_weights(animal: Creature) -> np.ndarray:
 
 @cache
 def sole_rows(species: str, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """For each foot, the vertices that move with its toes alone or, where the heel comes down, with
-    its foot alone."""
+    """For each foot, the vertices that its toes and foot move more than anything else does, those
+    blended between the two included."""
     animal = creature(species, seed)
     weights = joint_weights(animal)
     rows = []
     for foot in animal.feet:
-        leg = foot.leg
-        bones = [leg.toes, leg.foot] if leg.kind == "plantigrade" else [leg.toes]
-        columns = [animal.skeleton.names.index(name) for name in bones]
-        rows.append(np.flatnonzero(weights[:, columns].max(axis=1) > 0.999))
+        columns = [animal.skeleton.names.index(name) for name in (foot.leg.toes, foot.leg.foot)]
+        rows.append(np.flatnonzero(weights[:, columns].sum(axis=1) > 0.5))
     return tuple(rows)
 
 
