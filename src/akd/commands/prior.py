@@ -154,6 +154,8 @@ class PriorTrain:
     stop_after: float | None = None
     """Stop and save after so many minutes of this run; the same command goes on from there."""
     creatures: int = 640
+    assets: Path | None = None
+    """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
     device: str = "auto"
     seed: int = 0
     workers: int | None = None
@@ -169,6 +171,8 @@ class PriorTrain:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
         if self.creatures < 1:
             raise UsageError(f"--creatures must be at least 1, got {self.creatures}")
+        if self.assets is not None and not self.assets.is_dir():
+            raise UsageError(f"--assets {self.assets}: is not a folder")
         from akd.prior.tiny.card import write_card
         from akd.prior.tiny.train import train
 
@@ -180,7 +184,7 @@ class PriorTrain:
         device = _device(self.device)
         train(
             self.out, minutes=minutes, stop_after=self.stop_after, device=device, seed=self.seed,
-            workers=workers, tiny=tiny, pool=pool, settings=settings,
+            workers=workers, assets=self.assets, tiny=tiny, pool=pool, settings=settings,
             compiled=self.compiled and not self.smoke and device.type == "cuda",
         )  # fmt: skip
         record = self.out / "training.json"
@@ -213,6 +217,8 @@ class PriorTrainRecogniser:
     """Creatures to learn from."""
     judges: int = 48
     """Creatures of the measuring side to be judged by."""
+    assets: Path | None = None
+    """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
     device: str = "auto"
     workers: int | None = None
     smoke: bool = False
@@ -229,7 +235,7 @@ class PriorTrainRecogniser:
         scores = make_recogniser(
             RECOGNISERS[self.name] if not self.smoke else replace(RECOGNISERS[self.name], batch=8),
             self.out, seconds=seconds, pool=pool, judges=judges,
-            device=_device(self.device), workers=workers,
+            device=_device(self.device), workers=workers, assets=self.assets,
         )  # fmt: skip
         print(f"recogniser {self.name}: {100.0 * scores['all']:.2f} % right on unseen creatures")
         for label, score in scores.items():

@@ -12,12 +12,13 @@ from torch import Tensor
 from akd.metrics.recognise.recogniser import save_recogniser
 from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 from akd.metrics.recognise.train import measure_accuracy, train_recogniser
+from akd.prior.tiny.artists import artist_actors, certain
 from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.creatures import build_actors, cast_list
 from akd.prior.tiny.evaluate import measuring_actors, true_videos
 from akd.prior.tiny.pool import Pool
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
-from akd.prior.tiny.train import FIRST_SEED
+from akd.prior.tiny.train import ARTIST_TURNS, FIRST_SEED
 
 
 def make_recogniser(
@@ -29,8 +30,12 @@ def make_recogniser(
     judges: int,
     device: torch.device,
     workers: int,
+    assets: Path | None = None,
 ) -> dict[str, float]:
-    """Train and measure a recogniser; its weights go to `out/weights`. Returns its scores."""
+    """Train and measure a recogniser; its weights go to `out/weights`. Returns its scores.
+
+    The training side of the folder `assets` is learnt from as well.
+    """
     name = settings.name
     tiny = TinySettings(
         frames=settings.frames, width=settings.size, height=settings.size, fps=settings.fps
@@ -43,6 +48,8 @@ def make_recogniser(
         min(pool.videos, 60_000), tiny, cameras, device=device, seed=settings.seed,
         classes=CLASSES, videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
+    for actor in [] if assets is None else artist_actors(assets, pool):
+        videos.add(certain(actor), turns=ARTIST_TURNS)
     feed = build_actors(
         cast_list(pool.creatures, first_seed=FIRST_SEED), pool, out / "actors", workers=workers
     )

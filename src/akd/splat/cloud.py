@@ -79,6 +79,13 @@ class SplatCloud:
         """Move to a device."""
         return self._each(lambda values: values.to(device))
 
+    def with_influences(self, most: int) -> SplatCloud:
+        """The same cloud with at most `most` bones a splat, the strongest ones."""
+        weights, order = self.weights.topk(min(most, self.weights.shape[1]), dim=1)
+        return replace(
+            self, bones=self.bones.gather(1, order), weights=weights / weights.sum(1, keepdim=True)
+        )
+
     def with_colours(self, colours: Float[Tensor, "N 3"]) -> SplatCloud:
         """The same Gaussians in other colours (sRGB, 0..1), the same from every side."""
         return replace(self, sh=harmonics.from_colour(colours)[:, None])

@@ -20,6 +20,12 @@ def _table(scores: dict[str, float]) -> str:
     return f"| action | right |\n| --- | --- |\n{rows}\n" if rows else ""
 
 
+def _artists(names: list[str]) -> str:
+    if not names:
+        return ""
+    return f"; {len(names)} characters of artists with their own clips: {', '.join(names)}"
+
+
 def write_card(out: Path) -> Path:
     """Write `card.md` beside the weights, from what the commands have left in `out`.
 
@@ -41,7 +47,8 @@ def write_card(out: Path) -> Path:
         "| --- | --- |",
         f"| data | {training.get('creatures')} creatures of the zoo, seeds from "
         f"{training.get('first_seed')} (training side of `splits.toml`), all actions in "
-        f"{pool.get('styles')} manners each, random cameras, proportions and girths |",
+        f"{pool.get('styles')} manners each, random cameras, proportions and girths"
+        f"{_artists(training.get('artists', []))} |",
         f"| command | `{training.get('command', 'akd prior train')}` |",
         f"| seed | {training.get('seed')} |",
         f"| time | {training.get('minutes', 0.0):.1f} minutes in all on {training.get('device')}, "

@@ -158,11 +158,7 @@ def build_actor(species: str, seed: int, settings: PoolSettings) -> Actor:
         creature.mesh, settings.splats, generator=torch.Generator().manual_seed(seed)
     )
     # Six bones a splat is the most that a blend of three corners needs here; four are enough.
-    weights, order = cloud.weights.topk(min(4, cloud.weights.shape[1]), dim=1)
-    cloud = SplatCloud(
-        cloud.means, cloud.scales, cloud.rotations, cloud.opacities, cloud.sh,
-        cloud.bones.gather(1, order), weights / weights.sum(1, keepdim=True), cloud.normals,
-    )  # fmt: skip
+    cloud = cloud.with_influences(4)
     rng = np.random.default_rng((seed, 31))
     actions, manners, clips = [], [], []
     for action in creature.actions:

@@ -69,9 +69,9 @@ class Pool:
     def _empty(self, *shape: int) -> Tensor:
         return torch.empty(shape, dtype=torch.uint8, device=self.device)
 
-    def add(self, actor: Actor) -> None:
-        """Take an actor on, and film it at once."""
-        self.actors.append(actor.to(self.studio.device))
+    def add(self, actor: Actor, *, turns: int = 1) -> None:
+        """Take an actor on, and film it at once; later it is filmed `turns` times a round."""
+        self.actors += [actor.to(self.studio.device)] * turns
         self._film(self.actors[-1])
 
     def film_next(self) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from akd.prior.tiny.artists import artist_actors
 from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.creatures import Actor, build_actors, cast_list
 from akd.prior.tiny.load import save_tiny
@@ -28,6 +29,8 @@ from akd.prior.tiny.vocabulary import NONE, TOKENS
 from akd.splits import zoo_seed_trains
 
 FIRST_SEED = 1000
+ARTIST_TURNS = 4
+"""An artist's character is filmed as often as so many creatures: there are few of them."""
 
 
 @dataclass
@@ -177,6 +180,7 @@ def train(
     seed: int = 0,
     stop_after: float | None = None,
     workers: int = 0,
+    assets: Path | None = None,
     tiny: TinySettings | None = None,
     cameras: CameraSettings | None = None,
     pool: PoolSettings | None = None,
@@ -187,7 +191,9 @@ def train(
 
     The clock counts everything, the building of creatures too. After `stop_after` minutes of this
     run it stops and saves; the same call goes on from there. Creatures are cached in `out/actors`,
-    weights are in `out/weights`, a sheet of samples is `out/sheet.png`.
+    weights are in `out/weights`, a sheet of samples is `out/sheet.png`. The training side of the
+    folder `assets`, if given, is filmed as well, each character as often as `ARTIST_TURNS`
+    creatures.
     """
     began = time.perf_counter()
     tiny, cameras = tiny or TinySettings(), cameras or CameraSettings()
@@ -225,6 +231,11 @@ def train(
         videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
     videos.add(first)
+    artists = [] if assets is None else artist_actors(assets, pool)
+    for actor in artists:
+        videos.add(actor, turns=ARTIST_TURNS)
+    if assets is not None:
+        say(f"{len(artists)} characters of artists: {', '.join(a.species for a in artists)}")
     _fill(videos, feed, pool.ready, say)
 
     loop = _Loop(out, trainer, videos, feed, settings, began, minutes, stop_after, say)
@@ -239,7 +250,9 @@ def train(
     report = {
         "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
         "samples": trainer.progress.samples, "loss": trainer.progress.loss, "seed": seed,
-        "creatures": len(videos.actors), "first_seed": FIRST_SEED, "rasterizer": str(studio),
+        "creatures": len({id(actor) for actor in videos.actors}) - len(artists),
+        "artists": [actor.species for actor in artists], "first_seed": FIRST_SEED,
+        "rasterizer": str(studio),
         "weights": size, "device": _describe(device), "torch": torch.__version__,
         "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
         "settings": asdict(settings), "done": loop.done,

@@ -93,6 +93,11 @@ def creature_word(species: str) -> str:
     return _find([species], CREATURES)
 
 
+def action_word(word: str) -> str:
+    """The action that a word names; `<none>` for any other word."""
+    return _find([word], ACTIONS)
+
+
 def _stems(word: str) -> tuple[str, ...]:
     """A word and what it may be a form of: `running`, `runs`, `trotted`, `strolling`."""
     stems = [word]
