@@ -7,23 +7,30 @@ own speed, so that a mouse and an elephant are measured alike.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.math import quaternion
+from akd.metrics import judge
+from akd.metrics.action import ActionScore
 from akd.metrics.feet import FootTrack, track_feet
+from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 
-CONTACT = 0.02
-"""A foot touches the ground below this height, as a fraction of the body's."""
+CONTACT = 0.015
+"""A foot touches the ground below this height, as a fraction of the body's. The soles of a person
+who walks pass the ground at 0.02."""
 FPS = 30.0
+GRAVITY = 9.81
+"""Metres a second squared."""
+_SHAPE_FRAMES = 12
 
 
 @dataclass(frozen=True)
@@ -52,26 +59,38 @@ class MotionMetrics:
     tilt: float
     """Largest lean of the root away from upright, degrees."""
     roughness: float
-    """Mean acceleration of the driven joints in body heights a second squared."""
+    """Mean acceleration of the driven joints, in g: a body of any size walks at about one half."""
     loop_gap: float
     """Distance between last and first pose up to displacement, in body heights."""
     limb_stretch: float
     """Largest change of the distance between a driven joint and its parent, in body heights."""
+    shape_change: float
+    """Mean change of the lengths of the surface's edges against the neutral pose, as a fraction."""
+    action: ActionScore | None = None
+    """What a recogniser sees in it, where one was asked."""
 
     @property
     def verdict(self) -> str:
-        """What the numbers say in words."""
-        if self.foot_travel < 0.1 and self.travel < 0.25:
-            return "motionless"
-        if self.foot_travel < 0.15 and self.travel >= 0.25:
-            return "gliding: it travels but its feet do not step"
-        if self.contact and max(self.contact) < 0.1:
-            return "paddling in the air: no foot touches the ground"
-        return "moves"
+        """What the numbers say in one line."""
+        return judge.verdict(self)
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1: how sound it is as a motion over the ground on feet."""
+        return judge.score(self)
+
+    def with_action(self, action: ActionScore | None) -> MotionMetrics:
+        """The same with what a recogniser says."""
+        return replace(self, action=action)
 
     def to_json(self) -> dict[str, object]:
-        """As JSON values, with the verdict."""
-        return {**asdict(self), "verdict": self.verdict}
+        """As JSON values, with the verdict, the score and the conditions of a demo that fail."""
+        return {
+            **asdict(self),
+            "verdict": self.verdict,
+            "score": self.score,
+            "fails": judge.demo_conditions(self),
+        }
 
 
 def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetrics:
@@ -100,9 +119,10 @@ def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetr
         float_=_float(feet, height),
         alternation=_alternation(feet, relative),
         tilt=_tilt(rig, world),
-        roughness=_roughness(joints, height),
+        roughness=_roughness(joints),
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
+        shape_change=_shape_change(character, rig, world),
     )
 
 
@@ -166,10 +186,19 @@ def _tilt(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:
     return math.degrees(math.acos(max(-1.0, min(1.0, float(upright.min())))))
 
 
-def _roughness(joints: Float[Tensor, "T D 3"], height: float) -> float:
+def _roughness(joints: Float[Tensor, "T D 3"]) -> float:
     if len(joints) < 3:
         return 0.0
-    return float(laplacian(joints).norm(dim=-1).mean()) * FPS * FPS / height
+    return float(laplacian(joints).norm(dim=-1).mean()) * FPS * FPS / GRAVITY
+
+
+def _shape_change(character: Character, rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:
+    mesh = character.mesh
+    if mesh is None:
+        return 0.0
+    some = world[:: max(1, len(world) // _SHAPE_FRAMES)]
+    still = mesh.pose(rig.neutral_world)
+    return shape_change(mesh.pose(some), still, mesh_edges(mesh.faces))
 
 
 def _stretch(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:

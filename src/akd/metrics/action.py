@@ -1,0 +1,93 @@
+"""Which action a motion shows, by a recogniser that looks at it from several sides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.settings import CLASSES
+from akd.motion.motion import Motion
+from akd.rig.character import Character
+from akd.scene.compose import render_scene
+from akd.scene.follow import View, bounding_boxes, follow
+from akd.scene.roles import bone_roles, role_colours
+from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
+from akd.splat.surface import surface_splats
+
+SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
+"""What recognisers were trained to see: the scene of the tiny prior."""
+VIEWS = tuple(
+    View(azimuth=math.radians(side * azimuth), elevation=math.radians(12.0), zoom=0.98)
+    for side in (1, -1)
+    for azimuth in (60.0, 90.0, 120.0)
+)
+"""Left and right, from ahead, abeam and behind."""
+_SPLATS = 2500
+_MOST_WINDOWS = 3
+
+
+@dataclass(frozen=True)
+class ActionScore:
+    """What a recogniser says of a motion, mean over views."""
+
+    asked: str | None
+    """The action that was asked for; None where it is none that the recogniser knows."""
+    probability: float | None
+    """How likely the motion is what was asked for, from 0 to 1."""
+    said: str
+    """The likeliest action."""
+    probabilities: dict[str, float]
+    """Of every class."""
+
+
+def film_for(
+    recogniser: Recogniser, character: Character, motion: Motion
+) -> Float[Tensor, "K T S S 3"]:
+    """Videos of a motion as a recogniser wants them: every view of up to three windows of time.
+
+    A motion that is shorter than a window is held at its end.
+    """
+    mesh = character.mesh
+    if mesh is None:
+        raise ValueError(f"{character.asset.path.name}: there is no mesh to look at")
+    settings = recogniser.settings
+    span = (settings.frames - 1) / settings.fps
+    spare = max(0.0, motion.duration - span)
+    windows = min(_MOST_WINDOWS, 1 + round(spare / (0.5 * span)))
+    cloud = surface_splats(mesh, _SPLATS)
+    colours = role_colours(bone_roles(character))
+    videos = []
+    for start in torch.linspace(0.0, spare, windows).tolist():
+        times = float(motion.times[0]) + start + torch.arange(settings.frames) / settings.fps
+        bones = mesh.skin.bone_transforms(motion.sample(times).world())
+        low, high = bounding_boxes(cloud, bones)
+        for view in VIEWS:
+            camera = follow(
+                low, high, view, forward=character.forward, width=settings.size,
+                height=settings.size,
+            )  # fmt: skip
+            with torch.no_grad():
+                videos.append(
+                    render_scene(
+                        cloud, bones, camera, settings=SCENE, body_height=character.height,
+                        bone_colours=colours,
+                    )
+                )  # fmt: skip
+    return torch.stack(videos)
+
+
+def score_action(
+    recogniser: Recogniser, character: Character, motion: Motion, asked: str | None
+) -> ActionScore:
+    """What the recogniser says. `asked` is one of `CLASSES`, or None where that is not known."""
+    if asked is not None and asked not in CLASSES:
+        raise ValueError(f"asked must be one of {', '.join(CLASSES)}; got {asked!r}")
+    found = recogniser(film_for(recogniser, character, motion)).mean(0).tolist()
+    probabilities = dict(zip(CLASSES, found, strict=True))
+    said = max(CLASSES, key=probabilities.__getitem__)
+    return ActionScore(asked, None if asked is None else probabilities[asked], said, probabilities)

@@ -1,0 +1,113 @@
+"""What the numbers of a motion mean: one line of words, one score, and what a demo must hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from akd.metrics.motion import MotionMetrics
+
+ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
+TRAVEL, FOOT_TRAVEL = 1.0, 0.25
+"""Of a walk that may be shown. `demo_conditions` says what each of them bounds."""
+_STILL_FEET = 0.12
+"""Feet that swing less than this, in leg lengths, do not step."""
+_STILL_BODY = 0.25
+"""A body that goes less far than this, in leg lengths, stays where it is."""
+
+
+def verdict(metrics: MotionMetrics) -> str:
+    """What the numbers say in one line. Faults come first, the worst of them before others."""
+    m = metrics
+    steps, goes = m.foot_travel >= _STILL_FEET, m.travel >= _STILL_BODY
+    if not m.contact:
+        return (
+            f"no feet were found: it goes {m.travel:.1f} leg lengths, and only that can be judged"
+        )
+    if not steps and not goes:
+        return "motionless: neither the body nor the feet go anywhere"
+    if not steps:
+        return f"gliding: it goes {m.travel:.1f} leg lengths, and its feet do not step"
+    if max(m.contact) < 0.1:
+        return "paddling in the air: its feet swing, and none touches the ground"
+    if m.penetration > 5 * DEPTH:
+        return f"sinking: {100 * m.penetration:.0f} % of the body's height is under the ground"
+    if m.tilt > 60.0:
+        return f"falling over: its root leans by {m.tilt:.0f} degrees"
+    if not goes:
+        return f"on the spot: its feet step, and it goes only {m.travel:.1f} leg lengths"
+    if max(m.skate) > 0.6:
+        return f"sliding: feet on the ground move at {max(m.skate):.0%} of the body's speed"
+    return (
+        f"moves: it goes {m.travel:.1f} leg lengths, feet stand for {min(m.contact):.0%} of the "
+        f"time and more, and slide by at most {max(m.skate):.0%} of the body's speed"
+    )
+
+
+def score(metrics: MotionMetrics) -> float:
+    """From 0 to 1: how sound a motion is that should take a body over the ground on its feet.
+
+    It is as good as its worst part: travel, steps, contact, skate, tilt, depth. Each is 1 where
+    `demo_conditions` holds and falls to 0 for what is wholly wrong. Of what stands still on purpose
+    it says nothing.
+    """
+    return min(parts(metrics).values())
+
+
+def parts(metrics: MotionMetrics) -> dict[str, float]:
+    """The parts of the score by name."""
+    m = metrics
+    if not m.contact:
+        return {"feet": 0.0}
+    values = {
+        "travel": m.travel / TRAVEL,
+        "steps": m.foot_travel / FOOT_TRAVEL,
+        "contact": min(m.contact) / CONTACT,
+        "skate": (1.0 - max(m.skate)) / (1.0 - SKATE),
+        "tilt": (90.0 - m.tilt) / (90.0 - TILT),
+        "depth": 1.0 - (m.penetration - DEPTH) / (9.0 * DEPTH),
+    }
+    return {name: max(0.0, min(1.0, value)) for name, value in values.items()}
+
+
+def demo_conditions(metrics: MotionMetrics, *, alternates: bool = True) -> list[str]:
+    """The conditions of a walk that may be shown which this motion fails; none where all hold.
+
+    Left and right feet alternate in the body's frame; every foot stands for 30 % of the time and
+    then moves at 20 % of the body's speed at most; the body travels one leg length, the feet swing
+    over a quarter of one; the root leans by less than 20 degrees; nothing is deeper under the
+    ground than 1 % of the body's height. Gallops and jumps do not alternate: for them the first
+    condition is left out with `alternates=False`.
+    """
+    m = metrics
+    failed = []
+    if not m.contact:
+        failed.append("no feet were found")
+    if alternates and m.alternation and max(m.alternation) > ALTERNATION:
+        failed.append(
+            f"left and right feet correlate by {max(m.alternation):.2f}, must be at most "
+            f"{ALTERNATION:g}"
+        )
+    if m.contact and min(m.contact) < CONTACT:
+        failed.append(
+            f"a foot touches the ground for {min(m.contact):.0%} of the time, must be at least "
+            f"{CONTACT:.0%}"
+        )
+    if m.skate and max(m.skate) > SKATE:
+        failed.append(
+            f"a foot that touches moves at {max(m.skate):.0%} of the body's speed, must be at most "
+            f"{SKATE:.0%}"
+        )
+    if m.travel < TRAVEL:
+        failed.append(f"it travels {m.travel:.2f} leg lengths, must be at least {TRAVEL:g}")
+    if m.foot_travel < FOOT_TRAVEL:
+        failed.append(
+            f"feet travel {m.foot_travel:.2f} leg lengths, must be at least {FOOT_TRAVEL:g}"
+        )
+    if not m.tilt < TILT:
+        failed.append(f"the root leans by {m.tilt:.0f} degrees, must be below {TILT:g}")
+    if m.penetration > DEPTH:
+        failed.append(
+            f"it sinks by {m.penetration:.1%} of the body's height, must be at most {DEPTH:.0%}"
+        )
+    return failed

@@ -1,0 +1,57 @@
+"""A recogniser looks at a motion: what it is shown, and how its answers are put together."""
+
+import pytest
+import torch
+
+from akd.asset.read import read_asset
+from akd.export.creature import write_creature
+from akd.metrics.action import SCENE, VIEWS, film_for, score_action
+from akd.metrics.recognise.network import build_network
+from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
+from akd.motion.clip import motion_from_clip
+from akd.prior.tiny import film
+from akd.rig.character import load_character
+from akd.zoo.clips import make_clip
+from akd.zoo.creature import build_creature
+
+
+@pytest.fixture(scope="module")
+def recogniser():
+    torch.manual_seed(1)
+    return Recogniser(build_network(RECOGNISERS["b"]))
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory):
+    creature = build_creature("fox", vertices=800)
+    path = tmp_path_factory.mktemp("fox") / "fox.glb"
+    write_creature(creature, [make_clip(creature, "walk")], path)
+    character = load_character(read_asset(path))
+    return character, motion_from_clip(character, character.asset.clips[0])
+
+
+def test_recognisers_see_the_scene_they_were_trained_on():
+    assert SCENE == film.SCENE
+
+
+def test_every_view_of_every_window_is_shown(recogniser, fox):
+    character, walk = fox
+    videos = film_for(recogniser, character, walk)
+    assert videos.shape == (len(VIEWS), 16, 64, 64, 3)
+    # The character fills a good part of the picture, and moves in it.
+    assert float((videos[:, 1:] - videos[:, :-1]).abs().mean()) > 0.003
+    assert float((videos[0] - videos[3]).abs().mean()) > 0.01
+
+
+def test_a_score_is_the_mean_over_views(recogniser, fox):
+    character, walk = fox
+    found = score_action(recogniser, character, walk, "walk")
+    expected = recogniser(film_for(recogniser, character, walk)).mean(0)
+    assert list(found.probabilities) == list(CLASSES)
+    assert sum(found.probabilities.values()) == pytest.approx(1.0, abs=1e-5)
+    assert found.probability == pytest.approx(float(expected[CLASSES.index("walk")]))
+    assert found.said == CLASSES[int(expected.argmax())]
+    assert score_action(recogniser, character, walk, None).probability is None
+    with pytest.raises(ValueError, match="asked must be one of stand, walk"):
+        score_action(recogniser, character, walk, "fly")

@@ -1,0 +1,171 @@
+"""Metrics on a true walk, and on motions that are wrong on purpose."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from akd.asset.read import read_asset
+from akd.export.creature import write_creature
+from akd.metrics.judge import demo_conditions, parts
+from akd.metrics.motion import MotionMetrics, measure
+from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
+from akd.motion.clip import motion_from_clip
+from akd.motion.motion import Motion
+from akd.rig.character import load_character
+from akd.rig.control_build import build_control_rig
+from akd.rig.pose import Pose
+from akd.zoo.clips import make_clip
+from akd.zoo.creature import build_creature
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory):
+    creature = build_creature("fox", vertices=1200)
+    path = tmp_path_factory.mktemp("fox") / "fox.glb"
+    write_creature(creature, [make_clip(creature, a) for a in ("walk", "gallop")], path)
+    character = load_character(read_asset(path))
+    return character, build_control_rig(character)
+
+
+@pytest.fixture(scope="module")
+def walk(fox):
+    character, _ = fox
+    return motion_from_clip(character, character.asset.clips[0])
+
+
+def change(fox, motion: Motion, **new) -> MotionMetrics:
+    """Measure the motion with some of its control coordinates replaced."""
+    character, rig = fox
+    controls = replace(rig.from_pose(motion.pose), **new)
+    return measure(character, rig, replace(motion, pose=rig.to_pose(controls)))
+
+
+def test_a_true_walk_is_sound_and_may_be_shown(fox, walk):
+    found = measure(*fox, walk)
+    assert demo_conditions(found) == []
+    assert found.score == 1.0
+    assert found.verdict.startswith("moves: it goes 2.6 leg lengths")
+    assert len(found.contact) == len(found.skate) == 4
+    assert len(found.alternation) == 2
+    assert max(found.alternation) < -0.6
+    assert found.penetration < 0.001
+    assert found.loop_gap < 0.005
+    assert found.limb_stretch < 1e-4
+    assert 0.2 < found.roughness < 1.0
+    assert 0.0 < found.shape_change < 0.05
+
+
+def test_a_gallop_does_not_alternate(fox):
+    character, _ = fox
+    found = measure(*fox, motion_from_clip(character, character.asset.clips[1]))
+    (failed,) = demo_conditions(found)
+    assert failed.startswith("left and right feet correlate by 0.")
+    assert failed.endswith("must be at most -0.5")
+    assert demo_conditions(found, alternates=False) == []
+
+
+def test_a_statue_is_motionless_and_scores_nothing(fox, walk):
+    _, rig = fox
+    found = change(fox, walk, **vars(rig.zero(len(walk))))
+    assert found.verdict == "motionless: neither the body nor the feet go anywhere"
+    assert found.score == 0.0
+    assert "it travels 0.00 leg lengths, must be at least 1" in demo_conditions(found)
+
+
+def test_a_statue_that_travels_is_gliding_and_scores_nothing(fox, walk):
+    _, rig = fox
+    still = rig.zero(len(walk))
+    found = change(fox, walk, angles=still.angles, heading=still.heading)
+    assert found.verdict == "gliding: it goes 2.6 leg lengths, and its feet do not step"
+    assert found.score < 0.05
+    failed = demo_conditions(found)
+    assert any("moves at" in line and "of the body's speed" in line for line in failed)
+    assert any(line.startswith("feet travel 0.0") for line in failed)
+
+
+def test_a_walk_above_the_ground_is_paddling_and_scores_nothing(fox, walk):
+    character, rig = fox
+    up = torch.tensor((0.0, 0.3 * character.height, 0.0))
+    found = change(fox, walk, translation=rig.from_pose(walk.pose).translation + up)
+    assert found.verdict == "paddling in the air: its feet swing, and none touches the ground"
+    assert found.score == 0.0
+    assert found.float_ == pytest.approx(0.3, abs=0.01)
+    assert "a foot touches the ground for 0% of the time, must be at least 30%" in demo_conditions(
+        found
+    )
+
+
+def test_a_walk_on_the_spot_says_so(fox, walk):
+    _, rig = fox
+    still = rig.from_pose(walk.pose).translation * torch.tensor((0.0, 1.0, 0.0))
+    found = change(fox, walk, translation=still)
+    assert found.verdict.startswith("on the spot: its feet step")
+    assert found.score < 0.3
+
+
+def test_a_walk_that_goes_too_far_slides(fox, walk):
+    character, rig = fox
+    gone = torch.linspace(0, 4 * character.height, len(walk))[:, None] * character.forward
+    found = change(fox, walk, translation=rig.from_pose(walk.pose).translation + gone)
+    assert found.verdict.startswith("sliding: feet on the ground move at")
+    assert found.score < 0.6
+
+
+def test_depth_and_tilt_are_said_in_their_own_units(fox, walk):
+    character, rig = fox
+    before = rig.from_pose(walk.pose)
+    down = torch.tensor((0.0, -0.1 * character.height, 0.0))
+    sunk = change(fox, walk, translation=before.translation + down)
+    assert sunk.penetration == pytest.approx(0.1, abs=0.002)
+    assert sunk.verdict == "sinking: 10 % of the body's height is under the ground"
+    lean = before.heading * 0 + torch.tensor((0.0, 0.0, 0.5))
+    leaning = change(fox, walk, heading=lean)
+    assert leaning.tilt == pytest.approx(28.6, abs=0.1)
+    assert any("the root leans by 29 degrees" in line for line in demo_conditions(leaning))
+
+
+def test_metrics_are_the_same_for_a_body_of_another_size(fox, walk):
+    """Lengths three times as long and times sqrt(3) as long: a walk at the same Froude number."""
+    character, _ = fox
+    small = measure(*fox, walk)
+    tall = load_character(character.asset, height=3 * character.height)
+    stretched = Pose(3 * walk.pose.translation, walk.pose.rotation, walk.pose.scale)
+    motion = replace(walk, skeleton=tall.skeleton, times=3**0.5 * walk.times, pose=stretched)
+    large = measure(tall, build_control_rig(tall), motion)
+    for name in ("travel", "foot_travel", "tilt", "loop_gap", "shape_change"):
+        assert getattr(large, name) == pytest.approx(getattr(small, name), rel=0.02, abs=0.002)
+    assert large.roughness == pytest.approx(small.roughness, rel=0.1)
+
+
+def test_a_character_without_feet_is_not_judged_by_them(fox, walk):
+    character, rig = fox
+    handless = replace(character, anatomy=replace(character.anatomy, limbs=()))
+    found = measure(handless, rig, walk)
+    assert found.contact == found.skate == found.alternation == ()
+    assert found.verdict.startswith("no feet were found: it goes")
+    assert parts(found) == {"feet": 0.0}
+    assert demo_conditions(found)[0] == "no feet were found"
+
+
+def test_a_single_frame_is_measured(fox, walk):
+    found = measure(*fox, walk.sample(torch.zeros(1)))
+    assert found.verdict.startswith("motionless")
+    assert found.duration == 0.0
+
+
+def test_shape_change_is_the_stretch_of_edges():
+    points = torch.rand(40, 3, generator=torch.Generator().manual_seed(0))
+    edges = neighbour_edges(points)
+    assert len(edges) >= 120
+    twisted = (
+        points @ torch.linalg.qr(torch.rand(3, 3, generator=torch.Generator().manual_seed(1)))[0]
+    )
+    moving = torch.stack((twisted, 1.2 * points))
+    assert shape_change(moving[:1], points, edges) < 1e-5
+    assert shape_change(moving, points, edges) == pytest.approx(0.1, abs=1e-4)
+
+
+def test_every_edge_of_a_mesh_is_taken_once():
+    faces = torch.tensor([[0, 1, 2], [2, 1, 3]])
+    assert mesh_edges(faces).tolist() == [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
