@@ -12,7 +12,7 @@ import torch
 from test_parts import taehv_weights
 from tiny_pipelines import autoencoder, build, picture_network
 
-from akd.prior.large import load as loading
+from akd.prior.large import plan as planning
 from akd.prior.large.catalogue import ENTRIES, find, rows
 from akd.prior.large.errors import PriorError
 from akd.prior.large.families.base import VideoSize
@@ -73,7 +73,7 @@ def test_too_little_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     usage = shutil.disk_usage(tmp_path)._replace(free=5 * 2**30)
-    monkeypatch.setattr(loading.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(planning.shutil, "disk_usage", lambda _: usage)
     assert refused("cogvideox-5b", download=True) == (
         f"cogvideox-5b needs up to 39 GiB on disk, {tmp_path} has 5.0 GiB free"
     )
@@ -179,7 +179,7 @@ def test_animatediff_by_name_joins_two_repositories(
     diffusers.PNDMScheduler().save_pretrained(base / "scheduler")
     places = {"stable-diffusion-v1-5/stable-diffusion-v1-5": base,
               "guoyww/animatediff-motion-adapter-v1-5-3": adapter}  # fmt: skip
-    monkeypatch.setattr(loading, "hub_folder", lambda entry, name, download: places[name])
+    monkeypatch.setattr(planning, "hub_folder", lambda entry, name, download: places[name])
     options: dict[str, Any] = {"frames": 3, "height": 16, "width": 16, "settings": FULL,
                                "cache": tmp_path / "cache"}  # fmt: skip
     joined, own = load_prior("animatediff", **options), load_prior(tmp_path / "whole", **options)
@@ -231,7 +231,7 @@ def test_memory_by_the_settings(folder: Path) -> None:
     opened = open_folder(folder)
 
     def need(**changes: Any) -> Need:
-        return memory_needed(opened, "transformer", size, LargeSettings(**changes))
+        return memory_needed(opened, ["transformer"], size, LargeSettings(**changes))
 
     kept = need(recompute=Recompute.NOTHING)
     plain = need(recompute=Recompute.NOTHING, frozen_kernels=False)

@@ -7,14 +7,16 @@ which has shapes and no data, and what autograd keeps there is counted.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from akd.prior.large.chain import Caches
-from akd.prior.large.errors import PriorError
+from akd.prior.large.errors import MemoryTooSmall
 from akd.prior.large.families.base import VideoSize
 from akd.prior.large.folder import PipelineFolder, find_class
 from akd.prior.large.frozen import freeze
@@ -36,11 +38,16 @@ class Need:
     """What the encoder keeps until its gradient is asked for, of that."""
     prediction: float
     """Most that one guided prediction takes besides weights and what the encoder keeps."""
+    words: float = 0.0
+    """The text encoder, for the moment it is there."""
+    loading: float = 0.0
+    """The largest part as it is read, in main memory."""
 
     @property
     def total(self) -> float:
         """GiB at the fullest moment, with a tenth for fragments and workspaces."""
-        return 1.1 * (self.weights + max(self.encoding, self.kept + self.prediction))
+        most = max(self.encoding, self.kept + self.prediction, self.words)
+        return 1.1 * (self.weights + most)
 
     def __str__(self) -> str:
         return (
@@ -50,34 +57,36 @@ class Need:
 
 
 def memory_needed(
-    folder: PipelineFolder, network: str, size: VideoSize, settings: LargeSettings
+    folder: PipelineFolder, networks: Sequence[str], size: VideoSize, settings: LargeSettings
 ) -> Need:
-    """What a pipeline's folder will need at a size with settings."""
+    """What a pipeline's folder will need at a size with settings; `networks` are its parts that
+    predict."""
     bytes_each = 4 if settings.precision == "float32" else 2
     eighth = settings.weights is not Weights.FULL
-    count = folder.parameters(network)
-    if folder.has(f"{network}_2"):
-        count += folder.parameters(f"{network}_2")
+    count = sum(folder.parameters(name) for name in networks)
     held = 0 if settings.offload else count * (1 if eighth else bytes_each)
+    words = folder.parameters("text_encoder") * bytes_each
     vae_config = folder.config("vae")
-    vae = empty_autoencoder(vae_config, folder.class_name("vae"), settings.precision)
+    vae = empty_module(folder, "vae")
+    # diffusers' own `to` warns of a cast that is of no consequence to shapes.
+    torch.nn.Module.to(vae, getattr(torch, settings.precision))
     kept, encoding = encoder_bytes(vae, size, settings)
     return Need(
         weights=(held + folder.parameters("vae") * bytes_each) / GIB,
         encoding=encoding / GIB,
         kept=kept / GIB,
-        prediction=prediction_bytes(folder.config(network), vae_config, size, settings) / GIB,
+        prediction=prediction_bytes(folder.config(networks[0]), vae_config, size, settings) / GIB,
+        words=words / GIB,
+        loading=max(words, *(folder.parameters(name) * bytes_each for name in networks)) / GIB,
     )
 
 
-def empty_autoencoder(config: dict[str, Any], name: str, precision: str) -> Any:
-    """An autoencoder with shapes and no numbers."""
-    kind = find_class("diffusers", name, "vae")
+def empty_module(folder: PipelineFolder, name: str) -> Any:
+    """A part of a pipeline with shapes and no numbers."""
+    kind = find_class("diffusers", folder.class_name(name), str(folder.path))
     with torch.device("meta"):
-        vae = kind.from_config(config)
-    # diffusers' own `to` warns of a cast that is of no consequence to shapes.
-    torch.nn.Module.to(vae, getattr(torch, precision))
-    return vae.requires_grad_(False)
+        module = kind.from_config(folder.config(name))
+    return module.requires_grad_(False)
 
 
 def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[int, int]:
@@ -157,14 +166,27 @@ def check_memory(need: Need, device: torch.device, what: str) -> None:
     """One clear error where the device has less than is needed."""
     free = free_gib(device)
     if need.total > free:
-        raise PriorError(
+        raise MemoryTooSmall(
             f"{what} needs {need} on {device}, which has {free:.1f} GiB free; use the lean "
             f"settings, a smaller size, or another model"
         )
+    if device.type == "cuda":
+        # Weights pass through main memory, one part after the other.
+        free = free_gib(torch.device("cpu"))
+        if need.loading > free:
+            raise MemoryTooSmall(
+                f"{what} needs {need.loading:.1f} GiB of main memory while it is loaded, "
+                f"{free:.1f} GiB are free"
+            )
 
 
 def free_gib(device: torch.device) -> float:
-    """GiB free on a device."""
+    """GiB free on a device; in main memory, what can be had without swapping."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0] / GIB
+    facts = Path("/proc/meminfo")
+    if facts.is_file():
+        for line in facts.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024 / GIB
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB
