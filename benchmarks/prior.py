@@ -368,9 +368,9 @@ def plain_predict(prior: PriorDiffusers, condition: Condition) -> Predict:
     return predict
 
 
-def our_predict(prior: PriorDiffusers, condition: Condition, together: bool) -> Predict:
+def our_predict(prior: PriorDiffusers, condition: Condition) -> Predict:
     def predict(noisy: Tensor, t: Tensor, scale: float) -> Tensor:
-        return predict_guided(prior, noisy, t, condition, scale=scale, together=together)
+        return predict_guided(prior, noisy, t, condition, scale=scale)
 
     return predict
 
@@ -437,7 +437,7 @@ def run_model(
     def ours(label: str, settings: LargeSettings, *, benchmark: bool = False) -> bool:
         torch.backends.cudnn.benchmark = benchmark
         prior = prior_of(model, network, vae, settings)
-        predict = our_predict(prior, condition, settings.together)
+        predict = our_predict(prior, condition)
         fp8 = settings.weights.value == "fp8"
         # The smaller model's steps are short: a second one costs little and steadies the number.
         repeats = 2 if model.size.frames < 100 else 1

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from akd.prior.protocol import Condition, VideoPrior
+from akd.prior.sample import sample_latents
 from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.load import PATTERN, has_weights, load_tiny, save_tiny, shipped_weights
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Batch
 from akd.prior.tiny.prior import PriorTiny, cosine_signal
-from akd.prior.tiny.sample import sample_latents
 from akd.prior.tiny.settings import TinySettings, TrainSettings
 from akd.prior.tiny.train import Trainer
 from akd.rig.roles import Limb, LimbKind

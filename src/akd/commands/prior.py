@@ -97,7 +97,7 @@ class PriorSample:
         """Sample and write."""
         import torch
 
-        from akd.prior.tiny.sample import sample_latents
+        from akd.prior.sample import sample_latents
         from akd.prior.tiny.vocabulary import read_prompt
         from akd.scene.video import Video
 

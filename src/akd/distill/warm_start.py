@@ -14,7 +14,7 @@ from akd.distill.stage import Stage
 from akd.distill.unknowns import Unknowns
 from akd.fit.photometric import photometric_loss, pyramid
 from akd.prior.protocol import VideoPrior
-from akd.prior.tiny.sample import sample_latents
+from akd.prior.sample import sample_latents
 
 Judge = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """Says of each video how well it shows what was asked for."""

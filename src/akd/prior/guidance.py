@@ -47,25 +47,19 @@ def predict_guided(
     *,
     scale: float,
     rescale: float = 0.0,
-    together: bool = True,
 ) -> Tensor:
     """The guided clean estimate of each row of noisy latents.
 
-    `together` evaluates the model once on a batch of twice the size; otherwise twice, which takes
-    less memory. A `scale` of 1 needs one evaluation only.
+    The model is asked once, for a batch of twice the size; one that is short of memory takes its
+    rows apart itself. A `scale` of 1 needs no second estimate.
     """
     rows = len(latents)
     if scale == 1.0:
         return prior.predict(latents, t, [condition] * rows)
     empty = prior.unconditioned(condition)
-    if together:
-        both = prior.predict(
-            torch.cat((latents, latents)),
-            torch.cat((t, t)),
-            [condition] * rows + [empty] * rows,
-        )
-        with_words, without_words = both[:rows], both[rows:]
-    else:
-        with_words = prior.predict(latents, t, [condition] * rows)
-        without_words = prior.predict(latents, t, [empty] * rows)
-    return guide(with_words, without_words, scale=scale, rescale=rescale)
+    both = prior.predict(
+        torch.cat((latents, latents)),
+        torch.cat((t, t)),
+        [condition] * rows + [empty] * rows,
+    )
+    return guide(both[:rows], both[rows:], scale=scale, rescale=rescale)

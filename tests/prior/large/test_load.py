@@ -146,19 +146,25 @@ def test_devices_and_settings_that_do_not_fit(folder: Path) -> None:
 
 def test_a_picture_and_words_must_be_given(tmp_path: Path) -> None:
     build("cogvideox-5b-i2v", tmp_path).save_pretrained(tmp_path / "pipeline")
+    larger = {"settings": FULL, "height": 48}
+    with pytest.raises(PriorError, match=r"positions are learned, .* must be 9 x 32 x 32"):
+        load_prior(tmp_path / "pipeline", **larger)
     prior = load_prior(tmp_path / "pipeline", settings=FULL, cache=tmp_path / "cache")
     assert (prior.frames, prior.height, prior.width, prior.fps) == (9, 32, 32, 8.0)
     with pytest.raises(ValueError, match="a reference picture must be given"):
         prior.condition("a fox")
     with pytest.raises(ValueError, match="a prompt must have words"):
         prior.condition(" ", reference=torch.rand(32, 32, 3))
+    # Words that were said are remembered: a loop asks for the same ones every time.
+    first = prior.condition("a fox", reference=torch.rand(32, 32, 3))
+    shutil.rmtree(tmp_path / "pipeline" / "text_encoder")
+    shutil.rmtree(tmp_path / "cache")
+    again = prior.condition("a fox", reference=torch.rand(32, 32, 3))
+    assert torch.equal(again.text, first.text)
     with pytest.raises(ValueError, match="video must be 32 x 32 pixels for pipeline, got 16 x 32"):
         prior.encode(torch.rand(1, 9, 16, 32, 3))
     with pytest.raises(ValueError, match="video must have 9 frames for pipeline, got 5"):
         prior.encode(torch.rand(1, 5, 32, 32, 3))
-    larger = {"settings": FULL, "height": 48}
-    with pytest.raises(PriorError, match=r"positions are learned, .* must be 9 x 32 x 32"):
-        load_prior(tmp_path / "pipeline", **larger)
 
 
 def test_animatediff_by_name_joins_two_repositories(

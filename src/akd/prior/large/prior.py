@@ -14,7 +14,7 @@ from akd.prior.estimate import add_noise, clean_estimate
 from akd.prior.large.families.base import Family
 from akd.prior.large.folder import PipelineFolder
 from akd.prior.large.taehv import TinyEncoder
-from akd.prior.large.text import Padding, embed
+from akd.prior.large.text import Embedding, Padding, embed
 from akd.prior.protocol import Condition
 from akd.scene.settings import SceneStyle
 
@@ -35,6 +35,7 @@ class PriorDiffusers:
     ) -> None:
         self._name, self.family, self.folder = name, family, folder
         self._device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+        self._said: dict[str, list[Embedding]] = {}
 
     @property
     def name(self) -> str:
@@ -92,20 +93,26 @@ class PriorDiffusers:
             raise ValueError("a prompt must have words, got an empty one")
         if self.family.needs_reference and reference is None:
             raise ValueError(f"{self.name} animates a picture: a reference picture must be given")
-        words, without = embed(
-            self.folder,
-            [prompt, self.negative],
-            self.family.text,
-            device=self.device,
-            dtype=self.dtype,
-            cache=self.cache,
-        )
+        words, without = self.embeddings(prompt)
         extra = {"negative": without.text}
         if self.family.text.padding is Padding.MASKED:
             extra |= {"mask": words.mask, "negative_mask": without.mask}
         if reference is not None and self.takes_reference:
             extra |= self.family.picture(self.pixels(reference[None, None]))
         return Condition(words.text, reference, extra)
+
+    def embeddings(self, prompt: str) -> list[Embedding]:
+        """Of the prompt and of the negative one; a loop asks for the same words every time."""
+        if prompt not in self._said:
+            self._said[prompt] = embed(
+                self.folder,
+                [prompt, self.negative],
+                self.family.text,
+                device=self.device,
+                dtype=self.dtype,
+                cache=self.cache,
+            )
+        return self._said[prompt]
 
     def unconditioned(self, condition: Condition) -> Condition:
         """The same with the negative prompt's embedding: a given picture stays."""
@@ -162,6 +169,12 @@ class PriorDiffusers:
                 f"latents, t and conditions must have one length, got {len(latents)}, {len(t)} "
                 f"and {len(conditions)}"
             )
+        if not self.family.parts.settings.together and len(latents) > 1:
+            rows = [
+                self.predict(latents[i : i + 1], t[i : i + 1], conditions[i : i + 1])
+                for i in range(len(latents))
+            ]
+            return torch.cat(rows)
         schedule = self.family.parts.schedule
         alpha, sigma = schedule.signal(t)
         with attention(self.device):

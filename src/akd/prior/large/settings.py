@@ -51,7 +51,8 @@ class LargeSettings:
     offload: bool = False
     """Keep the network in main memory and bring it to the GPU block by block."""
     together: bool = True
-    """Evaluate with and without the words in one batch; apart takes less memory."""
+    """Evaluate all rows (with the words and without, and several samples of noise) in one batch;
+    one after the other takes less memory."""
     tiny_encoder: Path | None = None
     """Weights (.safetensors) of a TAEHV for this model: an approximate encoder, much faster.
     Latents are then not the model's own; the prior's name says so."""

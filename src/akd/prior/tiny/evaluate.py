@@ -14,11 +14,11 @@ from torch import Tensor
 
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
+from akd.prior.sample import sample_latents
 from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.creatures import Actor, build_actors, cast_list
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.sample import sample_latents
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
 from akd.prior.tiny.sheet import write_rows
 from akd.prior.tiny.vocabulary import NONE, Words, creature_word

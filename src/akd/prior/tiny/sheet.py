@@ -11,10 +11,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.prior.protocol import Condition
+from akd.prior.sample import sample_latents
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Pool
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.sample import sample_latents
 
 
 def write_rows(
