@@ -89,15 +89,18 @@ def shade_by_view(
         device = wp.device_from_torch(cloud.means.device)
         # y points down in the camera's frame: up and towards the viewer.
         light = wp.normalize(wp.vec3(-0.25, -0.8, -0.55))
-        given = [
-            as_warp(transforms.contiguous(), mat34),
-            as_warp(cloud.bones.to(torch.int32).contiguous(), wp.int32),
-            as_warp(cloud.weights.float().contiguous(), wp.float32),
-            as_warp(cloud.means.detach().float().contiguous(), wp.vec3),
-            as_warp(normals.float().contiguous(), wp.vec3),
-            as_warp(colours.detach().float().contiguous(), wp.vec3),
-            as_warp(middles.expand(frames).float().contiguous(), wp.float32),
+        # Warp's views own nothing: a tensor that is made here must live until the launch, or the
+        # next one may take its place in memory.
+        held = [
+            (transforms.contiguous(), mat34),
+            (cloud.bones.to(torch.int32).contiguous(), wp.int32),
+            (cloud.weights.float().contiguous(), wp.float32),
+            (cloud.means.detach().float().contiguous(), wp.vec3),
+            (normals.float().contiguous(), wp.vec3),
+            (colours.detach().float().contiguous(), wp.vec3),
+            (middles.expand(frames).float().contiguous(), wp.float32),
         ]
+        given = [as_warp(tensor, kind) for tensor, kind in held]
         keep = [max(radius, 1e-6), light, ambient, depth_strength, as_warp(shaded, wp.vec3)]
         stream = None
         if cloud.means.is_cuda:
