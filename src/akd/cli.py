@@ -16,6 +16,7 @@ from akd.commands.export import Export
 from akd.commands.ground import Ground
 from akd.commands.inspect import Inspect
 from akd.commands.prior import Prior
+from akd.commands.resume import Resume
 from akd.commands.rig import Rig
 from akd.commands.skin import Skin
 from akd.commands.splat import Splat
@@ -23,6 +24,7 @@ from akd.commands.zoo import Zoo
 
 Command = (
     Annotated[Animate, tyro.conf.subcommand("animate")]
+    | Annotated[Resume, tyro.conf.subcommand("resume")]
     | Annotated[Inspect, tyro.conf.subcommand("inspect")]
     | Annotated[Rig, tyro.conf.subcommand("rig")]
     | Annotated[Skin, tyro.conf.subcommand("skin")]
@@ -50,10 +52,11 @@ def main(arguments: list[str] | None = None) -> int:
         config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
     )
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
+    from akd.distill.run_folder import RunError
 
     try:
         command.run()
-    except (UsageError, AssetError) as error:
+    except (UsageError, AssetError, RunError) as error:
         print(f"akd: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
@@ -62,8 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"akd: {where}{error.strerror or error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("akd: stopped", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
     return 0
 

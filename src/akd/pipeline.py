@@ -1,120 +1,261 @@
-"""`animate`: the whole flow, from a file and a sentence to the same file with a new clip."""
+"""`animate`: the whole flow, from a character and a sentence to its file with a new clip."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
+import time
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
-from akd.asset.read import read_asset
-from akd.distill.loop import Keeper, Report, distil
-from akd.distill.result import motion_of
+from akd.distill.loop import Keeper, distil
+from akd.distill.result import motion_of, smooth_fps
+from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
 from akd.distill.speed import starting_speed
 from akd.distill.stage import Stage
 from akd.distill.unknowns import Unknowns
-from akd.distill.warm_start import fit_to_video, sample_target
-from akd.export.character import write_motions
-from akd.metrics.feet import track_feet
+from akd.distill.warm_start import Judge, fit_to_video, sample_target
+from akd.metrics.action import score_action
 from akd.metrics.motion import MotionMetrics, measure
+from akd.metrics.recognise.recogniser import Recogniser
 from akd.motion.motion import Motion
-from akd.physics.ground import ground
+from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior
-from akd.rig.character import Character, load_character
-from akd.rig.control import ControlRig
-from akd.rig.control_build import build_control_rig
-from akd.scene.film import film
-from akd.splat.surface import surface_splats
+from akd.results import write_results
+from akd.scene.video import Video
+from akd.subject import Subject
+from akd.watch import Silent, Watch
+
+PREVIEW_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for. Together with the subject it decides the result."""
+
+    prompt: str
+    """The user's words: the clip's name, and what the starting speed is read from."""
+    settings: DistillSettings
+    seed: int = 0
+    fps: float | None = None
+    """Of the clip; by default a multiple of the prior's own that looks smooth."""
+    physics: TrackingSettings | None = None
+    """How the motion is brought down to the ground; None: not at all."""
+    asked: str | None = None
+    """What the prior is asked with, where that is not the prompt itself."""
+    action: str | None = None
+    """What recognisers call what is asked for, where they know it."""
+
+
+@dataclass(frozen=True)
+class Distilled:
+    """A motion that was found, and how."""
+
+    start: Motion
+    """Where the search began: the neutral pose, travelling."""
+    motion: Motion
+    history: list[dict[str, float]]
+    """Parts of the loss at every iteration."""
+    notes: tuple[str, ...]
+    """Whatever went wrong and was mended."""
 
 
 @dataclass(frozen=True)
 class Animation:
     """What `animate` made."""
 
-    character: Character
-    rig: ControlRig
-    motion: Motion
-    metrics: MotionMetrics
-    grounded: Motion | None
-    grounded_metrics: MotionMetrics | None
+    subject: Subject
+    request: Request
+    distilled: Distilled
+    grounded: Grounded | None
+    metrics: dict[str, MotionMetrics]
+    """Of `start`, `motion` and `grounded`, where there is one."""
+
+    def motions(self) -> dict[str, Motion]:
+        """Clips by the name of their video."""
+        made = {"video": self.distilled.motion}
+        if self.grounded is not None:
+            # Cut here, so that what tells the two apart is not cut off by the file's own limit.
+            name = f"{self.request.prompt[:48]} (grounded)"
+            made["grounded"] = replace(self.grounded.motion, name=name)
+        return made
 
 
 def animate(
-    path: Path,
-    prompt: str,
-    out: Path,
+    subject: Subject,
+    request: Request,
     prior: VideoPrior,
-    settings: DistillSettings,
+    out: Path,
     *,
-    seed: int = 0,
-    physics: TrackingSettings | None = None,
-    report: Report | None = None,
+    folder: RunFolder | None = None,
+    judge: Judge | None = None,
+    recogniser: Recogniser | None = None,
+    provenance: dict[str, Any] | None = None,
+    watch: Watch | None = None,
 ) -> Animation:
-    """Distil the motion of a sentence into a character's joints and write the results to `out`."""
-    character = load_character(read_asset(path))
-    rig = build_control_rig(character)
-    stage = Stage.of(character, rig, prior, splats=settings.splats)
-    generator = torch.Generator().manual_seed(seed)
-    unknowns = starting_point(stage, prior, prompt, settings)
-    if settings.warm_start.samples:
-        target = sample_target(stage, prior, prompt, unknowns, settings, generator=generator)
-        fit_to_video(stage, unknowns, target, settings, report=report)
-    distil(
-        stage, prior, prompt, unknowns, settings,
-        generator=generator, keeper=Keeper(), report=report,
-    )  # fmt: skip
-    motion = motion_of(stage, unknowns, prompt)
+    """Distil the motion of a sentence into a character's joints and write the results to `out`.
+
+    Goes on from `folder` where that holds a state. `judge` chooses among the samples of the warm
+    start, `recogniser` scores the result.
+    """
+    watch = watch or Silent()
+    found = distil_motion(subject, request, prior, folder=folder, judge=judge, watch=watch)
     grounded = None
-    if physics is not None:
-        tracked = ground(rig, character.mesh, motion, settings=physics).motion
-        grounded = replace(tracked, name=f"{prompt} (grounded)")
-    result = Animation(
-        character, rig, motion, measure(character, rig, motion),
-        grounded, None if grounded is None else measure(character, rig, grounded),
-    )  # fmt: skip
-    write_animation(result, out)
-    return result
-
-
-def starting_point(
-    stage: Stage, prior: VideoPrior, prompt: str, settings: DistillSettings
-) -> Unknowns:
-    """The neutral pose, travelling as fast as the words and the legs suggest."""
-    resting = Motion(stage.rig.skeleton, torch.zeros(1), stage.rig.neutral.expand(1), "neutral")
-    feet = track_feet(stage.character, stage.rig, resting)
-    height = stage.character.height
-    leg = sum(f.length for f in feet) / len(feet) if feet else 0.5 * height
-    speed = settings.unknowns.speed
-    if speed is None:
-        speed = starting_speed(prompt, leg) if feet else 0.0
-    return Unknowns.start(
-        stage.rig, settings.unknowns,
-        frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed,
-    )  # fmt: skip
-
-
-def write_animation(made: Animation, out: Path) -> None:
-    """`motion.glb`, `video.mp4`, `grounded.mp4` and `metrics.json`."""
-    out.mkdir(parents=True, exist_ok=True)
-    motions = {"video": made.motion}
-    metrics: dict[str, object] = {"motion": made.metrics.to_json()}
-    if made.grounded is not None and made.grounded_metrics is not None:
-        motions["grounded"] = made.grounded
-        metrics["grounded"] = made.grounded_metrics.to_json()
-    write_motions(made.character, list(motions.values()), out / "motion.glb")
-    (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
-    mesh = made.character.mesh
-    assert mesh is not None
-    cloud = surface_splats(mesh, 20_000)
-    for name, motion in motions.items():
-        frames = motion.resample(24.0)
-        bones = mesh.skin.bone_transforms(frames.world())
-        video = film(
-            cloud, bones, fps=24.0, forward=made.character.forward,
-            body_height=made.character.height,
+    if request.physics is not None:
+        watch.begin("physics")
+        grounded = ground(
+            subject.rig, subject.character.mesh, found.motion,
+            settings=request.physics,
+            progress=lambda i, n, loss: watch.step(i + 1, n, {"loss": loss}),
         )  # fmt: skip
-        video.write_mp4(out / f"{name}.mp4")
-        video.write_strip(out / f"{name}.png")
+    watch.begin("measure")
+    motions = {"start": found.start, "motion": found.motion}
+    if grounded is not None:
+        motions["grounded"] = grounded.motion
+    metrics = {
+        name: judged(subject, motion, recogniser, request.action)
+        for name, motion in motions.items()
+    }
+    made = Animation(subject, request, found, grounded, metrics)
+    watch.begin("film")
+    write_results(made, out, provenance=provenance or {})
+    if folder is not None:
+        folder.finish()
+    return made
+
+
+def distil_motion(
+    subject: Subject,
+    request: Request,
+    prior: VideoPrior,
+    *,
+    folder: RunFolder | None = None,
+    judge: Judge | None = None,
+    watch: Watch | None = None,
+) -> Distilled:
+    """The motion alone: set the stage, find a start that moves, follow the prior's score.
+
+    Every random number comes from the seed, stage by stage, so that a run that was stopped goes on
+    from `folder` to the same result, bit for bit on the CPU.
+    """
+    watch, settings = watch or Silent(), request.settings
+    fps = request.fps or smooth_fps(prior.fps)
+    asked = request.asked or request.prompt
+    watch.begin("stage")
+    stage = Stage.of(subject.character, subject.rig, prior, splats=settings.splats)
+    unknowns = starting_point(subject, prior, request)
+    start = motion_of(stage, unknowns, "start", fps=fps)
+    generator = torch.Generator().manual_seed(request.seed)
+    keeper = Keeper()
+    if folder is not None:
+        keeper = Keeper(folder.state, {"run": folder.digest()})
+    preview = Preview(stage, unknowns, prior.fps, folder)
+    if keeper.found() is None and settings.warm_start.samples:
+        watch.begin("sample")
+        target = _kept(folder, generator, lambda: sample_target(
+            stage, prior, asked, unknowns, settings, generator=generator, judge=judge
+        ))  # fmt: skip
+        watch.begin("fit")
+        fit_to_video(stage, unknowns, target, settings, report=preview.during(watch.step))
+    watch.begin("distil")
+    with watch.patient():
+        history = distil(
+            stage, prior, asked, unknowns, settings,
+            generator=generator, keeper=keeper, report=preview.during(watch.step),
+        )  # fmt: skip
+    preview.write()
+    motion = motion_of(stage, unknowns, request.prompt, fps=fps)
+    return Distilled(start, motion, history, () if keeper.good is None else keeper.good.notes)
+
+
+def starting_point(subject: Subject, prior: VideoPrior, request: Request) -> Unknowns:
+    """The neutral pose, travelling as fast as the words and the legs suggest."""
+    settings = request.settings.unknowns
+    leg = subject.leg_length
+    speed = settings.speed
+    if speed is None:
+        speed = starting_speed(request.prompt, leg) if subject.character.anatomy.legs else 0.0
+    return Unknowns.start(
+        subject.rig, settings, frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed
+    )
+
+
+def judged(
+    subject: Subject, motion: Motion, recogniser: Recogniser | None, action: str | None
+) -> MotionMetrics:
+    """Metrics of a motion, with what the recogniser says where there is one."""
+    found = measure(subject.character, subject.rig, motion)
+    if recogniser is None:
+        return found
+    return found.with_action(score_action(recogniser, subject.character, motion, action))
+
+
+class Preview:
+    """A strip of frames of the motion so far, every so often."""
+
+    def __init__(
+        self, stage: Stage, unknowns: Unknowns, fps: float, folder: RunFolder | None
+    ) -> None:
+        self._stage, self._unknowns, self._fps, self._folder = stage, unknowns, fps, folder
+        self._next = 0.0
+
+    def during(self, step: Any) -> Any:
+        """A report that writes the strip when it is time, then tells the watch."""
+
+        def report(iteration: int, iterations: int, parts: dict[str, float]) -> None:
+            if time.monotonic() >= self._next:
+                self.write()
+                self._next = time.monotonic() + PREVIEW_SECONDS
+            step(iteration, iterations, parts)
+
+        return report
+
+    def write(self) -> None:
+        """Draw the strip now."""
+        if self._folder is None:
+            return
+        with torch.no_grad():
+            controls = self._unknowns.controls()
+            bones = self._stage.bones(controls)
+            frames, _ = self._stage.show(bones, controls.translation)
+        Video(frames.cpu(), self._fps).write_strip(self._folder.preview, count=8)
+
+
+def _kept(folder: RunFolder | None, generator: torch.Generator, make: Any) -> Tensor:
+    """The target of the warm start: from the folder where it is there, else made and kept."""
+    from safetensors.torch import load, save
+
+    from akd.distill.disk import write_to_disk
+
+    if folder is None:
+        return make()
+    if folder.target.exists():
+        kept = load(folder.target.read_bytes())
+        generator.set_state(kept["generator"])
+        return kept["target"]
+    target = make().cpu()
+    write_to_disk(
+        folder.target, save({"target": target.contiguous(), "generator": generator.get_state()})
+    )
+    return target
+
+
+def job_of(
+    subject: Subject, request: Request, *, asset_hash: str, prior: dict[str, str]
+) -> dict[str, Any]:
+    """All that decides the result, as JSON values, for the run's folder."""
+    return {
+        "asset": {"hash": asset_hash},
+        "prompt": request.prompt,
+        "asked": request.asked,
+        "prior": prior,
+        "seed": request.seed,
+        "fps": request.fps,
+        "settings": asdict(request.settings),
+        "physics": None if request.physics is None else asdict(request.physics),
+        "height": subject.character.height,
+    }

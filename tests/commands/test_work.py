@@ -67,10 +67,3 @@ def test_splat_refuses_what_makes_no_sense(capsys, tmp_path, option, value, mess
     assert (
         refused(capsys, "splat", "x.glb", "-o", str(tmp_path / "x.ply"), option, value) == message
     )
-
-
-def test_animate_needs_a_prompt_and_weights(capsys, shared_assets, tmp_path):
-    fox, out = str(shared_assets / FOX), str(tmp_path)
-    assert refused(capsys, "animate", fox, "  ", "-o", out).startswith("akd: the prompt is empty")
-    message = refused(capsys, "animate", fox, "a fox walking", "-o", out, "--weights", out)
-    assert message == f"akd: {out}: holds no weights of the tiny prior"

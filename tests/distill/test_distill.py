@@ -8,7 +8,7 @@ from known_prior import KnownPrior
 from tube import write_tube
 
 from akd.distill.limits import angle_limits
-from akd.distill.loop import Keeper, distil
+from akd.distill.loop import distil
 from akd.distill.score import latest_time, score_gradient, score_loss
 from akd.distill.settings import DistillSettings, LossSettings, ScoreSettings, UnknownSettings
 from akd.distill.speed import starting_speed
@@ -176,68 +176,6 @@ def test_the_whole_chain_against_finite_differences(tube, rig):
         p, m = torch.tensor(predicted), torch.tensor(measured)
         assert float(torch.cosine_similarity(p, m, dim=0)) > 0.99
         assert float(p @ m / (m @ m)) == pytest.approx(1.0, abs=0.15)
-
-
-def run(tube, rig, keeper: Keeper, iterations: int = 12):
-    known = prior()
-    stage = Stage.of(tube, rig, known, splats=300)
-    unknowns = start(rig)
-    settings = replace(SETTINGS, iterations=12)
-    if iterations < 12:
-
-        class Stop(Exception):
-            pass
-
-        def stop(iteration, total, parts):
-            if iteration == iterations:
-                raise Stop
-
-        with pytest.raises(Stop):
-            distil(
-                stage, known, "bend", unknowns, settings,
-                generator=torch.Generator().manual_seed(3), keeper=keeper, report=stop,
-            )  # fmt: skip
-    else:
-        distil(
-            stage, known, "bend", unknowns, settings,
-            generator=torch.Generator().manual_seed(3), keeper=keeper,
-        )  # fmt: skip
-    return unknowns
-
-
-def test_a_run_that_was_stopped_goes_on_bit_for_bit(tube, rig, tmp_path):
-    whole = run(tube, rig, Keeper())
-    keeper = Keeper(tmp_path / "state.safetensors", "same")
-    run(tube, rig, keeper, iterations=9)
-    resumed = run(tube, rig, Keeper(tmp_path / "state.safetensors", "same"))
-    for a, b in zip(whole.leaves(), resumed.leaves(), strict=True):
-        assert torch.equal(a, b)
-
-
-def test_a_state_of_another_run_is_refused(tube, rig, tmp_path):
-    path = tmp_path / "state.safetensors"
-    run(tube, rig, Keeper(path, "one"), iterations=5)
-    with pytest.raises(ValueError, match="belongs to another asset, prompt, prior or settings"):
-        run(tube, rig, Keeper(path, "two"))
-
-
-def test_a_loss_that_is_not_a_number_is_rolled_back_and_reported(tube, rig):
-    class Broken(KnownPrior):
-        calls = 0
-
-        def predict(self, latents, t, conditions):
-            Broken.calls += 1
-            result = super().predict(latents, t, conditions)
-            return result * float("nan") if Broken.calls > 6 else result
-
-    broken = Broken(prior().mean, 0.3)
-    stage = Stage.of(tube, rig, broken, splats=100)
-    unknowns = start(rig)
-    with pytest.raises(ArithmeticError, match="ran away 6 times"):
-        distil(
-            stage, broken, "bend", unknowns, SETTINGS, generator=torch.Generator().manual_seed(3)
-        )
-    assert all(bool(leaf.isfinite().all()) for leaf in unknowns.leaves())
 
 
 def test_distillation_pulls_the_video_to_what_the_prior_knows(tube, rig):

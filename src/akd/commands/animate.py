@@ -2,71 +2,253 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from akd.commands.errors import UsageError, input_file
-from akd.distill.settings import DistillSettings
+
+if TYPE_CHECKING:
+    from akd.distill.run_folder import RunFolder
+    from akd.pipeline import Animation, Request
+    from akd.prior.large.plan import Plan
+    from akd.subject import Subject
+
+LONGEST_PROMPT = 1000
 
 
 @dataclass(frozen=True)
 class Animate:
-    """Distil the motion that a sentence names into a rigged character, with the prior that ships.
+    """Distil the motion that a sentence names into a character.
 
     Writes motion.glb (the file with the clips `PROMPT` and `PROMPT (grounded)` added), video.mp4,
-    grounded.mp4, six frames of each as .png, and metrics.json.
+    grounded.mp4, metrics.json, report.html, and run/, from which the same command, or `akd resume`,
+    goes on where it was stopped.
     """
 
     file: tyro.conf.Positional[Path]
-    """A rigged glTF or GLB file."""
+    """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
     prompt: tyro.conf.Positional[str]
     """What the character does, such as "a fox walking"."""
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder to write to."""
+    prior: str = "tiny"
+    """The video model: tiny, one that `akd prior list` names, or a folder."""
+    preset: str | None = None
+    """tiny, fast or paper; by default tiny for the tiny prior, fast for others."""
+    iterations: int | None = None
+    """Of the distillation, in place of the preset's."""
+    set: tuple[str, ...] = ()
+    """Single settings, such as score.guidance=50 warm_start.samples=0."""
     seed: int = 0
-    iterations: int = 300
-    """Of the distillation."""
+    fps: float | None = None
+    """Frames a second of the clip; by default a multiple of the prior's own, at least 24."""
     grounded: bool = True
     """Bring the motion down to the ground by physics as well."""
+    physics_iterations: int = 200
+    """How long physics searches for the controls."""
     weights: Path | None = None
-    """Folder of weights of the tiny prior; those of the package if left out."""
-    device: str = "cpu"
+    """Folder of weights, in place of those that ship or of the hub's copy."""
+    device: str = "auto"
+    """auto, cpu or cuda."""
+    height: float | None = None
+    """How tall the character is in metres, where the file's units are not to be believed."""
+    up: str = "y"
+    """The file's axis that points up: x, y or z."""
+    template: str = "auto"
+    """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
+    overwrite: bool = False
+    """Begin anew, and write over what the folder holds."""
 
     def run(self) -> None:
         """Animate, and say what came of it."""
+        made = self.make()
+        if made is None:
+            print(f"{self.out}: was finished already; --overwrite makes it anew")
+            return
+        name, metrics = list(made.metrics.items())[-1]
+        print(f"{self.out}: {name}: {metrics.verdict}")
+        print(f"{self.out / 'report.html'}: frames, curves, metrics and settings")
+
+    def make(self) -> Animation | None:
+        """Do it; None where it was done already. Errors are one line, before any long work."""
+        self._check()
+        with tempfile.TemporaryDirectory() as scratch:
+            rigged = Path(scratch) / "rigged.glb"
+            subject, request, plan, folder, job = self._prepare(rigged)
+            try:
+                goes_on = folder.begin(
+                    job, results=_results(), options=self.options(), overwrite=self.overwrite
+                )
+                if goes_on and _is_done(folder, request):
+                    return None
+                if rigged.exists():
+                    (folder.path / rigged.name).write_bytes(rigged.read_bytes())
+                return self._animate(subject, request, plan, folder, goes_on=goes_on)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"stopped; the state is kept, `akd resume {self.out}` goes on from there"
+                ) from None
+            except ArithmeticError as error:
+                raise UsageError(
+                    f"{error}; a smaller --set learning_rate=... may help, in another folder"
+                ) from None
+            except OSError as error:
+                where = f"{error.filename}: " if error.filename else f"{self.out}: "
+                kept = "; what was done so far is kept" if folder.state.exists() else ""
+                raise UsageError(f"{where}{error.strerror or error}{kept}") from None
+
+    def options(self) -> dict[str, Any]:
+        """The options as JSON values, for `akd resume`."""
+        values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite")}
+        values["file"] = str(self.file.resolve())
+        values["weights"] = None if self.weights is None else str(self.weights.resolve())
+        values["set"] = list(self.set)
+        return values
+
+    def _check(self) -> None:
+        """What can be said without reading anything."""
         if not self.prompt.strip():
             raise UsageError("the prompt is empty: say what the character does")
-        if len(self.prompt) > 1000:
-            raise UsageError(f"the prompt must be at most 1000 letters, got {len(self.prompt)}")
-        if not 0 <= self.iterations <= 1_000_000:
+        if len(self.prompt) > LONGEST_PROMPT:
+            raise UsageError(
+                f"the prompt must be at most {LONGEST_PROMPT} letters, got {len(self.prompt)}"
+            )
+        if self.iterations is not None and not 0 <= self.iterations <= 1_000_000:
             raise UsageError(f"--iterations must be from 0 to 1000000, got {self.iterations}")
-        from akd.commands.progress import Progress
-        from akd.physics.settings import TrackingSettings
-        from akd.pipeline import animate
-        from akd.prior.tiny.load import has_weights, load_tiny, shipped_weights
-        from akd.prior.tiny.vocabulary import read_prompt
+        if not 1 <= self.physics_iterations <= 100_000:
+            raise UsageError(
+                f"--physics-iterations must be from 1 to 100000, got {self.physics_iterations}"
+            )
+        if not 0 <= self.seed < 2**63:
+            raise UsageError(f"--seed must be from 0 to 2^63 - 1, got {self.seed}")
+        if self.fps is not None and not 1 <= self.fps <= 240:
+            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
+        if self.up not in ("x", "y", "z"):
+            raise UsageError(f"--up must be x, y or z, got {self.up!r}")
+        if self.height is not None and not 0 < self.height < 1e6:
+            raise UsageError(
+                f"--height must be in metres, above zero and below 1e6, got {self.height:g}"
+            )
 
-        folder = self.weights or shipped_weights()
-        if not has_weights(folder):
-            raise UsageError(f"{folder}: holds no weights of the tiny prior")
+    def _prepare(
+        self, rigged: Path
+    ) -> tuple[Subject, Request, Plan | Path, RunFolder, dict[str, Any]]:
+        """Everything but the work: what is wrong with file, prompt or prior is said here."""
+        from akd.distill.run_folder import RunFolder, file_hash, weights_hash
+        from akd.physics.settings import TrackingSettings
+        from akd.pipeline import Request, job_of
+        from akd.presets import find_preset, with_values
+        from akd.prior.choose import chosen_device, is_tiny, plan_large, prompt_for, tiny_folder
+        from akd.prior.tiny.bodies import check_body
+        from akd.prior.tiny.vocabulary import NONE, read_prompt
+        from akd.subject import load_subject
+
+        path = input_file(self.file)
+        tiny = is_tiny(self.prior)
         try:
-            read_prompt(self.prompt)
+            preset = self.preset or ("tiny" if tiny else "fast")
+            settings = with_values(find_preset(preset), self.set)
+            if self.iterations is not None:
+                settings = replace(settings, iterations=self.iterations)
+            asked = prompt_for(self.prior, self.prompt)
+            size = (None, None, None, None)
+            if tiny:
+                plan = tiny_folder(self.prior, self.weights, size)
+                chosen_device(self.device)
+                action = read_prompt(self.prompt).action
+            else:
+                device = chosen_device(self.device)
+                plan = plan_large(self.prior, self.weights, device, "auto", size, False)
+                action = NONE
         except ValueError as error:
             raise UsageError(str(error)) from None
-        prior = load_tiny(folder, device=self.device)
-        settings = replace(DistillSettings(), iterations=self.iterations)
-        with Progress("distil") as progress:
+        subject = load_subject(
+            path, rigged=rigged, height=self.height, up=self.up, template=self.template
+        )
+        notes = list(subject.notes)
+        try:
+            if tiny and (warning := check_body(subject.character.anatomy)):
+                notes.append(warning)
+        except ValueError as error:
+            raise UsageError(f"{path.name}: {error}") from None
+        if not subject.character.anatomy.legs:
+            notes.append("no feet were found: it starts without travel, and feet are not measured")
+        for note in notes:
+            print(f"akd: note: {note}", file=sys.stderr)
+        physics = TrackingSettings(iterations=self.physics_iterations) if self.grounded else None
+        request = Request(
+            prompt=" ".join(self.prompt.split()),
+            settings=settings,
+            seed=self.seed,
+            fps=self.fps,
+            physics=physics,
+            asked=asked,
+            action=None if action == NONE else action,
+        )
+        where = plan if isinstance(plan, Path) else plan.folder.path
+        prior = {"name": self.prior if not tiny else "tiny", "hash": weights_hash(where)}
+        job = job_of(subject, request, asset_hash=file_hash(path), prior=prior)
+        return replace(subject, notes=tuple(notes)), request, plan, RunFolder(self.out), job
+
+    def _animate(
+        self,
+        subject: Subject,
+        request: Request,
+        plan: Plan | Path,
+        folder: RunFolder,
+        *,
+        goes_on: bool,
+    ) -> Animation:
+        import torch
+
+        from akd.cache import cache_folder
+        from akd.commands.recognisers import find_recogniser, judge_of
+        from akd.commands.watching import Terminal
+        from akd.pipeline import animate
+        from akd.prior.choose import chosen_device
+        from akd.prior.large.load import load_planned
+        from akd.prior.tiny.load import load_tiny
+
+        folder.log(
+            "goes on" if goes_on else "begins", device=self.device, threads=torch.get_num_threads()
+        )
+        with Terminal() as watch:
+            watch.begin("load")
+            if isinstance(plan, Path):
+                prior = load_tiny(plan, device=chosen_device(self.device))
+            else:
+                prior = load_planned(plan, cache=cache_folder() / "embeddings")
             made = animate(
-                input_file(self.file),
-                self.prompt,
-                self.out,
+                subject,
+                request,
                 prior,
-                settings,
-                seed=self.seed,
-                physics=TrackingSettings() if self.grounded else None,
-                report=lambda i, n, parts: progress(i - 1, n, parts["loss"]),
+                self.out,
+                folder=folder,
+                judge=judge_of(find_recogniser("a", self.weights), prior, request.action),
+                recogniser=find_recogniser("b", self.weights),
+                provenance={"prior": prior.name, "seed": self.seed, "run": folder.digest()[:16]},
+                watch=watch,
             )
-        print(f"{self.out}: {made.metrics.verdict}")
+        for note in made.distilled.notes:
+            print(f"akd: note: {note}", file=sys.stderr)
+        verdicts = {name: metrics.verdict for name, metrics in made.metrics.items()}
+        folder.log("done", verdicts=verdicts, notes=list(made.distilled.notes))
+        return made
+
+
+def _results() -> tuple[str, ...]:
+    from akd.results import RESULTS
+
+    return RESULTS
+
+
+def _is_done(folder: RunFolder, request: Request) -> bool:
+    """Whether every result is there."""
+    wanted = [n for n in _results() if n != "grounded.mp4" or request.physics is not None]
+    finished = bool((folder.read() or {}).get("done"))
+    return finished and all((folder.out / name).exists() for name in wanted)

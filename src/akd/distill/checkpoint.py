@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from akd.distill.disk import write_to_disk
 from akd.distill.unknowns import Unknowns
 
-FORMAT = "akd-distill-1"
+FORMAT = "akd-distill-2"
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,18 @@ class Checkpoint:
     optimiser: dict[int, dict[str, Tensor]]
     generator: Tensor
     history: list[dict[str, float]]
+    rollbacks: int = 0
+    """How often the search ran away so far; each time halved the learning rate."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of: one line for each time that it ran away."""
 
-    def save(self, path: Path, *, fingerprint: str) -> None:
-        """Write it whole, under a temporary name first. `fingerprint` names what it belongs to."""
-        from safetensors.torch import save_file
+    def save(self, path: Path, *, belongs_to: Mapping[str, str]) -> None:
+        """Write it whole: under a temporary name, to the disk, then renamed.
+
+        `belongs_to` names what the state depends on, such as the asset's hash. Where writing fails
+        (`OSError`), the state that was there before stays.
+        """
+        from safetensors.torch import save
 
         tensors = {f"leaf.{i}": leaf.detach().clone() for i, leaf in enumerate(self.leaves)}
         for i, state in self.optimiser.items():
@@ -36,30 +46,33 @@ class Checkpoint:
         tensors["generator"] = self.generator
         about = {
             "format": FORMAT,
-            "fingerprint": fingerprint,
+            "belongs_to": json.dumps(dict(belongs_to)),
             "iteration": str(self.iteration),
             "history": json.dumps(self.history),
+            "rollbacks": str(self.rollbacks),
+            "notes": json.dumps(self.notes),
         }
-        waiting = path.with_suffix(".part")
-        save_file(tensors, waiting, metadata=about)
-        waiting.replace(path)
+        write_to_disk(path, save(tensors, metadata=about))
 
     @classmethod
-    def load(cls, path: Path, *, fingerprint: str) -> Checkpoint:
-        """Read it. Raises `ValueError` where it belongs to something else."""
-        from safetensors import safe_open
+    def load(cls, path: Path, *, belongs_to: Mapping[str, str]) -> Checkpoint:
+        """Read it. Raises `ValueError`, one line, where it belongs to something else or is none."""
+        from safetensors import SafetensorError, safe_open
 
-        with safe_open(path, "pt") as file:
-            about = file.metadata() or {}
-            if about.get("format") != FORMAT:
-                raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
-            if about.get("fingerprint") != fingerprint:
-                raise ValueError(
-                    f"{path}: belongs to another asset, prompt, prior or settings; "
-                    "give another output folder, or remove this one"
-                )
-            names = list(file.keys())
-            tensors = {name: file.get_tensor(name) for name in names}
+        try:
+            with safe_open(path, "pt") as file:
+                about = file.metadata() or {}
+                names = list(file.keys())
+                tensors = {name: file.get_tensor(name) for name in names}
+        except SafetensorError as error:
+            raise ValueError(f"{path}: is no saved state ({error})") from None
+        if about.get("format") != FORMAT:
+            raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
+        if other := differing(json.loads(about["belongs_to"]), belongs_to):
+            raise ValueError(
+                f"{path}: belongs to another {' and another '.join(other)}; give another output "
+                f"folder, or start anew with --overwrite"
+            )
         leaves = [tensors[f"leaf.{i}"] for i in range(sum(n.startswith("leaf.") for n in names))]
         optimiser: dict[int, dict[str, Tensor]] = {}
         for name, value in tensors.items():
@@ -68,8 +81,15 @@ class Checkpoint:
                 optimiser.setdefault(int(index), {})[key] = value
         return cls(
             int(about["iteration"]), leaves, optimiser, tensors["generator"],
-            json.loads(about["history"]),
+            json.loads(about["history"]), int(about["rollbacks"]),
+            tuple(json.loads(about["notes"])),
         )  # fmt: skip
+
+
+def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """Names of what is not the same in both."""
+    names = dict.fromkeys((*one, *other))
+    return [name for name in names if one.get(name) != other.get(name)]
 
 
 def capture(
@@ -78,6 +98,9 @@ def capture(
     optimiser: torch.optim.Optimizer,
     generator: torch.Generator,
     history: list[dict[str, float]],
+    *,
+    rollbacks: int = 0,
+    notes: tuple[str, ...] = (),
 ) -> Checkpoint:
     """The state as it is now, copied."""
     state = optimiser.state_dict()["state"]
@@ -87,6 +110,8 @@ def capture(
         {i: {k: torch.as_tensor(v).clone() for k, v in s.items()} for i, s in state.items()},
         generator.get_state(),
         [dict(row) for row in history],
+        rollbacks,
+        notes,
     )
 
 

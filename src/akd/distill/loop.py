@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,20 +30,21 @@ class Keeper:
     """Where the state is kept: in memory for a roll-back, on disk for another day."""
 
     path: Path | None = None
-    fingerprint: str = ""
+    belongs_to: Mapping[str, str] = field(default_factory=dict)
+    """What the state depends on, such as the asset's hash: a state of anything else is refused."""
     good: Checkpoint | None = field(default=None, init=False)
 
     def keep(self, checkpoint: Checkpoint) -> None:
         """Remember a state that is sound."""
         self.good = checkpoint
         if self.path is not None:
-            checkpoint.save(self.path, fingerprint=self.fingerprint)
+            checkpoint.save(self.path, belongs_to=self.belongs_to)
 
     def found(self) -> Checkpoint | None:
         """A state left behind by an earlier run."""
         if self.path is None or not self.path.exists():
             return None
-        return Checkpoint.load(self.path, fingerprint=self.fingerprint)
+        return Checkpoint.load(self.path, belongs_to=self.belongs_to)
 
 
 def distil(
@@ -61,18 +62,27 @@ def distil(
 
     A state found by the keeper is taken up and gives the same result as a run without a stop. A
     loss that is not finite, or angles that run away, are rolled back to the last sound state with
-    half the learning rate; after five times it stops with `ArithmeticError`.
+    half the learning rate, and noted; after five times it stops with `ArithmeticError`. A
+    `report` that raises `KeyboardInterrupt` has the state kept before it is passed on.
     """
     keeper = keeper or Keeper()
     optimiser = torch.optim.Adam(unknowns.leaves(), lr=settings.learning_rate, betas=(0.9, 0.99))
+    iteration, rollbacks, notes = 0, 0, ()
     history: list[dict[str, float]] = []
-    iteration, rollbacks = 0, 0
+
+    def state() -> Checkpoint:
+        return capture(
+            iteration, unknowns, optimiser, generator, history, rollbacks=rollbacks, notes=notes
+        )
+
     if (found := keeper.found()) is not None:
         restore(found, unknowns, optimiser, generator)
         iteration, history = found.iteration, list(found.history)
+        rollbacks, notes = found.rollbacks, found.notes
         keeper.good = found
     else:
-        keeper.keep(capture(0, unknowns, optimiser, generator, history))
+        keeper.keep(state())
+    _slow_down(optimiser, settings.learning_rate, rollbacks)
     while iteration < settings.iterations:
         parts = _step(stage, prior, prompt, unknowns, settings, iteration, optimiser, generator)
         if not _is_sound(unknowns, parts):
@@ -83,17 +93,31 @@ def distil(
                     f"loss {parts['loss']:g}; the last sound state is kept"
                 )
             restore(keeper.good, unknowns, optimiser, generator)
+            notes = (
+                *notes,
+                f"iteration {iteration}: ran away (loss {parts['loss']:g}); went back to iteration "
+                f"{keeper.good.iteration} with half the learning rate",
+            )
             iteration, history = keeper.good.iteration, list(keeper.good.history)
-            for group in optimiser.param_groups:
-                group["lr"] = settings.learning_rate * 0.5**rollbacks
+            _slow_down(optimiser, settings.learning_rate, rollbacks)
             continue
         history.append(parts)
         iteration += 1
         if iteration % settings.checkpoint_every == 0 or iteration == settings.iterations:
-            keeper.keep(capture(iteration, unknowns, optimiser, generator, history))
+            keeper.keep(state())
         if report is not None:
-            report(iteration, settings.iterations, parts)
+            try:
+                report(iteration, settings.iterations, parts)
+            except KeyboardInterrupt:
+                keeper.keep(state())
+                raise
     return history
+
+
+def _slow_down(optimiser: torch.optim.Optimizer, learning_rate: float, rollbacks: int) -> None:
+    """Half the learning rate for each time that the search ran away."""
+    for group in optimiser.param_groups:
+        group["lr"] = learning_rate * 0.5**rollbacks
 
 
 def _step(

@@ -185,7 +185,7 @@ def _descend(evidence: Evidence, below: Float[np.ndarray, "J"]) -> tuple[int, li
 def _is_holder(evidence: Evidence, node: int, main: int, others: list[int]) -> bool:
     """Whether a node above the body only holds it, and perhaps loose parts of it."""
     mass, name = float(evidence.mass[node]), evidence.skeleton.names[node]
-    on_ground = evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height
+    on_ground = bool(evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height)
     if others:
         outside = on_ground or not evidence.is_joint[node]
         return outside and mass < _STRAY_MASS and all(_is_loose(evidence, j, main) for j in others)

@@ -1,0 +1,143 @@
+"""`Terminal`: progress with loss parts and the time left; Ctrl-C that waits its turn."""
+
+from __future__ import annotations
+
+import signal
+import statistics
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as RichProgress
+
+STAGES = {
+    "stage": "set the stage",
+    "sample": "sample videos",
+    "fit": "fit to the best",
+    "distil": "distil",
+    "physics": "physics",
+    "measure": "measure",
+    "film": "film",
+}
+_LINE_SECONDS = 30.0
+_RECENT = 30
+
+
+class Terminal:
+    """A `Watch` for people. Where there is no terminal, a line every half minute instead of a bar.
+
+    The time left is of the stage that is shown: the median time of its last thirty iterations,
+    times how many are left.
+    """
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._bar = RichProgress(
+            TextColumn("{task.description:<15}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[count]}"),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.fields[loss]}"),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = None
+        self._stage = ""
+        self._began = self._last = self._said = time.monotonic()
+        self._recent: deque[float] = deque(maxlen=_RECENT)
+        self._waits = self._wanted = False
+        self._before = None
+
+    def __enter__(self) -> Terminal:
+        self._bar.start()
+        if threading.current_thread() is threading.main_thread():
+            self._before = {
+                number: signal.signal(number, self._asked_to_stop)
+                for number in (signal.SIGINT, signal.SIGTERM)
+            }
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in (self._before or {}).items():
+            signal.signal(number, handler)
+        self._finish(whole=kind is None)
+        self._bar.stop()
+
+    def begin(self, stage: str) -> None:
+        """Show the next stage."""
+        self._finish(whole=True)
+        self._stage = stage
+        self._began = self._last = self._said = time.monotonic()
+        self._recent.clear()
+        name = STAGES.get(stage, stage)
+        self._task = self._bar.add_task(name, total=None, count="", left="", loss="")
+
+    def step(self, iteration: int, iterations: int, parts: dict[str, float]) -> None:
+        """Show how far the stage is, and stop where the user wants to."""
+        now = time.monotonic()
+        self._recent.append(now - self._last)
+        self._last = now
+        left = statistics.median(self._recent) * (iterations - iteration)
+        count, ahead = f"{iteration}/{iterations}", f"{clock(left)} left"
+        loss = "  ".join(f"{name} {value:.3g}" for name, value in parts.items())
+        if self._task is not None:
+            self._bar.update(
+                self._task, completed=iteration, total=iterations, count=count, left=ahead,
+                loss=loss,
+            )  # fmt: skip
+        if not self._console.is_terminal and now - self._said >= _LINE_SECONDS:
+            self._said = now
+            line = f"{STAGES.get(self._stage, self._stage)} {count}  {ahead}  {loss}"
+            self._console.print(line, soft_wrap=True, highlight=False)
+        if self._wanted:
+            self._wanted = False
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def patient(self) -> Iterator[None]:
+        """Ctrl-C waits for the next step; a second one does not wait."""
+        self._waits = True
+        try:
+            yield
+        finally:
+            self._waits = False
+        if self._wanted:
+            raise KeyboardInterrupt
+
+    def _asked_to_stop(self, number: int, frame: FrameType | None) -> None:
+        if not self._waits or self._wanted:
+            raise KeyboardInterrupt
+        self._wanted = True
+
+    def _finish(self, *, whole: bool) -> None:
+        """Leave a line behind about the stage that ends."""
+        if self._task is None:
+            return
+        self._bar.remove_task(self._task)
+        self._task = None
+        took = clock(time.monotonic() - self._began)
+        end = f"{took:>8}" if whole else f"stopped after {took}"
+        self._console.print(
+            f"{STAGES.get(self._stage, self._stage):<15} {end}", highlight=False, soft_wrap=True
+        )
+
+
+def clock(seconds: float) -> str:
+    """Seconds as people read them: 42 s, 3:05 min, 2:10 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60) if seconds >= 6000 else int(seconds // 60)
+    if seconds < 6000:
+        return f"{minutes}:{int(seconds) % 60:02d} min"
+    return f"{minutes // 60}:{minutes % 60:02d} h"

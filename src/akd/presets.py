@@ -1,0 +1,108 @@
+"""Presets: named sets of distillation's settings. No torch here.
+
+What the paper and its supplement give is in `paper`; docs/distill.md says which values they leave
+open and what was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, get_type_hints
+
+from akd.distill.settings import (
+    DistillSettings,
+    LossSettings,
+    ScoreSettings,
+    UnknownSettings,
+    WarmStartSettings,
+)
+
+_COGVIDEOX_LATENTS = 13 * 16 * 60 * 90
+"""Numbers in the latents of 49 frames of 480 x 720: what a sum over them is in means."""
+_GUIDANCE = 100.0
+_UNIT = _COGVIDEOX_LATENTS * _GUIDANCE
+"""The paper's weights go with a gradient that is summed over the latents, as is usual, and guided a
+hundredfold. Ours is the mean, over the guidance. Adam does not see a common factor."""
+
+TINY = DistillSettings()
+"""For the tiny prior: warm start, few unknowns, minutes on two cores."""
+
+PAPER = DistillSettings(
+    iterations=10_000,
+    learning_rate=0.005,
+    splats=20_000,
+    camera_jitter=0.0,
+    checkpoint_every=50,
+    unknowns=UnknownSettings(knots=0, bounded=False),
+    score=ScoreSettings(guidance=_GUIDANCE, earliest=0.02, latest=0.98, latest_in_the_end=0.5),
+    losses=LossSettings(smooth=2e5 / _UNIT, ground=1e7 / _UNIT, rest=0.0),
+    warm_start=WarmStartSettings(samples=0),
+)
+"""What the supplement gives: noise times in [0.02, 0.98 -> 0.5], guidance 100, 10,000 iterations,
+weights 2e5 and 1e7 (see `_UNIT`), one unknown a frame, no limits, no warm start."""
+
+FAST = DistillSettings(
+    iterations=600,
+    learning_rate=0.02,
+    splats=20_000,
+    checkpoint_every=10,
+    unknowns=UnknownSettings(knots=12),
+    score=ScoreSettings(guidance=30.0, earliest=0.05, latest=0.95, latest_in_the_end=0.5),
+    warm_start=WarmStartSettings(samples=0),
+)
+"""For large priors: few unknowns within limits, so that far fewer iterations do."""
+
+PRESETS: dict[str, DistillSettings] = {"tiny": TINY, "paper": PAPER, "fast": FAST}
+
+
+def find_preset(name: str) -> DistillSettings:
+    """A preset by name. Raises `ValueError`, one line, for a name that there is not."""
+    if name not in PRESETS:
+        raise ValueError(f"preset must be one of {', '.join(PRESETS)}; got {name!r}")
+    return PRESETS[name]
+
+
+def with_values(settings: DistillSettings, values: Sequence[str]) -> DistillSettings:
+    """Settings with single ones changed: `score.guidance=50`, `warm_start.samples=0`.
+
+    Raises `ValueError`, one line, for a name that there is not or a value of another kind.
+    """
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes name=value, such as score.guidance=50; got {text!r}")
+        settings = _changed(settings, name.strip(), name.strip().split("."), value.strip())
+    return settings
+
+
+def _changed(settings: Any, whole: str, path: Sequence[str], value: str) -> Any:
+    known = [field.name for field in fields(settings)]
+    if path[0] not in known:
+        raise ValueError(f"--set {whole}: there is no such setting; there are {', '.join(known)}")
+    now = getattr(settings, path[0])
+    if is_dataclass(now) and len(path) > 1:
+        return replace(settings, **{path[0]: _changed(now, whole, path[1:], value)})
+    if is_dataclass(now) or len(path) > 1:
+        raise ValueError(f"--set {whole}: must name one setting, such as score.guidance")
+    kind = get_type_hints(type(settings))[path[0]]
+    return replace(settings, **{path[0]: _parsed(whole, value, kind)})
+
+
+def _parsed(name: str, value: str, kind: Any) -> object:
+    """A value of the kind that the setting has."""
+    kinds = getattr(kind, "__args__", (kind,))
+    if type(None) in kinds and value.lower() == "none":
+        return None
+    if bool in kinds and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    for number in (int, float):
+        if number in kinds:
+            try:
+                return number(value)
+            except ValueError:
+                continue
+    if str in kinds:
+        return value
+    wanted = " or ".join(k.__name__.replace("NoneType", "none") for k in kinds)
+    raise ValueError(f"--set {name}: must be {wanted}, got {value!r}")

@@ -1,0 +1,124 @@
+"""Files that an animation leaves behind: the clip, videos, metrics and the report."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from akd import __version__
+from akd.export.atomic import write_whole
+from akd.export.character import write_motions
+from akd.export.motion_charts import (
+    angle_charts,
+    feet_chart,
+    loss_charts,
+    physics_charts,
+    root_charts,
+)
+from akd.export.report import Report, write_report
+from akd.scene.film import film
+from akd.scene.settings import SceneSettings
+from akd.scene.video import Video
+from akd.splat.paint import Paint
+from akd.splat.surface import surface_splats
+
+if TYPE_CHECKING:
+    from akd.motion.motion import Motion
+    from akd.pipeline import Animation
+    from akd.rig.character import Character
+
+RESULTS = ("motion.glb", "video.mp4", "grounded.mp4", "metrics.json", "report.html")
+"""Names of the files that `write_results` may write."""
+FORMAT = 1
+_SPLATS = 20_000
+_VIDEO_FPS = 24.0
+
+
+def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> None:
+    """Write `motion.glb`, `video.mp4`, `grounded.mp4`, `metrics.json` and `report.html`.
+
+    Each appears whole or not at all. `provenance` goes into every clip's extras.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    extras = {"generator": f"akd {__version__}", "prompt": made.request.prompt, **provenance}
+    motions = made.motions()
+    character = made.subject.character
+    write_motions(character, list(motions.values()), out / "motion.glb", extras=extras)
+    videos = {name: film_motion(character, motion) for name, motion in motions.items()}
+    for name, video in videos.items():
+        video.write_mp4(out / f"{name}.mp4")
+    about = {
+        "format": FORMAT,
+        "version": __version__,
+        "prompt": made.request.prompt,
+        "asset": made.subject.path.name,
+        **{name: metrics.to_json() for name, metrics in made.metrics.items()},
+    }
+    if made.grounded is not None:
+        about["physics"] = made.grounded.summary()
+    with write_whole(out / "metrics.json") as file:
+        file.write((json.dumps(about, indent=2) + "\n").encode())
+    with tempfile.TemporaryDirectory() as folder:
+        strips = {}
+        for name, video in videos.items():
+            strips[f"{name}.mp4, six frames"] = video.write_strip(Path(folder) / f"{name}.png")
+        write_report(out / "report.html", report_of(made, out, strips, provenance=extras))
+
+
+def report_of(
+    made: Animation, out: Path, strips: dict[str, Path], *, provenance: dict[str, Any]
+) -> Report:
+    """What the report says of an animation whose videos are in `out`."""
+    subject, motions = made.subject, made.motions()
+    character, rig = subject.character, subject.rig
+    final = list(motions.values())[-1]
+    feet = [
+        feet_chart(character, rig, motion, title=f"feet on the ground: {name}.mp4")
+        for name, motion in motions.items()
+    ]
+    charts = {
+        "Loss": loss_charts(made.distilled.history),
+        "Feet": [chart for chart in feet if chart is not None],
+        "Root": root_charts(rig, final, height=character.height),
+        "Joint angles": angle_charts(rig, final),
+        "Physics": [] if made.grounded is None else physics_charts(made.grounded),
+    }
+    physics = made.request.physics
+    return Report(
+        title=made.request.prompt,
+        about=[
+            f"{subject.path.name}: {len(rig)} driven joints, {character.height:.2f} m high",
+            ", ".join(f"{key} {value}" for key, value in provenance.items() if key != "prompt"),
+        ],
+        metrics=made.metrics,
+        videos={f"{name}.mp4": out / f"{name}.mp4" for name in motions},
+        pictures=strips,
+        charts=charts,
+        settings={
+            "distillation": asdict(made.request.settings),
+            "physics": None if physics is None else asdict(physics),
+        },
+        notes=[*subject.notes, *made.distilled.notes],
+    )
+
+
+def film_motion(
+    character: Character,
+    motion: Motion,
+    *,
+    size: tuple[int, int] = (640, 360),
+    settings: SceneSettings | None = None,
+) -> Video:
+    """A video of a motion, 24 frames a second, in the character's own colours."""
+    mesh = character.mesh
+    if mesh is None:
+        raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
+    frames = motion.resample(_VIDEO_FPS) if len(motion) > 1 else motion
+    cloud = surface_splats(mesh, _SPLATS, paint=Paint.of(character))
+    return film(
+        cloud, mesh.skin.bone_transforms(frames.world()), fps=_VIDEO_FPS,
+        forward=character.forward, body_height=character.height, size=size, settings=settings,
+    )  # fmt: skip

@@ -1,0 +1,35 @@
+"""A tiny prior that is tiny indeed, with random weights, and creatures to try it on."""
+
+from pathlib import Path
+
+import torch
+
+from akd.export.creature import write_creature
+from akd.prior.tiny.load import save_tiny
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.settings import TinySettings
+from akd.zoo.creature import build_creature
+
+QUICK = (
+    "--set", "splats=200", "checkpoint_every=2", "warm_start.samples=2", "warm_start.steps=2",
+    "warm_start.iterations=3", "unknowns.knots=4",
+)  # fmt: skip
+
+
+def write_weights(folder: Path) -> Path:
+    torch.manual_seed(5)
+    settings = TinySettings(
+        frames=4, width=16, height=16, fps=8.0, channels=24, layers=1, heads=2, text_channels=8,
+        refine_channels=4,
+    )  # fmt: skip
+    network = TinyNetwork(settings)
+    with torch.no_grad():
+        for value in network.parameters():
+            value.normal_(0.0, 0.05)
+    save_tiny(network, folder)
+    return folder
+
+
+def write_fox(path: Path) -> Path:
+    write_creature(build_creature("fox", vertices=600), [], path)
+    return path
