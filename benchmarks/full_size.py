@@ -25,9 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).parent)]
-
-from prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset.read import read_asset
 from akd.distill.loop import distil
@@ -42,6 +41,7 @@ from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.large.text import Embedding
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
 
 GIB = 2**30
 RENDER, ENCODE, PREDICT, REST = "rig, render", "encode", "predict, guided pair", "losses"
@@ -214,8 +214,9 @@ def print_table(
     lines.append(f"| **one iteration** | **{whole:.3f}** | | **{max(most.values()):.1f}** |")
     first = sum(watch.seconds[0].values())
     total = sum(sum(row.values()) for row in watch.seconds)
-    tail = f"First iteration, with compilation: {first:.1f} s; all {len(watch.seconds)}: {total:.1f} s."
-    if settings.iterations > len(watch.seconds):
+    count = len(watch.seconds)
+    tail = f"First iteration, with compilation: {first:.1f} s; all {count}: {total:.1f} s."
+    if settings.iterations > count:
         hours = whole * settings.iterations / 3600.0
         tail += f" The preset's {settings.iterations} iterations would take {hours:.1f} h."
     if watch.device.type == "cuda":
@@ -247,12 +248,11 @@ def main() -> None:
     vae = build(model.vae, model.vae_config, device)
     say(f"{model.name}: {sum(p.numel() for p in network.parameters()) / 1e9:.2f} thousand million")
     compiled = device.type == "cuda"
-    for held, settings in (("fast", FAST), ("lean", LEAN)):
+    for held, chosen in (("fast", FAST), ("lean", LEAN)):
         if held not in options.held.split(","):
             continue
-        settings = replace(settings, compile=compiled)
-        if held == "fast" or "fast" not in options.held.split(","):
-            prepare_autoencoder(vae, settings)
+        settings = replace(chosen, compile=compiled)
+        prepare_autoencoder(vae, settings)
         prepare_network(network, settings, device)
         gc.collect()
         if device.type == "cuda":

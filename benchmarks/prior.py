@@ -1,6 +1,7 @@
 """One step of a large prior (encoding with its gradient, one guided prediction): time and memory.
 
     python benchmarks/prior.py --device cuda            about two and a half minutes on an H200
+    python benchmarks/prior.py --device cuda --models cog --only fast,lean,eighths
     python benchmarks/prior.py --device cpu --tiny      the same code on networks of a few kilobytes
 
 Full-size networks with random weights, made on the device: published weights are not needed and
@@ -31,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.prior.estimate import Prediction
 from akd.prior.guidance import predict_guided
+from akd.prior.large.convolve import choices
 from akd.prior.large.families.base import Parts, VideoSize
 from akd.prior.large.families.cogvideox import FamilyCogVideoX
 from akd.prior.large.families.wan import FamilyWan
@@ -40,7 +42,7 @@ from akd.prior.large.memory import encoder_bytes, prediction_bytes
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.quantise import quantise
 from akd.prior.large.schedulers import Schedule
-from akd.prior.large.settings import FAST, LEAN, LargeSettings
+from akd.prior.large.settings import FAST, LEAN, Convolutions, LargeSettings
 from akd.prior.large.vae import chunks_after_first, mean_of, patched, wan_step
 from akd.prior.protocol import Condition
 
@@ -429,13 +431,9 @@ def run_model(
 
     reference: Outcome | None = guarded("plain", 15.0, plain)
     getattr(vae, "disable_gradient_checkpointing", lambda: None)()
-    prepare_autoencoder(vae, FAST)
-    if device.type == "cuda":
-        gc.collect()
-        torch.cuda.empty_cache()
 
-    def ours(label: str, settings: LargeSettings, *, benchmark: bool = False) -> bool:
-        torch.backends.cudnn.benchmark = benchmark
+    def ours(label: str, settings: LargeSettings) -> bool:
+        prepare_autoencoder(vae, settings)
         prior = prior_of(model, network, vae, settings)
         predict = our_predict(prior, condition)
         fp8 = settings.weights.value == "fp8"
@@ -443,15 +441,10 @@ def run_model(
         repeats = 2 if model.size.frames < 100 else 1
         result = measure(label, model, prior, prior.encode, predict, flops, fp8=fp8,
                          repeats=repeats, other=reference)  # fmt: skip
-        torch.backends.cudnn.benchmark = False
         if reference is not None:
             agreement("estimate without guidance", result.unguided, reference.unguided)
             agreement(f"estimate, guidance {GUIDANCE:g}", result.clean, reference.clean)
             agreement("gradient of the pixels", result.gradient, reference.gradient)
-        return True
-
-    def compiled() -> bool:
-        prepare_network(network, FAST, device)
         return True
 
     def quantised() -> bool:
@@ -461,15 +454,36 @@ def run_model(
             torch.cuda.empty_cache()
         return True
 
-    guarded("fast", 10.0, compiled)
+    if only - {"plain"}:
+        prepare_network(network, FAST, device)
     if not guarded("fast", 20.0, lambda: ours("fast", FAST)):
         torch.compiler.set_stance("force_eager")
         guarded("fast", 8.0, lambda: ours("fast, not compiled", FAST))
-    if guarded("lean", 18.0, quantised):
+    print_choices()
+    turned = replace(FAST, convolutions=Convolutions.TURNED)
+    guarded("turned", 8.0, lambda: ours("fast, convolutions turned and not searched", turned))
+    as_before = replace(FAST, convolutions=Convolutions.PLAIN)
+    guarded("straight", 8.0, lambda: ours("fast, convolutions by PyTorch alone", as_before))
+    if guarded("lean", 18.0, quantised) or guarded("eighths", 18.0, quantised):
         guarded("lean", 15.0, lambda: ours("lean", LEAN))
         eighths = replace(FAST, weights=LEAN.weights)
-        label = "fast, 8-bit matrices, convolutions searched"
-        guarded("searched", 14.0, lambda: ours(label, eighths, benchmark=True))
+        guarded("eighths", 14.0, lambda: ours("fast, 8-bit matrices", eighths))
+
+
+def print_choices() -> None:
+    """Which way of convolving was the fastest, and what the others took, by size."""
+    if not choices:
+        return
+    rows: dict[tuple[Any, ...], Any] = {}
+    for (_, x, _, weight, *_), choice in choices.items():
+        back = "turned" in choice.milliseconds
+        rows[back, x, weight] = choice
+    say(f"{len(choices)} sizes of convolutions; the slowest ones (ms, the fastest way first):")
+    slowest = sorted(rows.items(), key=lambda row: -min(row[1].milliseconds.values(), default=0.0))
+    for (back, x, weight), choice in slowest[:12]:
+        times = sorted(choice.milliseconds.items(), key=lambda way: way[1])
+        told = ", ".join(f"{name} {took:.2f}" for name, took in times)
+        say(f"  {'back' if back else 'forward'} {list(x)} by {list(weight)}: {told}")
 
 
 def main() -> None:
@@ -478,7 +492,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="small networks, to try the script")
     parser.add_argument("--count", action="store_true", help="count FLOPs again")
     parser.add_argument("--models", default="cogvideox,wan")
-    parser.add_argument("--only", default="plain,fast,lean,searched")
+    parser.add_argument("--only", default="plain,fast,lean")
     parser.add_argument("--seconds", type=float, default=145.0, help="start nothing after these")
     options = parser.parse_args()
     device = torch.device(options.device)

@@ -7,13 +7,10 @@ import torch
 from tiny_pipelines import autoencoder
 from torch import Tensor
 
+from akd.prior.large.convolve import FrozenConvolution, Shape
 from akd.prior.large.errors import PriorError
-from akd.prior.large.frozen import (
-    FrozenConvolution,
-    NormAct,
-    freeze,
-)
-from akd.prior.large.settings import LargeSettings, Recompute
+from akd.prior.large.frozen import NormAct, freeze
+from akd.prior.large.settings import Convolutions, LargeSettings, Recompute
 from akd.prior.large.vae import chunks_after_first, encode_moments, own_chunks
 
 FAMILIES = ("cogvideox", "wan2.1", "wan2.2", "ltx", "ltx-0.9.5", "animatediff")
@@ -70,16 +67,20 @@ def test_recomputation_changes_no_bit(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("channels_last", [False, True])
-def test_frozen_layers_give_the_same(family: str, channels_last: bool) -> None:
+@pytest.mark.parametrize(
+    ("channels_last", "way"), [(False, Convolutions.PLAIN), (True, Convolutions.FRAMES)]
+)
+def test_frozen_layers_give_the_same(family: str, channels_last: bool, way: Convolutions) -> None:
     vae = autoencoder(family).double().requires_grad_(False)
     wanted, slope = with_gradient(lambda x: encode_moments(vae, x, PLAIN), video())
     frozen = copy.deepcopy(vae)
     fused = "eager" if channels_last else ""
-    freeze(frozen.encoder, fused=fused, channels_last=channels_last)
-    found, gradient = with_gradient(lambda x: encode_moments(frozen, x, PLAIN), video())
-    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(gradient, slope, rtol=1e-8, atol=1e-10 * slope.abs().max())
+    freeze(frozen.encoder, fused=fused, channels_last=channels_last, convolutions=way)
+    for recompute in Recompute:
+        settings = LargeSettings(recompute=recompute)
+        found, gradient = with_gradient(lambda x, s=settings: encode_moments(frozen, x, s), video())
+        torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
+        torch.testing.assert_close(gradient, slope, rtol=1e-8, atol=1e-10 * slope.abs().max())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -104,17 +105,110 @@ def test_frozen_layers_keep_less(family: str) -> None:
     assert kept(vae) < 0.75 * before
 
 
-def test_frozen_convolution_against_the_plain_one() -> None:
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(2, 4, 5, 7, 6, generator=generator, dtype=torch.float64, requires_grad=True)
-    conv = torch.nn.Conv3d(4, 6, 3, stride=(2, 1, 2), padding=(0, 1, 1), groups=2).double()
-    options = (conv.stride, conv.padding, conv.dilation, conv.groups)
+CONVOLUTIONS = {
+    "strided": lambda: torch.nn.Conv3d(4, 6, 3, stride=(2, 1, 2), padding=(0, 1, 1), groups=2),
+    "causal": lambda: torch.nn.Conv3d(4, 6, 3, padding=(0, 1, 1)),
+    "padded in time": lambda: torch.nn.Conv3d(4, 6, (3, 1, 3), padding=(1, 0, 2)),
+    "point": lambda: torch.nn.Conv3d(4, 6, 1),
+    "picture": lambda: torch.nn.Conv2d(4, 6, 3, padding=1),
+    "halving": lambda: torch.nn.Conv2d(4, 6, 3, stride=2),
+}
+
+
+@pytest.mark.parametrize("way", list(Convolutions))
+@pytest.mark.parametrize("kind", CONVOLUTIONS)
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_frozen_convolution_against_the_plain_one(
+    kind: str, way: Convolutions, channels_last: bool
+) -> None:
+    torch.manual_seed(0)
+    conv = CONVOLUTIONS[kind]().double()
+    flat = isinstance(conv, torch.nn.Conv2d)
+    x = torch.randn(2, 4, 7, 6) if flat else torch.randn(2, 4, 5, 7, 6)
+    x = x.double()
+    if channels_last:
+        order = torch.channels_last if flat else torch.channels_last_3d
+        x, conv = x.contiguous(memory_format=order), conv.to(memory_format=order)
+    x.requires_grad_()
+    weight, bias = conv.weight.detach(), conv.bias.detach()
 
     def run(x: Tensor) -> Tensor:
-        return FrozenConvolution.apply(x, conv.weight.detach(), conv.bias.detach(), options)
+        return FrozenConvolution.apply(x, weight, bias, Shape.of(conv, way))
 
-    torch.testing.assert_close(run(x), conv(x))
-    assert torch.autograd.gradcheck(run, (x,))
+    found, wanted = run(x), conv(x)
+    torch.testing.assert_close(found, wanted)
+    weights = torch.randn_like(wanted)
+    (slope,) = torch.autograd.grad(wanted, x, weights)
+    (gradient,) = torch.autograd.grad(found, x, weights)
+    torch.testing.assert_close(gradient, slope)
+    assert gradient.shape == x.shape
+
+
+def test_every_way_is_a_way_of_its_own() -> None:
+    """What `fastest` chooses from: three ways back for a causal convolution, one for halving."""
+    from akd.prior.large import convolve
+
+    tried: list[list[str]] = []
+
+    def note(ways, wish, x, weight, shape):
+        tried.append([*ways])
+        assert wish in ways
+        results = [way() for way in ways.values()]
+        for other in results[1:]:
+            torch.testing.assert_close(other, results[0])
+        return results[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(convolve, "run", note)
+        for kind in ("causal", "point", "halving"):
+            conv = CONVOLUTIONS[kind]().double()
+            x = torch.randn(1, 4, 5, 6) if kind == "halving" else torch.randn(1, 4, 5, 6, 7)
+            x = x.double().requires_grad_()
+            shape = Shape.of(conv, Convolutions.FASTEST)
+            FrozenConvolution.apply(x, conv.weight.detach(), None, shape).sum().backward()
+    assert tried == [
+        ["direct", "frames"], ["direct", "turned", "turned frames"],
+        ["direct"], ["direct", "turned"], ["direct"], ["direct"],
+    ]  # fmt: skip
+
+
+def test_the_fastest_way_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice itself, with a clock of its own in place of a GPU's."""
+    from akd.prior.large import convolve
+
+    class Event:
+        clock = 0.0
+
+        def __init__(self, **_: object) -> None:
+            self.at = 0.0
+
+        def record(self) -> None:
+            self.at = Event.clock
+
+        def synchronize(self) -> None: ...
+
+        def elapsed_time(self, end: "Event") -> float:
+            return end.at - self.at
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    calls: list[str] = []
+
+    def way(name: str, cost: float):
+        def call() -> Tensor:
+            calls.append(name)
+            Event.clock += cost
+            if cost < 0:
+                raise RuntimeError("out of memory")
+            return torch.zeros(1)
+
+        return call
+
+    ways = {"direct": way("direct", 3.0), "frames": way("frames", 2.0), "none": way("none", -1.0)}
+    found = convolve.find_fastest(ways)
+    assert found.way == "frames"
+    assert found.milliseconds == {"direct": 3.0, "frames": 2.0}
+    assert calls == ["direct"] * 3 + ["frames"] * 3 + ["none"]
+    assert convolve.find_fastest({"direct": way("none", -1.0)}).way == "direct"
 
 
 @pytest.mark.parametrize("kind", ["group", "channel"])

@@ -15,36 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from akd.prior.large.causal import downsample, freeze_cogvideox, freeze_wan
+from akd.prior.large.convolve import FrozenConvolution, Shape, fill_channels
 from akd.prior.large.fused import ChannelNormSilu, GroupNormSilu
-
-
-class FrozenConvolution(torch.autograd.Function):
-    """A convolution that is differentiable with respect to its input only."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, options: Any) -> Tensor:
-        """`options`: stride, padding, dilation, groups."""
-        stride, padding, dilation, groups = options
-        ctx.save_for_backward(weight)
-        ctx.shape, ctx.options = x.shape, options
-        zero = [0] * len(stride)
-        return torch.ops.aten.convolution(
-            x, weight, bias, stride, padding, dilation, False, zero, groups
-        )
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradient of the input."""
-        (gradient,) = gradients
-        (weight,) = ctx.saved_tensors
-        stride, padding, dilation, groups = ctx.options
-        # Only the input's shape matters for the gradient of the input.
-        shape_only = gradient.new_empty(1).expand(ctx.shape)
-        result = torch.ops.aten.convolution_backward(
-            gradient, shape_only, weight, None, stride, padding, dilation, False,
-            [0] * len(stride), groups, [True, False, False],
-        )  # fmt: skip
-        return result[0], None, None, None
+from akd.prior.large.settings import Convolutions
 
 
 class Recomputed(torch.autograd.Function):
@@ -98,7 +72,13 @@ class NormAct(nn.Module):
         return Recomputed.apply(x, self.plain)  # pyright: ignore[reportReturnType]
 
 
-def freeze(encoder: nn.Module, *, fused: str = "", channels_last: bool = False) -> None:
+def freeze(
+    encoder: nn.Module,
+    *,
+    fused: str = "",
+    channels_last: bool = False,
+    convolutions: Convolutions = Convolutions.PLAIN,
+) -> None:
     """Make the convolutions and the norms with SiLU of a video encoder frozen, in place.
 
     `fused` is how norms are worked out: see `NormAct`.
@@ -106,37 +86,34 @@ def freeze(encoder: nn.Module, *, fused: str = "", channels_last: bool = False) 
     encoder.requires_grad_(False)
     for module in list(encoder.modules()):
         if isinstance(module, nn.Conv2d | nn.Conv3d) and module.padding_mode == "zeros":
-            freeze_convolution(module, channels_last=channels_last)
+            freeze_convolution(module, channels_last=channels_last, way=convolutions)
         merge_norms(module, fused=fused)
+        match type(module).__name__:
+            case "CogVideoXCausalConv3d":
+                freeze_cogvideox(module, convolutions)
+            case "CogVideoXDownsample3D":
+                module.forward = partial(downsample, module)  # pyright: ignore[reportAttributeAccessIssue]
+            case "WanCausalConv3d":
+                freeze_wan(module, convolutions)
 
 
-def freeze_convolution(module: nn.Conv2d | nn.Conv3d, *, channels_last: bool) -> None:
+def freeze_convolution(
+    module: nn.Conv2d | nn.Conv3d, *, channels_last: bool, way: Convolutions
+) -> None:
     """Swap the arithmetic of one convolution."""
-    missing = 0
     if channels_last:
         weight = module.weight.data
         # Tensor cores take channels by eights: a video's three are filled up with zeros.
-        missing = -weight.shape[1] % 8 if module.groups == 1 else 0
-        weight = fill_channels(weight, missing)
+        weight = fill_channels(weight, -weight.shape[1] % 8 if module.groups == 1 else 0)
         order = torch.channels_last_3d if weight.dim() == 5 else torch.channels_last
         module.weight.data = weight.contiguous(memory_format=order)
-    module._conv_forward = partial(frozen_forward, module, missing)  # pyright: ignore[reportAttributeAccessIssue]
+    module._conv_forward = partial(frozen_forward, Shape.of(module, way))  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def fill_channels(x: Tensor, missing: int) -> Tensor:
-    """`missing` more channels of zeros."""
-    if missing == 0:
-        return x
-    return nn.functional.pad(x, (*(0, 0) * (x.dim() - 2), 0, missing))
-
-
-def frozen_forward(
-    module: nn.Conv2d | nn.Conv3d, missing: int, x: Tensor, weight: Tensor, bias: Tensor | None
-) -> Tensor:
+def frozen_forward(shape: Shape, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """What a frozen convolution does instead of its own arithmetic."""
-    options = (module.stride, module.padding, module.dilation, module.groups)
-    x = fill_channels(x, missing)
-    return FrozenConvolution.apply(x, weight, bias, options)  # pyright: ignore[reportReturnType]
+    x = fill_channels(x, weight.shape[1] * shape.groups - x.shape[1])
+    return FrozenConvolution.apply(x, weight, bias, shape)  # pyright: ignore[reportReturnType]
 
 
 def merge_norms(module: nn.Module, *, fused: str) -> None:

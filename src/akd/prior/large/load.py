@@ -115,5 +115,10 @@ def prepare_autoencoder(vae: Any, settings: LargeSettings) -> Any:
     if settings.frozen_kernels:
         # The fused norms see pixels as rows, which costs a copy unless channels come last.
         fused = "compiled" if settings.compile else "eager" if settings.channels_last else ""
-        freeze(vae.encoder, fused=fused, channels_last=settings.channels_last)
+        freeze(
+            vae.encoder,
+            fused=fused,
+            channels_last=settings.channels_last,
+            convolutions=settings.convolutions,
+        )
     return vae

@@ -29,6 +29,19 @@ class Recompute(StrEnum):
     """Between chunks of frames only the convolutions' caches are kept."""
 
 
+class Convolutions(StrEnum):
+    """How the frozen encoder's convolutions are computed. The result is the same."""
+
+    PLAIN = "plain"
+    """By PyTorch, forward and back."""
+    TURNED = "turned"
+    """Back by a forward convolution with the weights turned round, where the stride is one."""
+    FRAMES = "frames"
+    """The same, and neighbouring frames laid side by side, so that it is one over pictures."""
+    FASTEST = "fastest"
+    """Each way is tried on a GPU when a size first comes up (seconds, once); plain elsewhere."""
+
+
 @dataclass(frozen=True)
 class LargeSettings:
     """Precision, memory and speed of a large prior. None of them but `weights` and
@@ -46,6 +59,8 @@ class LargeSettings:
     """Convolutions and norms that keep nothing for the gradient of weights that never change."""
     channels_last: bool = False
     """Order pixels as GPU convolutions like them."""
+    convolutions: Convolutions = Convolutions.PLAIN
+    """How the encoder's convolutions are computed, where `frozen_kernels` is set."""
     compile: bool = False
     """Compile the network's blocks and the encoder's norms on first use (a minute, once)."""
     offload: bool = False
@@ -71,6 +86,7 @@ class LargeSettings:
 FAST = LargeSettings(
     recompute=Recompute.NOTHING,
     channels_last=True,
+    convolutions=Convolutions.FASTEST,
     compile=True,
 )
 """For a GPU with 80 GiB or more. `weights=Weights.FP8` is faster still, and less exact."""
@@ -80,6 +96,7 @@ LEAN = LargeSettings(
     recompute=Recompute.CHUNKS,
     caches_on_cpu=True,
     channels_last=True,
+    convolutions=Convolutions.TURNED,
     compile=True,
 )
 """For a GPU with 24 GiB; matrices in 8 bits, so that network and encoder fit side by side."""

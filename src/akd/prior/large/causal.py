@@ -1,0 +1,123 @@
+"""What is particular about the encoders' causal convolutions, with fewer copies of their frames.
+
+diffusers joins the frames before a chunk with the chunk, pads, convolves, and cuts off what the
+next chunk needs; each of these is a copy of the largest tensors there are, and another one on the
+way back. Here the joint is made once and padding is the convolution's own; on the way back the
+frames' gradient is cut out of one tensor, to which the next chunk's is added in place. Values and
+gradients are the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from akd.prior.large.convolve import (
+    FrozenConvolution,
+    Shape,
+    convolve,
+    fill_channels,
+    input_gradient,
+)
+from akd.prior.large.settings import Convolutions
+
+MOST_NUMBERS = 2**31
+"""cuDNN counts in 32 bits: tensors of more numbers go the way diffusers goes, in pieces."""
+
+
+class CausalConvolution(torch.autograd.Function):
+    """Frames that came before, a chunk, and its convolution: one step of CogVideoX's encoder."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, before: Tensor | None, weight: Tensor, bias: Tensor | None,
+        shape: Shape,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """Output, and the frames to hand on. Without frames before, the first one is repeated."""
+        count = weight.shape[2] - 1
+        first = before is None
+        edge = x[:, :, :1].expand(-1, -1, count, -1, -1) if before is None else before
+        whole = torch.cat((edge, x), dim=2)
+        ctx.save_for_backward(weight)
+        ctx.like, ctx.shape, ctx.count, ctx.first = whole.shape, shape, count, first
+        ctx.set_materialize_grads(False)
+        handed_on = whole[:, :, whole.shape[2] - count :].clone()
+        return convolve(whole, weight, bias, shape), handed_on
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Gradients of the chunk and of the frames before it."""
+        of_output, of_handed_on = gradients
+        (weight,) = ctx.saved_tensors
+        count = ctx.count
+        if of_output is not None:
+            whole = input_gradient(of_output, ctx.like, weight, ctx.shape)
+        else:
+            assert of_handed_on is not None
+            whole = of_handed_on.new_zeros(ctx.like)
+        if of_handed_on is not None:
+            whole[:, :, whole.shape[2] - count :] += of_handed_on
+        edge, own = whole[:, :, :count], whole[:, :, count:]
+        if ctx.first:
+            own[:, :, :1] += edge.sum(2, keepdim=True)
+            return own, None, None, None, None
+        return own, edge, None, None, None
+
+
+def freeze_cogvideox(module: Any, way: Convolutions) -> None:
+    """Swap the arithmetic of one of CogVideoX's causal convolutions, if it is an ordinary one."""
+    shape = Shape.of(module.conv, way)
+    if module.pad_mode != "replicate" and module.time_kernel_size > 1 and shape.is_dense():
+        plain = module.forward
+        module.forward = partial(cogvideox_causal, module, shape, plain)
+
+
+def cogvideox_causal(
+    module: Any, shape: Shape, plain: Any, inputs: Tensor, conv_cache: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """One chunk, given and handing on the frames that the convolution remembers."""
+    if inputs.numel() * 2 > MOST_NUMBERS:
+        return plain(inputs, conv_cache)
+    weight, bias = module.conv.weight, module.conv.bias
+    x = fill_channels(inputs, weight.shape[1] - inputs.shape[1])
+    return CausalConvolution.apply(x, conv_cache, weight, bias, shape)  # pyright: ignore[reportReturnType]
+
+
+def downsample(module: Any, x: Tensor) -> Tensor:
+    """CogVideoX's halving: frames in pairs (but for an odd first one), then every other pixel."""
+    if module.compress_time and x.shape[2] > 1:
+        odd = x.shape[2] % 2
+        pairs = x[:, :, odd:].unflatten(2, (-1, 2)).mean(3)
+        x = torch.cat((x[:, :, :1], pairs), dim=2) if odd else pairs
+    x = nn.functional.pad(x, (0, 1, 0, 1))
+    pictures = module.conv(x.transpose(1, 2).flatten(0, 1))
+    return pictures.unflatten(0, (x.shape[0], -1)).transpose(1, 2)
+
+
+def freeze_wan(module: Any, way: Convolutions) -> None:
+    """Swap the arithmetic of one of Wan's causal convolutions."""
+    sides = (0, module._padding[2], module._padding[0])
+    shape = Shape(
+        tuple(module.stride), sides, tuple(module.dilation), module.groups, way
+    )  # fmt: skip
+    module.forward = partial(wan_causal, module, shape, module._padding[4])
+
+
+def wan_causal(
+    module: Any, shape: Shape, missing: int, x: Tensor, cache_x: Tensor | None = None
+) -> Tensor:
+    """A chunk after the frames it is given; what is missing of these is black."""
+    x = fill_channels(x, module.weight.shape[1] * module.groups - x.shape[1])
+    parts = [x]
+    if missing > 0 and cache_x is not None:
+        cache_x = fill_channels(cache_x.to(x.device), x.shape[1] - cache_x.shape[1])
+        parts.insert(0, cache_x)
+        missing -= cache_x.shape[2]
+    if missing > 0:
+        batch, channels, _, height, width = x.shape
+        parts.insert(0, x.new_zeros(batch, channels, missing, height, width))
+    whole = torch.cat(parts, dim=2) if len(parts) > 1 else x
+    return FrozenConvolution.apply(whole, module.weight, module.bias, shape)  # pyright: ignore[reportReturnType]
