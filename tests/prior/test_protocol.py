@@ -16,7 +16,7 @@ from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.schedulers import Schedule
 from akd.prior.large.settings import LargeSettings
 from akd.prior.protocol import Condition, VideoPrior
-from akd.prior.sample import sample_latents
+from akd.prior.sample import sample_latents, sample_videos
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
@@ -157,6 +157,24 @@ def test_a_gradient_runs_back_through_noise_but_not_the_network(case: Case) -> N
     noisy = case.prior.add_noise(latents, noise, t)
     assert noisy.requires_grad
     assert not case.prior.predict(noisy, t, [case.condition] * 2).requires_grad
+
+
+def test_videos_can_be_sampled(case: Case) -> None:
+    prior = case.prior
+    others = prior.condition("a man running", reference=case.condition.reference)
+
+    def sample(words: Condition, seed: int = 0) -> Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        return sample_videos(prior, [words], generator=generator, steps=3, scale=SCALE)
+
+    found = sample(case.condition)
+    assert found.shape == case.video.shape
+    assert float(found.min()) >= 0.0
+    assert float(found.max()) <= 1.0
+    assert float(found.std()) > 1e-3
+    assert torch.equal(found, sample(case.condition))
+    for other in (sample(case.condition, seed=1), sample(others)):
+        assert (other - found).abs().max() > 1e-4
 
 
 STEPS = torch.linspace(0.999, 0.05, 1000, dtype=torch.float64)

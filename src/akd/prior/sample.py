@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.prior.estimate import add_noise, implied_noise
@@ -52,3 +53,32 @@ def sample_latents(
         alpha, sigma = prior.signal(after.expand(rows))
         z = add_noise(clean, e, alpha=alpha, sigma=sigma)
     return clean
+
+
+@torch.no_grad()
+def draw_noise(prior: VideoPrior, rows: int, *, generator: torch.Generator) -> Tensor:
+    """Noise of the shape of the prior's latents, on its device; `generator` is on the CPU."""
+    grey = torch.full((1, prior.frames, prior.height, prior.width, 3), 0.5, device=prior.device)
+    shape = prior.encode(grey).shape[1:]
+    return torch.randn(rows, *shape, generator=generator).to(prior.device)
+
+
+@torch.no_grad()
+def sample_videos(
+    prior: VideoPrior,
+    conditions: Sequence[Condition],
+    *,
+    generator: torch.Generator,
+    steps: int = 40,
+    scale: float = 3.0,
+    rescale: float = 0.0,
+    bound: float | None = None,
+) -> Float[Tensor, "B T H W 3"]:
+    """Videos, sRGB 0..1, one a condition: see `sample_latents`."""
+    noise = draw_noise(prior, len(conditions), generator=generator)
+    clean = sample_latents(
+        prior, conditions, noise, steps=steps, scale=scale, rescale=rescale, bound=bound
+    )
+    # One at a time: a large model's decoder takes more memory than its network.
+    videos = [prior.decode(row[None]) for row in clean]
+    return torch.cat(videos).clamp(0.0, 1.0)
