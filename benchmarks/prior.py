@@ -478,11 +478,13 @@ def print_choices() -> None:
     for (_, x, _, weight, *_), choice in choices.items():
         back = "turned" in choice.milliseconds
         rows[back, x, weight] = choice
-    say(f"{len(choices)} sizes of convolutions; the slowest ones (ms, the fastest way first):")
+    took = sum(choice.seconds for choice in choices.values())
+    say(f"{len(choices)} sizes of convolutions, searched in {took:.1f} s; the slowest (ms, the "
+        f"fastest way first):")  # fmt: skip
     slowest = sorted(rows.items(), key=lambda row: -min(row[1].milliseconds.values(), default=0.0))
     for (back, x, weight), choice in slowest[:12]:
         times = sorted(choice.milliseconds.items(), key=lambda way: way[1])
-        told = ", ".join(f"{name} {took:.2f}" for name, took in times)
+        told = ", ".join(f"{name} {needed:.2f}" for name, needed in times)
         say(f"  {'back' if back else 'forward'} {list(x)} by {list(weight)}: {told}")
 
 

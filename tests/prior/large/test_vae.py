@@ -172,6 +172,14 @@ def test_every_way_is_a_way_of_its_own() -> None:
     ]  # fmt: skip
 
 
+class OnGpu(torch.Tensor):
+    """A tensor that says it is on a GPU."""
+
+    @property
+    def is_cuda(self) -> bool:
+        return True
+
+
 def test_the_fastest_way_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The choice itself, with a clock of its own in place of a GPU's."""
     from akd.prior.large import convolve
@@ -209,6 +217,15 @@ def test_the_fastest_way_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.milliseconds == {"direct": 3.0, "frames": 2.0}
     assert calls == ["direct"] * 3 + ["frames"] * 3 + ["none"]
     assert convolve.find_fastest({"direct": way("none", -1.0)}).way == "direct"
+    # On a tensor that says it is on a GPU: searched once, then remembered by size.
+    monkeypatch.setattr(convolve, "choices", {})
+    calls.clear()
+    on_gpu = torch.zeros(1, 2, 3).as_subclass(OnGpu)
+    shape = Shape((1,), (0,), (1,), way=Convolutions.FASTEST)
+    for _ in range(3):
+        convolve.run(ways, "direct", on_gpu, torch.zeros(1, 2, 3), shape)
+    assert calls == ["direct"] * 3 + ["frames"] * 3 + ["none"] + ["frames"] * 3
+    assert [choice.way for choice in convolve.choices.values()] == ["frames"]
 
 
 @pytest.mark.parametrize("kind", ["group", "channel"])

@@ -1,12 +1,13 @@
 """Convolutions with frozen weights: ways to compute them, and which one is the fastest.
 
 The gradient of the input of a convolution with stride one is itself a convolution, with the weights
-turned round: GPUs have better kernels for this than for the gradient as such. And a convolution
+turned round, whose kernels may be faster than those for the gradient as such. And a convolution
 over frames is one over pictures whose channels are those of neighbouring frames, side by side.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -163,10 +164,14 @@ class Choice:
 
     way: str
     milliseconds: dict[str, float]
+    seconds: float
+    """That it took to find out."""
 
 
 PLANS = 5
 """Of cuDNN's plans for a convolution, its most promising ones first, so many are tried."""
+PATIENCE = 45.0
+"""Seconds after which cuDNN's first plan is taken for every further size."""
 choices: dict[tuple, Choice] = {}
 """By what is convolved; filled as sizes come up."""
 
@@ -183,9 +188,11 @@ def run(ways: dict[str, Way], wish: str, x: Tensor, weight: Tensor, shape: Shape
 
 def find_fastest(ways: dict[str, Way]) -> Choice:
     """Try each way, cuDNN's own search on, and time it. One that fails is left out."""
-    cudnn = torch.backends.cudnn
+    cudnn: Any = torch.backends.cudnn
+    start = time.perf_counter()
     before = cudnn.benchmark, cudnn.benchmark_limit
-    cudnn.benchmark, cudnn.benchmark_limit = True, PLANS
+    patient = sum(choice.seconds for choice in choices.values()) < PATIENCE
+    cudnn.benchmark, cudnn.benchmark_limit = patient, PLANS
     times: dict[str, float] = {}
     try:
         for name, way in ways.items():
@@ -202,4 +209,5 @@ def find_fastest(ways: dict[str, Way]) -> Choice:
                 continue
     finally:
         cudnn.benchmark, cudnn.benchmark_limit = before
-    return Choice(min(times, key=lambda name: times[name]) if times else "direct", times)
+    best = min(times, key=lambda name: times[name]) if times else "direct"
+    return Choice(best, times, time.perf_counter() - start)
