@@ -12,6 +12,7 @@ from akd.commands.animate import Animate
 from akd.commands.cache import Cache
 from akd.commands.demo import Demo
 from akd.commands.errors import UsageError
+from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.ground import Ground
 from akd.commands.inspect import Inspect
@@ -25,6 +26,7 @@ from akd.commands.zoo import Zoo
 Command = (
     Annotated[Animate, tyro.conf.subcommand("animate")]
     | Annotated[Resume, tyro.conf.subcommand("resume")]
+    | Annotated[Eval, tyro.conf.subcommand("eval")]
     | Annotated[Inspect, tyro.conf.subcommand("inspect")]
     | Annotated[Rig, tyro.conf.subcommand("rig")]
     | Annotated[Skin, tyro.conf.subcommand("skin")]

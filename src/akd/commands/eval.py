@@ -1,0 +1,270 @@
+"""`akd eval`: motions measured and shown side by side, judged by people and by VideoPhy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from akd.commands.errors import UsageError, input_file
+
+if TYPE_CHECKING:
+    from akd.commands.entries import Entry
+    from akd.export.blind import Pair
+    from akd.metrics.motion import MotionMetrics
+    from akd.metrics.recognise.recogniser import Recogniser
+    from akd.metrics.videophy import VideoPhyScore
+    from akd.scene.settings import SceneSettings
+
+
+@dataclass(frozen=True)
+class Eval:
+    """Measure motions and show them side by side: a table, and a page with their videos.
+
+    With --blind, asks people which of two videos is better, as the paper does. With --videophy,
+    writes the list that VideoPhy's scripts take; --videophy-scores reads back what they found.
+    """
+
+    given: tyro.conf.Positional[tuple[str, ...]]
+    """Folders that `akd animate` wrote, files with clips, or single clips as FILE:CLIP."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("out/eval")
+    """Folder to write to."""
+    blind: bool = False
+    """Serve the A/B page to people and save their votes to votes.jsonl, until Ctrl-C."""
+    grounded: bool = False
+    """For people and VideoPhy, take the grounded motions in place of the distilled ones."""
+    host: str = "127.0.0.1"
+    """Where the A/B page is served; 0.0.0.0 lets others in."""
+    port: int = 8765
+    serve: bool = True
+    """With --no-serve, only write the A/B page, and count the votes that are there."""
+    videophy: Path | None = None
+    """CSV file to write for VideoPhy; its videos, filmed without the ground, go beside it."""
+    videophy_scores: tuple[Path, ...] = ()
+    """Files that VideoPhy's entailment_inference.py wrote."""
+    weights: Path | None = None
+    """Folder of the recognisers; those of the package if left out."""
+    seed: int = 0
+    """Of the order and the sides of the pairs."""
+
+    def run(self) -> None:
+        """Measure, write, ask."""
+        if not self.given:
+            raise UsageError("give at least one folder or file")
+        from akd.commands import recognisers
+        from akd.commands.entries import load_entries
+
+        entries = load_entries(list(self.given))
+        scores = self._scores(entries)
+        recogniser = recognisers.find_recogniser("b", self.weights)
+        metrics = {entry.name: _measure(entry, recogniser) for entry in entries}
+        print(_table(metrics, scores))
+        self.out.mkdir(parents=True, exist_ok=True)
+        videos = {entry.name: self._video(entry) for entry in entries}
+        self._write(entries, metrics, scores, videos)
+        if self.videophy is not None:
+            self._list_for_videophy(entries)
+        if self.blind:
+            self._ask(entries, videos)
+
+    def _video(self, entry: Entry) -> Path | None:
+        """The entry's own video, else one filmed now."""
+        if entry.video is not None or entry.character.mesh is None:
+            return entry.video
+        return _film(entry, self.out / f"{entry.file_name}.mp4", None)
+
+    def _write(
+        self,
+        entries: list[Entry],
+        metrics: dict[str, MotionMetrics],
+        scores: dict[str, VideoPhyScore],
+        videos: dict[str, Path | None],
+    ) -> None:
+        """`index.html` and `metrics.json`."""
+        from akd.export.atomic import write_whole
+        from akd.export.metric_rows import metric_rows
+        from akd.export.page import page, table, video, write_page
+
+        values = {
+            entry.name: {
+                "prompt": entry.prompt,
+                **metrics[entry.name].to_json(),
+                **({"videophy": asdict(scores[entry.name])} if entry.name in scores else {}),
+            }
+            for entry in entries
+        }
+        with write_whole(self.out / "metrics.json") as file:
+            file.write((json.dumps(values, indent=2) + "\n").encode())
+        shown = []
+        for entry in entries:
+            path = videos[entry.name]
+            if path is not None:
+                caption = f"{entry.name}: {entry.prompt}. {metrics[entry.name].verdict}"
+                shown.append(video(path, caption))
+        head, rows = metric_rows(metrics)
+        if scores:
+            rows += _videophy_rows(list(metrics), scores)
+        body = f'<h1>Side by side</h1><div class="side">{"".join(shown)}</div>'
+        write_page(
+            self.out / "index.html", page("akd eval", f"{body}<h2>Metrics</h2>{table(head, rows)}")
+        )
+        print(f"{self.out / 'index.html'}: videos side by side")
+
+    def _chosen(self, entries: list[Entry]) -> list[Entry]:
+        """For people and VideoPhy: grounded motions or not, but not both of one run."""
+        chosen = [e for e in entries if e.is_grounded == self.grounded or e.video is None]
+        return [e for e in chosen if e.character.mesh is not None]
+
+    def _list_for_videophy(self, entries: list[Entry]) -> None:
+        from akd.export.atomic import write_whole
+        from akd.metrics.videophy import list_text
+        from akd.scene.settings import SceneSettings
+
+        assert self.videophy is not None
+        folder = self.videophy.parent / f"{self.videophy.stem}_videos"
+        folder.mkdir(parents=True, exist_ok=True)
+        plain = SceneSettings(ground=None, shadow=None, hide_below_ground=False)
+        listed = {
+            _film(entry, folder / f"{entry.file_name}.mp4", plain): entry.prompt
+            for entry in self._chosen(entries)
+        }
+        with write_whole(self.videophy) as file:
+            file.write(list_text(listed).encode())
+        print(f"{self.videophy}: {len(listed)} videos for VideoPhy's utils/prepare_data.py")
+
+    def _scores(self, entries: list[Entry]) -> dict[str, VideoPhyScore]:
+        """VideoPhy's scores by entry: its videos are named after them."""
+        from akd.metrics.videophy import read_scores
+
+        if not self.videophy_scores:
+            return {}
+        try:
+            found = read_scores([input_file(path) for path in self.videophy_scores])
+        except (ValueError, UnicodeDecodeError) as error:
+            raise UsageError(str(error)) from None
+        by_file = {Path(video).stem: score for video, score in found.items()}
+        scores = {e.name: by_file[e.file_name] for e in entries if e.file_name in by_file}
+        if not scores:
+            raise UsageError(
+                f"{self.videophy_scores[0]}: holds no score of any of the motions given"
+            )
+        return scores
+
+    def _ask(self, entries: list[Entry], videos: dict[str, Path | None]) -> None:
+        """Serve the A/B page until Ctrl-C, then count."""
+        from akd.commands.blind_server import BlindServer
+        from akd.export.atomic import write_whole
+        from akd.export.blind import blind_page, make_pairs
+        from akd.export.page import write_page
+
+        chosen = self._chosen(entries)
+        pairs = make_pairs({e.name: e.prompt for e in chosen}, seed=self.seed)
+        if not pairs:
+            raise UsageError("--blind needs two motions with the same prompt")
+        text = blind_page(pairs, {n: p for n, p in videos.items() if p is not None})
+        write_page(self.out / "blind.html", text)
+        key = {"seed": self.seed, "pairs": [asdict(pair) for pair in pairs]}
+        self._check_key(key)
+        with write_whole(self.out / "blind_key.json") as file:
+            file.write((json.dumps(key, indent=2) + "\n").encode())
+        votes = self.out / "votes.jsonl"
+        if self.serve:
+            with BlindServer(text, pairs, votes, host=self.host, port=self.port) as server:
+                print(f"{len(pairs)} pairs at {server.address}; Ctrl-C ends and counts", flush=True)
+                try:
+                    server.serve_forever()
+                except KeyboardInterrupt:
+                    print()
+        print(_tally(votes, pairs, {e.name: e.method for e in chosen}))
+
+    def _check_key(self, key: dict[str, object]) -> None:
+        """Votes that are there must be of the same pairs on the same sides."""
+        path, votes = self.out / "blind_key.json", self.out / "votes.jsonl"
+        if not votes.exists() or not path.exists():
+            return
+        if json.loads(path.read_text("utf-8")) != json.loads(json.dumps(key)):
+            raise UsageError(
+                f"{votes}: holds votes on other pairs; choose another folder with --out"
+            )
+
+
+def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
+    """Metrics, and what the recogniser sees."""
+    from akd.metrics.action import score_action
+    from akd.metrics.motion import measure
+    from akd.prior.tiny.vocabulary import NONE, read_prompt
+
+    found = measure(entry.character, entry.rig, entry.motion)
+    if recogniser is None or entry.character.mesh is None:
+        return found
+    try:
+        action = read_prompt(entry.prompt).action
+    except ValueError:  # words that the recogniser has none for
+        action = NONE
+    asked = None if action == NONE else action
+    return found.with_action(score_action(recogniser, entry.character, entry.motion, asked))
+
+
+def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:
+    from akd.results import film_motion
+
+    return film_motion(entry.character, entry.motion, settings=settings).write_mp4(path)
+
+
+def _table(metrics: dict[str, MotionMetrics], scores: dict[str, VideoPhyScore]) -> str:
+    """One motion a line, for terminals."""
+    head = ["", "score", "travel", "swing", "contact", "skate", "l/r", "depth", "tilt", "rough",
+            "action", *(["SA", "PC"] if scores else []), "verdict"]  # fmt: skip
+    rows = [head]
+    for name, m in metrics.items():
+        action = "" if m.action is None else m.action.said
+        if m.action is not None and m.action.probability is not None:
+            action = f"{m.action.asked} {m.action.probability:.2f}"
+        row = [
+            name, f"{m.score:.2f}", f"{m.travel:.2f}", f"{m.foot_travel:.2f}",
+            f"{min(m.contact):.0%}" if m.contact else "-",
+            f"{max(m.skate):.0%}" if m.skate else "-",
+            f"{max(m.alternation):.2f}" if m.alternation else "-",
+            f"{m.penetration:.1%}", f"{m.tilt:.0f}", f"{m.roughness:.2f}", action,
+        ]  # fmt: skip
+        if scores:
+            row += [line[1] for line in _videophy_rows([name], scores)]
+        rows.append([*row, m.verdict.split(":")[0]])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _videophy_rows(names: list[str], scores: dict[str, VideoPhyScore]) -> list[list[str]]:
+    def shown(value: float | None) -> str:
+        return "-" if value is None else f"{value:.2f}"
+
+    found = [scores.get(name) for name in names]
+    return [
+        ["VideoPhy SA", *(shown(s and s.adherence) for s in found)],
+        ["VideoPhy PC", *(shown(s and s.commonsense) for s in found)],
+    ]
+
+
+def _tally(votes: Path, pairs: list[Pair], methods: dict[str, str]) -> str:
+    from akd.export.blind import read_votes, tally
+
+    if not votes.exists():
+        return "no votes yet"
+    try:
+        found = read_votes(votes)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    people = len({vote.person for vote in found})
+    lines = [f"{votes}: {people} {'person' if people == 1 else 'people'}"]
+    for question, counts in tally(found, pairs, methods).items():
+        shares = ", ".join(
+            f"{m} {won}/{all_} ({won / all_:.0%})" for m, (won, all_) in counts.items()
+        )
+        lines.append(f"{question.replace('_', ' '):<15} {shares}")
+    return "\n".join(lines)

@@ -1,0 +1,66 @@
+"""Presets: what the paper gives, and single settings changed by name."""
+
+import pytest
+
+from akd.distill.settings import DistillSettings
+from akd.presets import PAPER, PRESETS, find_preset, with_values
+
+
+def test_the_tiny_preset_is_the_default():
+    assert find_preset("tiny") == DistillSettings()
+
+
+def test_the_paper_preset_holds_what_the_supplement_gives():
+    score, losses = PAPER.score, PAPER.losses
+    assert (score.earliest, score.latest, score.latest_in_the_end) == (0.02, 0.98, 0.5)
+    assert score.guidance == 100.0
+    assert PAPER.iterations == 10_000
+    assert PAPER.unknowns.knots == 0
+    assert not PAPER.unknowns.bounded
+    assert PAPER.warm_start.samples == 0
+    # The weights keep their proportion, and their size against a sum over CogVideoX's latents.
+    assert losses.ground / losses.smooth == pytest.approx(1e7 / 2e5)
+    latents = 13 * 16 * 60 * 90
+    assert losses.smooth * latents * 100 == pytest.approx(2e5)
+
+
+def test_fast_is_far_shorter_than_paper_and_needs_no_more_unknowns():
+    assert PRESETS["fast"].iterations <= PAPER.iterations / 10
+    assert 0 < PRESETS["fast"].unknowns.knots < 16
+
+
+def test_single_settings_are_changed_by_name_and_kind():
+    made = with_values(
+        PRESETS["tiny"],
+        ["score.guidance=7", "warm_start.samples=0", "unknowns.periodic=true", "iterations=9",
+         "unknowns.speed=1.5"],
+    )  # fmt: skip
+    assert made.score.guidance == 7.0
+    assert made.warm_start.samples == 0
+    assert made.unknowns.periodic is True
+    assert made.iterations == 9
+    assert made.unknowns.speed == 1.5
+    assert with_values(made, ["unknowns.speed=none"]).unknowns.speed is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("score", "--set takes name=value"),
+        ("score=3", "--set score: must name one setting"),
+        ("score.guidance.more=3", "--set score.guidance.more: must name one setting"),
+        ("scores.guidance=3", "--set scores.guidance: there is no such setting; there are iter"),
+        ("iterations=many", "--set iterations: must be int, got 'many'"),
+        ("unknowns.periodic=7", "--set unknowns.periodic: must be bool, got '7'"),
+        ("unknowns.speed=fast", "--set unknowns.speed: must be float or none, got 'fast'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(text, message):
+    with pytest.raises(ValueError, match="--set") as error:
+        with_values(PRESETS["tiny"], [text])
+    assert str(error.value).startswith(message)
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(ValueError, match="preset must be one of tiny, paper, fast; got 'huge'"):
+        find_preset("huge")
