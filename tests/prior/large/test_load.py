@@ -284,7 +284,7 @@ def test_the_catalogue() -> None:
 
 def test_presets() -> None:
     assert FAST.recompute is Recompute.NOTHING
-    assert LEAN.recompute is Recompute.CHUNKS
+    assert LEAN.recompute is Recompute.BLOCKS
     assert LEAN.caches_on_cpu
     assert FAST.tiny_encoder is LEAN.tiny_encoder is None
 

@@ -73,36 +73,52 @@ def test_recomputation_changes_no_bit(family: str) -> None:
 def test_frozen_layers_give_the_same(family: str, channels_last: bool, way: Convolutions) -> None:
     vae = autoencoder(family).double().requires_grad_(False)
     wanted, slope = with_gradient(lambda x: encode_moments(vae, x, PLAIN), video())
-    frozen = copy.deepcopy(vae)
     fused = "eager" if channels_last else ""
-    freeze(frozen.encoder, fused=fused, channels_last=channels_last, convolutions=way)
     for recompute in Recompute:
-        settings = LargeSettings(recompute=recompute)
-        found, gradient = with_gradient(lambda x, s=settings: encode_moments(frozen, x, s), video())
+        frozen = copy.deepcopy(vae)
+        blocks = recompute is Recompute.BLOCKS
+        freeze(frozen.encoder, fused=fused, channels_last=channels_last, convolutions=way,
+               blocks=blocks)  # fmt: skip
+        found, gradient = with_gradient(
+            lambda x, v=frozen, r=recompute: encode_moments(v, x, LargeSettings(recompute=r)),
+            video(),
+        )
         torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
         torch.testing.assert_close(gradient, slope, rtol=1e-8, atol=1e-10 * slope.abs().max())
 
 
+def kept_by(vae) -> int:
+    """Numbers that encoding keeps for its gradient."""
+    seen: dict[int, int] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        seen[tensor.data_ptr()] = tensor.numel()
+        return tensor
+
+    pixels = video().float().requires_grad_()
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+        held = encode_moments(vae, pixels, PLAIN)
+    weights = {p.data_ptr() for p in vae.parameters()}
+    del held
+    return sum(size for place, size in seen.items() if place not in weights)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_frozen_layers_keep_less(family: str) -> None:
-    def kept(vae) -> int:
-        seen: dict[int, int] = {}
-
-        def note(tensor: Tensor) -> Tensor:
-            seen[tensor.data_ptr()] = tensor.numel()
-            return tensor
-
-        pixels = video().float().requires_grad_()
-        with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
-            held = encode_moments(vae, pixels, PLAIN)
-        weights = {p.data_ptr() for p in vae.parameters()}
-        del held
-        return sum(size for place, size in seen.items() if place not in weights)
-
     vae = autoencoder(family).requires_grad_(False)
-    before = kept(vae)
+    before = kept_by(vae)
     freeze(vae.encoder)
-    assert kept(vae) < 0.75 * before
+    assert kept_by(vae) < 0.75 * before
+
+
+def test_recomputed_blocks_keep_less() -> None:
+    vae = autoencoder("cogvideox").requires_grad_(False)
+    freeze(vae.encoder)
+    before = kept_by(vae)
+    freeze(vae.encoder, blocks=True)
+    assert kept_by(vae) < 0.75 * before
+    freeze(vae.encoder)
+    assert kept_by(vae) == before
 
 
 CONVOLUTIONS = {

@@ -9,6 +9,7 @@ gradients are the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -84,6 +85,69 @@ def cogvideox_causal(
     weight, bias = module.conv.weight, module.conv.bias
     x = fill_channels(inputs, weight.shape[1] - inputs.shape[1])
     return CausalConvolution.apply(x, conv_cache, weight, bias, shape)  # pyright: ignore[reportReturnType]
+
+
+class RecomputedBlock(torch.autograd.Function):
+    """A function of several tensors that keeps these alone, and is worked out again."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, function: Callable[..., tuple[Tensor, ...]], *given: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        """function(*given)."""
+        ctx.save_for_backward(*given)
+        ctx.function = function
+        ctx.set_materialize_grads(False)
+        with torch.no_grad():
+            return function(*given)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Gradients of what was given."""
+        given: list[Any] = [None if one is None else one.detach() for one in ctx.saved_tensors]
+        wanted = [i for i, need in enumerate(ctx.needs_input_grad[1:]) if need]
+        for i in wanted:
+            given[i].requires_grad_()
+        with torch.enable_grad():
+            results = ctx.function(*given)
+        pairs = [(r, g) for r, g in zip(results, gradients, strict=True) if g is not None]
+        found = torch.autograd.grad(
+            [result for result, _ in pairs], [given[i] for i in wanted],
+            [gradient for _, gradient in pairs], allow_unused=True,
+        )  # fmt: skip
+        all_of_them: list[Tensor | None] = [None] * len(given)
+        for i, gradient in zip(wanted, found, strict=True):
+            all_of_them[i] = gradient
+        return None, *all_of_them
+
+
+def recompute_block(module: Any, *, again: bool) -> None:
+    """Make one of CogVideoX's residual blocks keep nothing but what goes into it, or as it was."""
+    if module.in_channels != module.out_channels and module.use_conv_shortcut:
+        return  # its shortcut hands frames on as well; no published model has one
+    if not hasattr(module, "plain_forward"):
+        module.plain_forward = module.forward
+    module.is_recomputed = again
+    module.forward = (
+        partial(recomputed_block, module.plain_forward) if again else module.plain_forward
+    )
+
+
+def recomputed_block(
+    plain: Any, inputs: Tensor, temb: Any = None, zq: Any = None, conv_cache: Any = None
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """A residual block of CogVideoX's encoder, which has neither `temb` nor `zq`."""
+    assert temb is None
+    assert zq is None
+    names = ("conv1", "conv2")
+
+    def run(x: Tensor, *caches: Tensor | None) -> tuple[Tensor, ...]:
+        output, handed_on = plain(x, None, None, dict(zip(names, caches, strict=True)))
+        return output, *(handed_on[name] for name in names)
+
+    given = [None if conv_cache is None else conv_cache.get(name) for name in names]
+    output, *handed_on = RecomputedBlock.apply(run, inputs, *given)  # pyright: ignore[reportGeneralTypeIssues]
+    return output, dict(zip(names, handed_on, strict=True))
 
 
 def downsample(module: Any, x: Tensor) -> Tensor:

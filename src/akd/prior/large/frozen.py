@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from akd.prior.large.causal import downsample, freeze_cogvideox, freeze_wan
+from akd.prior.large.causal import downsample, freeze_cogvideox, freeze_wan, recompute_block
 from akd.prior.large.convolve import FrozenConvolution, Shape, fill_channels
 from akd.prior.large.fused import ChannelNormSilu, GroupNormSilu
 from akd.prior.large.settings import Convolutions
@@ -78,10 +78,12 @@ def freeze(
     fused: str = "",
     channels_last: bool = False,
     convolutions: Convolutions = Convolutions.PLAIN,
+    blocks: bool = False,
 ) -> None:
     """Make the convolutions and the norms with SiLU of a video encoder frozen, in place.
 
-    `fused` is how norms are worked out: see `NormAct`.
+    `fused` is how norms are worked out: see `NormAct`; `blocks` asks for residual blocks that are
+    worked out again on the way back.
     """
     encoder.requires_grad_(False)
     for module in list(encoder.modules()):
@@ -91,6 +93,8 @@ def freeze(
         match type(module).__name__:
             case "CogVideoXCausalConv3d":
                 freeze_cogvideox(module, convolutions)
+            case "CogVideoXResnetBlock3D":
+                recompute_block(module, again=blocks)
             case "CogVideoXDownsample3D":
                 module.forward = partial(downsample, module)  # pyright: ignore[reportAttributeAccessIssue]
             case "WanCausalConv3d":

@@ -13,7 +13,7 @@ from akd.prior.large.frozen import freeze
 from akd.prior.large.plan import Plan, motion_folder, plan_prior
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.quantise import blocks_of, quantise
-from akd.prior.large.settings import LargeSettings
+from akd.prior.large.settings import LargeSettings, Recompute
 from akd.prior.large.taehv import load_tiny_encoder
 
 
@@ -120,5 +120,6 @@ def prepare_autoencoder(vae: Any, settings: LargeSettings) -> Any:
             fused=fused,
             channels_last=settings.channels_last,
             convolutions=settings.convolutions,
+            blocks=settings.recompute is Recompute.BLOCKS,
         )
     return vae

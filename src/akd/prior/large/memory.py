@@ -92,7 +92,7 @@ def empty_module(folder: PipelineFolder, name: str) -> Any:
 def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[int, int]:
     """Bytes kept between forward and backward, and bytes at the fullest moment."""
     if settings.frozen_kernels:
-        freeze(vae.encoder)
+        freeze(vae.encoder, blocks=settings.recompute is Recompute.BLOCKS)
     dtype = next(vae.parameters()).dtype
     video = torch.empty(1, 3, size.frames, size.height, size.width, device="meta", dtype=dtype)
     pixels = patched(vae, video)
@@ -123,12 +123,15 @@ def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[i
     inputs = 2 * pixels.nbytes
     # A layer at work holds its input, its output, both with their past, and a gradient.
     working = 5 * widest
+    if any(getattr(module, "is_recomputed", False) for module in vae.encoder.modules()):
+        # The block that is worked out again keeps what goes into its two norms.
+        working += 2 * widest
     match settings.recompute:
         case Recompute.NOTHING:
             share = lengths[chosen] / size.frames
             kept = int(graph / share) + inputs
             return kept, kept + working
-        case Recompute.CHUNKS:
+        case Recompute.CHUNKS | Recompute.BLOCKS:
             boundaries = 0 if settings.caches_on_cpu else len(chunks) - 1
             kept = boundaries * passed_on + inputs
             return kept, kept + graph + 2 * passed_on + working

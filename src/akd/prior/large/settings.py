@@ -27,6 +27,9 @@ class Recompute(StrEnum):
     """Fastest; every layer's input is kept."""
     CHUNKS = "chunks"
     """Between chunks of frames only the convolutions' caches are kept."""
+    BLOCKS = "blocks"
+    """The same, and of a chunk that is worked out again only what goes into residual blocks, which
+    are worked out once more (CogVideoX; as `chunks` for others)."""
 
 
 class Convolutions(StrEnum):
@@ -93,7 +96,7 @@ FAST = LargeSettings(
 
 LEAN = LargeSettings(
     weights=Weights.FP8,
-    recompute=Recompute.CHUNKS,
+    recompute=Recompute.BLOCKS,
     caches_on_cpu=True,
     channels_last=True,
     convolutions=Convolutions.TURNED,

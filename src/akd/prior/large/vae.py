@@ -35,7 +35,7 @@ def encode_moments(
         step,
         pixels,
         chunks,
-        recompute=settings.recompute is Recompute.CHUNKS,
+        recompute=settings.recompute is not Recompute.NOTHING,
         caches_on_cpu=settings.caches_on_cpu,
     )
     quantised = getattr(vae, "quant_conv", None)
