@@ -18,6 +18,7 @@ from akd.metrics import judge
 from akd.metrics.action import ActionScore
 from akd.metrics.feet import FootTrack, track_feet
 from akd.metrics.shape import mesh_edges, shape_change
+from akd.metrics.skate import skate_speed
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
@@ -48,7 +49,7 @@ class MotionMetrics:
     contact: tuple[float, ...]
     """Fraction of the time that each foot touches the ground."""
     skate: tuple[float, ...]
-    """Mean speed of each foot while it touches, as a fraction of the body's speed."""
+    """Mean horizontal speed of each foot's points near the ground, as a fraction of the body's."""
     penetration: float
     """Depth of the lowest point of the body under the ground at worst, in body heights."""
     float_: float
@@ -144,15 +145,10 @@ def _in_body(offset: Float[Tensor, "T 3"], heading: Float[Tensor, "T 4"]) -> Flo
 
 
 def _skate(foot: FootTrack, height: float, speed: float) -> float:
-    """Mean horizontal speed of the touching points over the body's speed, or over one body height a
-    second where the body hardly travels."""
-    if len(foot.sole) < 2:
-        return 0.0
-    velocity = (foot.sole[1:] - foot.sole[:-1])[..., [0, 2]].norm(dim=-1) * FPS
-    touching = (foot.sole[1:, :, 1] < CONTACT * height) & (foot.sole[:-1, :, 1] < CONTACT * height)
-    if not bool(touching.any()):
-        return 0.0
-    return float(velocity[touching].mean()) / max(speed, 0.1 * height)
+    """Skate over the body's speed, or over a tenth of a body height a second where the body hardly
+    travels."""
+    slid = skate_speed(foot.sole, fps=FPS, touch=CONTACT * height)
+    return slid / max(speed, 0.1 * height)
 
 
 def _penetration(character: Character, world: Float[Tensor, "T J 4 4"]) -> float:

@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.metrics.skate import skate_speed
 from akd.physics.body import Body, place
-from akd.physics.tracking import Reference
+from akd.physics.reference import Reference
 
 TOUCH = 0.015
 """A corner nearer to the ground than this share of body height touches it."""
@@ -39,11 +40,7 @@ def assess(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> GroundCont
     lowest = corners[..., 1].flatten(1).amin(1) / body.height
     soles = corners[:, feet if bool(feet.any()) else slice(None)].flatten(1, 2)
     touching = soles[..., 1] < TOUCH * body.height
-    near = (1.0 - soles[..., 1] / (TOUCH * body.height)).clamp(0.0, 1.0)
-    weight = torch.minimum(near[1:], near[:-1])
-    moved = (soles[1:] - soles[:-1])[..., [0, 2]].norm(dim=-1)
-    speed = moved * motion.fps / body.height
-    skate = float((weight * speed).sum() / weight.sum().clamp_min(1e-9))
+    skate = skate_speed(soles, fps=motion.fps, touch=TOUCH * body.height) / body.height
     return GroundContact(
         skate=skate,
         contact=float(touching.any(1).double().mean()),
@@ -64,14 +61,15 @@ def implied_travel(
     placement = place(body, motion.position, motion.rotation, motion.angles)
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
     soles = placement.points(body, body.corners)[:, chosen].flatten(1, 2)
-    floor = soles[..., 1].amin(1).quantile(0.25)
-    low = soles[..., 1] - floor < TOUCH * body.height
-    steps = soles[1:] - soles[:-1]
-    level = steps[..., 1].abs() < 0.5 * TOUCH * body.height
-    stance = low[1:] & low[:-1] & level
+    floor = soles[..., 1].amin(1)
+    # Runs fly for half of the time at most; what is lowest in the other half carries the body.
+    carries = floor <= floor.median()
+    low = (soles[..., 1] - floor[:, None] < TOUCH * body.height) & carries[:, None]
+    stance = low[1:] & low[:-1]
     if int(stance.sum()) < 4:
         return None
-    velocity = -(steps[stance] * motion.fps).median(0).values
+    steps = (soles[1:] - soles[:-1])[stance] * motion.fps
+    velocity = -steps.median(0).values
     velocity = velocity * velocity.new_tensor((1.0, 0.0, 1.0))
     duration = (len(motion.position) - 1) / motion.fps
     wanted = float(velocity.norm()) * duration

@@ -11,7 +11,7 @@ from torch import Tensor
 from akd.math import davenport, quaternion
 from akd.physics.body import Body, State
 from akd.physics.forces import root_angles
-from akd.physics.tracking import Reference
+from akd.physics.reference import Reference
 from akd.rig.control import ROOT, ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.roles import Part

@@ -14,9 +14,10 @@ from torch import Tensor
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.reference import Reference, starts_apart
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
-from akd.physics.tracking import MakeSimulator, Progress, Reference, Tracking, track
+from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
 
@@ -32,8 +33,12 @@ class Grounded:
     tracking: Tracking
     travel: Float[Tensor, "3"] | None
     """Velocity (m/s) that was given to a clip that walked on the spot."""
+    clip: Reference
+    """The clip at the result's frame rate, with its travel, where it was above the ground."""
+    first_left_out: bool
+    """The clip's first frame was no part of its motion (a T-pose), and is not in the result."""
     before: GroundContact
-    """The motion that was tracked (with its travel), before it was moved to the ground."""
+    """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
 
     def summary(self) -> dict[str, object]:
@@ -44,6 +49,8 @@ class Grounded:
             "after": asdict(self.after),
             "tracking_error": self.tracking.error,
             "lift": self.tracking.lift,
+            "stance": self.stance_shares(),
+            "first_frame_left_out": self.first_left_out,
             "travel": None if self.travel is None else self.travel.tolist(),
             "joint_work": float(work),
             "help_work": float(help_work),
@@ -56,6 +63,12 @@ class Grounded:
             "mass": self.character.body.mass,
             "height": self.character.body.height,
         }
+
+    def stance_shares(self) -> dict[str, float]:
+        """Share of the time that each foot was found to stand in the clip, by name."""
+        shares = self.tracking.stance.double().mean(0)
+        names = self.character.body.names
+        return {names[i]: float(shares[i]) for i in self.character.feet.nonzero().flatten()}
 
     def save(self, folder: Path | str) -> None:
         """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
@@ -92,16 +105,21 @@ def ground(
         progress: Called with iteration, number of iterations and loss.
     """
     character = build_body(rig, mesh)
+    check_feet(character)
     body = character.body
     frames = motion.resample(fps)
+    apart = starts_apart(body, character.reference(rig.from_pose(frames.pose), fps))
+    if apart:
+        later = frames.sample(frames.times[1:])
+        frames = replace(later, times=later.times - later.times[0])
     pose = rig.from_pose(frames.pose)
     reference = character.reference(pose, fps)
     velocity = implied_travel(body, character.feet, reference) if travel else None
     if velocity is not None:
         reference = add_travel(reference, velocity)
     tracking = track(
-        body, reference, settings=settings, world=world, make_simulator=make_simulator,
-        progress=progress,
+        body, reference, feet=character.feet, settings=settings, world=world,
+        make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
     made = Reference(
         tracking.states.position, tracking.states.rotation, tracking.states.angles, fps
@@ -113,9 +131,24 @@ def ground(
         character=character,
         tracking=tracking,
         travel=velocity,
+        clip=reference,
+        first_left_out=apart,
         before=assess(body, character.feet, reference),
         after=assess(body, character.feet, made),
     )
+
+
+def check_feet(character: CharacterBody) -> None:
+    """Refuse a body whose legs do not reach the ground while its arms or its trunk do: it lies, or
+    the file's up axis is another."""
+    roles = dict(zip((str(role) for role in character.rig.roles), character.rig.roles, strict=True))
+    legs = {name for name, role in roles.items() if role.limb is not None and role.limb.is_leg}
+    standing = [character.body.names[i] for i in character.feet.nonzero().flatten()]
+    if legs and standing and not legs & set(standing):
+        raise ValueError(
+            f"no leg stands on the ground in the neutral pose, but {', '.join(standing)} does: the "
+            "character lies, or another axis points up (--up)"
+        )
 
 
 def take_travel_out(grounded: Grounded) -> ControlPose:

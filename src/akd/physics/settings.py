@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class SimulatorSettings:
     """What the simulated world is made of."""
 
-    stiffness: float = 1.0
+    stiffness: float = 2.0
     """k_e of every joint, in m g h a radian."""
     damping: float = 0.1
     """k_d of every joint, in k_e sqrt(h / g)."""
@@ -55,7 +55,7 @@ class TrackingSettings:
 
     iterations: int = 200
     """Steps of the optimiser."""
-    knots_per_second: float = 16.0
+    knots_per_second: float = 24.0
     """Control knots of the spline that gives the targets, a second of the clip."""
     learning_rate: float = 0.03
     """Adam's, on the control knots, radians."""
@@ -63,6 +63,12 @@ class TrackingSettings:
     """Adam's, on the initial velocity, in body units."""
     smoothness: float = 0.2
     """Weight of the mean absolute second difference of the controls (lambda_3 of the paper)."""
+    plant: bool = True
+    """Make the feet that stand keep their place in the motion to follow."""
+    clearance: float = 0.03
+    """How high over the ground a foot is to swing, in h."""
+    footing: float = 3.0
+    """Weight of what standing soles slide and hover, against the parts' distances."""
     grow: float = 0.5
     """Share of the iterations over which the clip is taken in from its beginning; 0 for all of it
     from the first."""

@@ -11,38 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.math import quaternion, spline
 from akd.physics.body import Body, Placement, State, lowest, place
+from akd.physics.footing import find_soles, find_stance, plant_feet
 from akd.physics.forces import Forces, measure_forces
-from akd.physics.parameters import GRAVITY, Parameters, scale_parameters
+from akd.physics.parameters import Parameters, scale_parameters
+from akd.physics.reference import Reference, stand_on_ground
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import Simulator, WarpSimulator
+from akd.physics.units import BodyUnits
 
 Progress = Callable[[int, int, float], None]
 """Called with the iteration, their number and the loss."""
 MakeSimulator = Callable[[Body, Parameters], Simulator]
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The motion to follow, at a fixed frame rate."""
-
-    position: Float[Tensor, "F 3"]
-    """World position of the root's pivot, metres."""
-    rotation: Float[Tensor, "F 4"]
-    """Of the root from the neutral pose, wxyz."""
-    angles: Float[Tensor, "F D 3"]
-    """Joint coordinates, radians, continuous."""
-    fps: float
-
-    def __post_init__(self) -> None:
-        if len(self.position) < 2:
-            raise ValueError(f"a motion to track needs at least 2 frames, got {len(self.position)}")
-        if not self.fps > 0:
-            raise ValueError(f"fps must be above zero, got {self.fps}")
 
 
 @dataclass(frozen=True)
@@ -60,14 +44,18 @@ class Tracking:
     forces: Forces
     """During every substep."""
     parameters: Parameters
+    given: Reference
+    """The motion given, lowered or raised on to the ground."""
     reference: Reference
-    """What was followed: the motion given, lowered or raised on to the ground."""
+    """What was followed: the same with its standing feet at rest."""
+    stance: Bool[Tensor, "F B"]
+    """When each part stands in it; nowhere where no feet were named."""
     lift: float
     """By how much it was raised, metres."""
     losses: tuple[float, ...]
     """Of every iteration, in body units."""
     error: float
-    """Mean distance of the parts' centres from the reference, as a share of body height."""
+    """Mean distance of the parts' centres from the motion given, as a share of body height."""
     retries: int
     """How often the run diverged and was begun again with a smaller step."""
     failed: bool
@@ -78,6 +66,7 @@ def track(
     body: Body,
     reference: Reference,
     *,
+    feet: Bool[Tensor, "B"] | None = None,
     settings: TrackingSettings | None = None,
     world: SimulatorSettings | None = None,
     make_simulator: MakeSimulator = WarpSimulator,
@@ -85,23 +74,29 @@ def track(
 ) -> Tracking:
     """Find joint targets and an initial velocity under which the body follows a motion.
 
-    The motion is first moved up or down so that it stands on the ground (all frames alike). A run
-    that diverges is begun again with half the substep; what was best so far is kept.
+    The motion is first moved up or down so that it stands on the ground (all frames alike), and
+    the feet that stand in it are made to keep their place, where the parts that are feet are named.
+    A run that diverges is begun again with half the substep; what was best so far is kept.
     """
     settings, world = settings or TrackingSettings(), world or SimulatorSettings()
     if reference.angles.shape[1] != len(body) - 1:
         raise ValueError(
             f"the reference moves {reference.angles.shape[1]} joints, the body has {len(body) - 1}"
         )
-    units = _Units(body.height, body.mass)
+    units = BodyUnits(body.height, body.mass)
     unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
-    unit_reference, lift = _on_the_ground(unit_body, units.reference_in(reference))
+    given, lift = stand_on_ground(unit_body, units.reference_in(reference))
+    feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
+    stance = find_stance(unit_body, feet, given)
+    planted = given
+    if settings.plant:
+        planted = plant_feet(unit_body, feet, given, stance, clearance=settings.clearance)
     duration = (len(reference.position) - 1) / reference.fps
     knots = max(4, math.ceil(duration * settings.knots_per_second) + 3)
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
     while True:
-        problem = _Problem(unit_body, unit_reference, knots, settings, world, make_simulator)
+        problem = _Problem(unit_body, planted, stance, knots, settings, world, make_simulator)
         result = problem.solve(progress)
         if result is not None and (best is None or not result.failed):
             best = problem, result
@@ -115,48 +110,7 @@ def track(
             "body times: the motion's velocities are not physical, or the body is degenerate"
         )
     problem, result = best
-    return _finish(body, units, problem, result, lift * units.length, retries)
-
-
-@dataclass(frozen=True)
-class _Units:
-    """SI units in one body unit."""
-
-    length: float
-    mass: float
-
-    @property
-    def time(self) -> float:
-        return math.sqrt(self.length / GRAVITY)
-
-    def reference_in(self, reference: Reference) -> Reference:
-        return Reference(
-            reference.position.double() / self.length,
-            quaternion.normalize(reference.rotation.double()),
-            reference.angles.double(),
-            reference.fps * self.time,
-        )
-
-    def reference_out(self, reference: Reference) -> Reference:
-        return replace(
-            reference, position=reference.position * self.length, fps=reference.fps / self.time
-        )
-
-    def state_out(self, state: State) -> State:
-        speed = self.length / self.time
-        return State(
-            state.position * self.length, state.rotation, state.angles,
-            state.velocity * speed, state.spin / self.time, state.rates / self.time,
-        )  # fmt: skip
-
-
-def _on_the_ground(body: Body, reference: Reference) -> tuple[Reference, float]:
-    """The motion moved vertically so that its lowest corner is on the ground in the lower half of
-    its frames, which are those that stand where the other half flies; and by how much."""
-    placement = place(body, reference.position, reference.rotation, reference.angles)
-    lift = -float(lowest(body, placement).quantile(0.25))
-    raised = reference.position + reference.position.new_tensor((0.0, lift, 0.0))
-    return replace(reference, position=raised), lift
+    return _finish(body, units, problem, result, given, lift * units.length, retries)
 
 
 @dataclass(frozen=True)
@@ -174,12 +128,14 @@ class _Problem:
         self,
         body: Body,
         reference: Reference,
+        stance: Bool[Tensor, "F B"],
         knots: int,
         settings: TrackingSettings,
         world: SimulatorSettings,
         make_simulator: MakeSimulator,
     ) -> None:
         self.body, self.reference, self.settings = body, reference, settings
+        self.stance, self.feet = stance, stance.any(0)
         frame = 1.0 / reference.fps
         per_frame = math.ceil(frame / world.step - 1e-9)
         self.parameters = scale_parameters(body, world, gravity=1.0, step=frame / per_frame)
@@ -188,6 +144,10 @@ class _Problem:
         self.substeps = (frames - 1) * per_frame
         self.frames = torch.arange(frames) * per_frame
         self.wanted = place(body, reference.position, reference.rotation, reference.angles)
+        soles = find_soles(body, self.feet, self.wanted, stance)
+        self.soles = torch.minimum(soles[1:], soles[:-1])
+        height = self.wanted.points(body, body.corners)[1:, self.feet][..., 1].amin(-1)
+        self.swing = height.clamp_max(settings.clearance)
         up = quaternion.rotate(reference.rotation, reference.rotation.new_tensor((0.0, 1.0, 0.0)))
         up = _at_substeps(up, per_frame)
         self.up = up / up.norm(dim=-1, keepdim=True).clamp_min(1e-9)
@@ -222,17 +182,26 @@ class _Problem:
             (r.angles[1] - r.angles[0]) * r.fps,
         )
 
-    def errors(self, rollout: State) -> Float[Tensor, "G"]:
+    def errors(self, made: Placement) -> Float[Tensor, "G"]:
         """L1 distance of the parts from the reference, summed over parts, for all frames but the
         first."""
-        at = rollout[self.frames[1:]]
-        made = place(self.body, at.position, at.rotation, at.angles)
         centres = self.body.centres[:, None]
-        wanted = self.wanted.points(self.body, centres)[1:]
-        apart = (made.points(self.body, centres) - wanted.to(at.position)).abs().flatten(1).sum(1)
-        turns = self.wanted.rotations[1:].to(at.position)
-        sign = torch.where((made.rotations * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
-        return apart + (made.rotations - sign * turns).abs().flatten(1).sum(1)
+        wanted = self.wanted.points(self.body, centres)[1:].to(made.origins)
+        apart = (made.points(self.body, centres)[1:] - wanted).abs().flatten(1).sum(1)
+        turns, own = self.wanted.rotations[1:].to(made.origins), made.rotations[1:]
+        sign = torch.where((own * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
+        return apart + (own - sign * turns).abs().flatten(1).sum(1)
+
+    def footing(self, made: Placement) -> Float[Tensor, "G"]:
+        """By how much soles slide from frame to frame and hover while they should stand, and feet
+        drag where they should swing, summed over the feet; for all frames but the first."""
+        soles = made.points(self.body, self.body.corners)[:, self.feet]
+        slide = (soles[1:] - soles[:-1])[..., [0, 2]].norm(dim=-1)
+        low = soles[1:, ..., 1].amin(-1)
+        standing = self.stance[1:, self.feet]
+        slides = (self.soles.to(slide) * slide).sum((1, 2))
+        misses = torch.where(standing, low.abs(), (self.swing.to(low) - low).clamp_min(0.0))
+        return slides + misses.sum(1)
 
     def reach(self, iteration: int) -> Float[Tensor, "G"]:
         """Weights of the frames: those of the beginning first, then more and more of the rest. What
@@ -269,7 +238,9 @@ class _Problem:
                 State(*(part[None] for part in state.parts())), targets[None], up,
                 clip=s.clip, clip_every=s.clip_every,
             )[0]  # fmt: skip
-            errors = self.errors(rollout)
+            at = rollout[self.frames]
+            made = place(self.body, at.position, at.rotation, at.angles)
+            errors = self.errors(made) + s.footing * self.footing(made)
             bend = (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
             weights = self.reach(iteration).to(errors)
             loss = (weights * errors).sum() / weights.sum() + s.smoothness * bend
@@ -315,15 +286,16 @@ def _at_substeps(values: Float[Tensor, "F *n"], per_frame: int) -> Float[Tensor,
 
 
 def _finish(
-    body: Body, units: _Units, problem: _Problem, solution: _Solution, lift: float, retries: int
-) -> Tracking:
+    body: Body, units: BodyUnits, problem: _Problem, solution: _Solution, given: Reference,
+    lift: float, retries: int,
+) -> Tracking:  # fmt: skip
     """Back to SI units, with what acted."""
-    parameters = _parameters_out(problem.parameters, units)
+    parameters = units.parameters_out(problem.parameters)
     rollout = units.state_out(solution.rollout)
-    reference = units.reference_out(problem.reference)
+    reference, given = units.reference_out(problem.reference), units.reference_out(given)
     states = rollout[problem.frames]
     made = place(body, states.position, states.rotation, states.angles)
-    wanted = place(body, reference.position, reference.rotation, reference.angles)
+    wanted = place(body, given.position, given.rotation, given.angles)
     centres = body.centres[:, None]
     apart = (made.points(body, centres) - wanted.points(body, centres)).norm(dim=-1)
     return Tracking(
@@ -333,34 +305,12 @@ def _finish(
         up=problem.up,
         forces=measure_forces(body, parameters, rollout, solution.targets, problem.up),
         parameters=parameters,
+        given=given,
         reference=reference,
+        stance=problem.stance,
         lift=lift,
         losses=solution.losses,
         error=float(apart.mean()) / units.length,
         retries=retries,
         failed=solution.failed,
-    )
-
-
-def _parameters_out(p: Parameters, units: _Units) -> Parameters:
-    """Parameters in SI units from those in body units."""
-    length, mass, time = units.length, units.mass, units.time
-    torque, inertia = mass * length**2 / time**2, mass * length**2
-    x, y, z = (g * length / time**2 for g in p.gravity)
-    return Parameters(
-        step=p.step * time,
-        stiffness=p.stiffness * torque,
-        damping=p.damping * torque * time,
-        armature=p.armature * inertia,
-        contact_stiffness=p.contact_stiffness * mass / time**2,
-        contact_damping=p.contact_damping * mass / time,
-        contact_rounding=p.contact_rounding * length,
-        contact_light=p.contact_light * mass * length / time**2,
-        friction=p.friction,
-        creep=p.creep * length / time,
-        upright=p.upright * torque,
-        upright_damping=p.upright_damping * torque * time,
-        upright_cap=p.upright_cap * torque,
-        turn_limit=p.turn_limit,
-        gravity=(x, y, z),
     )

@@ -1,0 +1,211 @@
+"""Feet that stand, stood still: the motion to follow is made one that feet on a floor can make.
+
+A clip whose travel does not fit its steps asks for feet that slide, and a body told to follow it
+shuffles. So it is found first when each foot stands (it is low, and does not swing ahead of the
+body), and then the nearest motion in which standing feet keep their place on the ground, swinging
+feet clear it, and nothing is below it.
+
+Everything here is in body units: height, mass and gravity are one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from akd.physics.body import Body, Placement, place
+from akd.physics.reference import Reference
+
+LOW = 0.03
+"""A foot can stand where its sole is within this height of its own floor."""
+SOLE = 0.015
+"""Corners within this height of the lowest one are the sole of a standing foot."""
+AHEAD = 0.15
+"""A foot that moves ahead of the root faster than this swings, however low it is."""
+SHORTEST = 3
+"""Frames that a foot must stand to count."""
+
+
+def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[Tensor, "F B"]:
+    """When each foot stands, whatever the motion's height above the ground.
+
+    Each foot has a floor of its own, the height under which it is for a tenth of the time that it
+    does not swing: clips whose feet are sunk or lifted have steps as well.
+    """
+    stance = torch.zeros(len(motion.position), len(body), dtype=torch.bool)
+    if not bool(feet.any()):
+        return stance
+    placement = place(body, motion.position, motion.rotation, motion.angles)
+    corners = placement.points(body, body.corners)[:, feet]
+    low = corners[..., 1].amin(-1)
+    level = corners.new_tensor((1.0, 0.0, 1.0))
+    moves = torch.gradient(corners.mean(-2), spacing=1 / motion.fps, dim=0)[0] * level
+    root = torch.gradient(motion.position, spacing=1 / motion.fps, dim=0)[0] * level
+    # The way the body goes, over half a body time: a root that sways is no change of course.
+    course = _smooth(root, max(1, round(0.5 * motion.fps)))
+    speed = course.norm(dim=-1, keepdim=True)
+    along = course / speed.clamp_min(1e-9)
+    ahead = ((moves - root[:, None]) * along[:, None]).sum(-1)
+    # A body that hardly travels overtakes nothing: there a foot that is quick is no standing one.
+    swings = torch.where(speed > AHEAD, ahead, moves.norm(dim=-1)) > AHEAD
+    floor = torch.where(swings, torch.nan, low).nanquantile(0.1, dim=0)
+    # Where a foot swings all the time there is no floor, and nothing is near it.
+    stance[:, feet] = _long_enough((low - floor < LOW) & ~swings)
+    return stance
+
+
+def _smooth(values: Float[Tensor, "F 3"], reach: int) -> Float[Tensor, "F 3"]:
+    """Mean over `reach` frames on either side."""
+    frames = torch.arange(len(values))
+    near = ((frames[:, None] - frames).abs() <= reach).to(values)
+    return near @ values / near.sum(1, keepdim=True)
+
+
+def _long_enough(standing: Bool[Tensor, "F N"]) -> Bool[Tensor, "F N"]:
+    """Gaps of one frame closed, stands shorter than `SHORTEST` left out."""
+    closed = standing.clone()
+    closed[1:-1] |= standing[:-2] & standing[2:]
+    kept = torch.zeros_like(closed)
+    for first in range(len(closed) - SHORTEST + 1):
+        window = slice(first, first + SHORTEST)
+        kept[window] |= closed[window].all(0)
+    return kept
+
+
+def find_soles(
+    body: Body, feet: Bool[Tensor, "B"], placement: Placement, stance: Bool[Tensor, "F B"]
+) -> Float[Tensor, "F N 8"]:
+    """How much each corner of the N feet belongs to the sole: one for the lowest of a foot that
+    stands, none for those `SOLE` above it."""
+    height = placement.points(body, body.corners)[:, feet][..., 1]
+    above = height - height.amin(-1, keepdim=True)
+    return (1 - above / SOLE).clamp(0, 1) * stance[:, feet, None]
+
+
+@dataclass(frozen=True)
+class _Contact:
+    """What is asked of the feet."""
+
+    sole: Float[Tensor, "F N 8"]
+    standing: Bool[Tensor, "F N"]
+    stands: Int[Tensor, "F N"]
+    """Number of the stand (one foot, from when it comes down to when it leaves); 0 for none."""
+    clearance: Float[Tensor, "F N"]
+    """Least height of a foot's lowest corner; zero where it stands."""
+
+
+def plant_feet(
+    body: Body,
+    feet: Bool[Tensor, "B"],
+    motion: Reference,
+    stance: Bool[Tensor, "F B"],
+    *,
+    clearance: float = 0.03,
+    iterations: int = 150,
+) -> Reference:
+    """The nearest motion whose standing feet keep their place.
+
+    The root's place and the joints between it and the feet give way; all else keeps its angles.
+    """
+    if not bool(stance.any()):
+        return motion
+    given = place(body, motion.position, motion.rotation, motion.angles)
+    contact = _contact(body, feet, given, stance, clearance)
+    legs = _on_the_way(body, feet)
+    shift = torch.zeros_like(motion.position, requires_grad=True)
+    turns = torch.zeros_like(motion.angles[:, legs], requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        (shift, turns), max_iter=iterations, history_size=20, line_search_fn="strong_wolfe",
+        tolerance_grad=1e-9, tolerance_change=1e-12,
+    )  # fmt: skip
+
+    def moved() -> tuple[Tensor, Tensor]:
+        angles = motion.angles.clone()
+        angles[:, legs] = angles[:, legs] + turns
+        return motion.position + shift, angles
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        position, angles = moved()
+        made = place(body, position, motion.rotation, angles)
+        value = _misfit(body, feet, contact, given, made, shift, turns)
+        value.backward()
+        return value.detach()
+
+    optimiser.step(loss)  # pyright: ignore[reportArgumentType]
+    with torch.no_grad():
+        position, angles = moved()
+    if not bool(torch.isfinite(position).all() & torch.isfinite(angles).all()):
+        return motion
+    return replace(motion, position=position, angles=angles)
+
+
+def _contact(
+    body: Body, feet: Tensor, given: Placement, stance: Tensor, clearance: float
+) -> _Contact:
+    sole = find_soles(body, feet, given, stance)
+    standing = stance[:, feet]
+    # Lifted over three frames after a stand and lowered over three before the next. Nothing is
+    # asked of a part that never stands.
+    away = torch.zeros(standing.shape, dtype=torch.float64)
+    frames = torch.arange(len(standing), dtype=torch.float64)
+    for foot in range(standing.shape[1]):
+        stands = frames[standing[:, foot]]
+        if len(stands):
+            away[:, foot] = (frames[:, None] - stands).abs().amin(1)
+    begins = standing.clone()
+    begins[1:] &= ~standing[:-1]
+    numbers = begins.T.flatten().cumsum(0).view(standing.T.shape).T * standing
+    return _Contact(sole, standing, numbers, clearance * (away / 3).clamp(0, 1) * ~standing)
+
+
+def _from_its_place(soles: Float[Tensor, "F N 8 2"], contact: _Contact) -> Float[Tensor, ""]:
+    """Squared distance of every corner that stands from its mean place in that stand, summed."""
+    weights = contact.sole[..., None]
+    stands, last = contact.stands.flatten(), int(contact.stands.max()) + 1
+    zeros = soles.new_zeros(last, 8, 2)
+    total = zeros[..., :1].index_add(0, stands, weights.flatten(0, 1))
+    place_ = zeros.index_add(0, stands, (weights * soles).flatten(0, 1)) / total.clamp_min(1e-9)
+    return (weights * (soles - place_[contact.stands]).square()).sum()
+
+
+def _on_the_way(body: Body, feet: Tensor) -> list[int]:
+    """Joints (parts less one) between the root and the feet."""
+    found: set[int] = set()
+    for foot in feet.nonzero().flatten().tolist():
+        part = foot
+        while part > 0:
+            found.add(part - 1)
+            part = body.parents[part]
+    return sorted(found)
+
+
+def _misfit(
+    body: Body,
+    feet: Tensor,
+    contact: _Contact,
+    given: Placement,
+    made: Placement,
+    shift: Tensor,
+    turns: Tensor,
+) -> Tensor:
+    """How far a motion is from the one given, and from feet that stand: sums of squares, in body
+    heights. A sole may be off by a tenth of what any other part would then have to move by."""
+    centres = body.centres[:, None]
+    apart = (made.points(body, centres) - given.points(body, centres)).squeeze(-2)
+    bound = 1.0 - 0.9 * feet.to(apart)
+    stays = (bound[:, None] * apart.square()).sum() + 0.01 * turns.square().sum()
+    tilts = (made.rotations - given.rotations)[:, feet].square().sum()
+    corners = made.points(body, body.corners)
+    sinks = (-corners[..., 1]).clamp_min(0).square().sum()
+    soles = corners[:, feet]
+    slides = _from_its_place(soles[..., [0, 2]], contact)
+    low = soles[..., 1].amin(-1)
+    hovers = (low.square() * contact.standing).sum()
+    drags = (contact.clearance - low).clamp_min(0).square().sum()
+    jerks = [(v[2:] - 2 * v[1:-1] + v[:-2]).square().sum() for v in (shift, 0.3 * turns)]
+    feet_stand = slides + hovers + sinks + 0.3 * drags
+    return stays + 0.05 * tilts + 100.0 * feet_stand + 3.0 * (jerks[0] + jerks[1])

@@ -1,0 +1,147 @@
+"""When feet stand, and motions in which those that stand keep their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from bodies_for_tests import quadruped
+from test_tracking import FEET, walk_in_place
+
+from akd.physics.assess import add_travel, assess
+from akd.physics.body import Body, place
+from akd.physics.footing import find_stance, plant_feet
+from akd.physics.reference import Reference, stand_on_ground, starts_apart
+from akd.physics.settings import TrackingSettings
+from akd.physics.tracking import track
+from akd.physics.units import BodyUnits
+
+SPEED = 0.42 * 0.4 / 0.6
+"""Of the walk that `walk_in_place` makes on the spot, m/s."""
+
+
+def walk(share: float = 1.0) -> Reference:
+    """A walk along x with a share of the travel that its steps ask for."""
+    velocity = torch.tensor((share * SPEED, 0.0, 0.0), dtype=torch.float64)
+    return add_travel(walk_in_place(quadruped()), velocity)
+
+
+def in_body_units(motion: Reference) -> tuple[Body, Reference]:
+    body = quadruped()
+    units = BodyUnits(body.height, body.mass)
+    unit = body.scaled(length=1 / units.length, mass=1 / units.mass)
+    return unit, stand_on_ground(unit, units.reference_in(motion))[0]
+
+
+def true_stance() -> torch.Tensor:
+    """A leg of `walk_in_place` stands for the first 0.6 of its second."""
+    phase = torch.arange(48, dtype=torch.float64) / 24.0
+    return torch.stack([(phase + s) % 1.0 < 0.6 for s in (0.0, 0.5, 0.5, 0.0)], dim=1)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.0])
+@pytest.mark.parametrize("lift", [0.0, 0.05, -0.05])
+def test_stance_is_found_however_the_clip_is_spoiled(share: float, lift: float) -> None:
+    motion = walk(share)
+    up = torch.tensor((0.0, lift * quadruped().height, 0.0), dtype=torch.float64)
+    body, motion = in_body_units(replace(motion, position=motion.position + up))
+    stance = find_stance(body, FEET, motion)
+    assert not bool(stance[:, ~FEET].any())
+    agree = (stance[:, FEET] == true_stance()).double().mean()
+    # A foot that has just come down or is about to leave may be taken either way.
+    assert float(agree) > 0.85
+
+
+def test_standing_still_is_standing() -> None:
+    motion = walk(0.0)
+    body, motion = in_body_units(
+        replace(motion, angles=0 * motion.angles, position=motion.position[:1].expand(48, 3))
+    )
+    assert bool(find_stance(body, FEET, motion)[:, FEET].all())
+
+
+def test_a_short_touch_is_no_stand_and_a_short_gap_no_step() -> None:
+    motion = walk(0.0)
+    still = replace(motion, angles=0 * motion.angles, position=motion.position[:1].expand(48, 3))
+    angles = still.angles.clone()
+    # The first leg is bent but for two frames; the second is bent for one frame.
+    bent = torch.tensor((0.6, -1.2, 0.6), dtype=torch.float64)
+    angles[4:20, 0:3, 0] = bent
+    angles[[10, 11], 0:3, 0] = 0.0
+    angles[30, 3:6, 0] = bent
+    body, motion = in_body_units(replace(still, angles=angles))
+    stance = find_stance(body, FEET, motion)[:, FEET]
+    assert not bool(stance[5:19, 0].any())
+    assert bool(stance[:, 1].all())
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_planted_feet_keep_their_place_and_the_body_its_way(share: float) -> None:
+    body, motion = in_body_units(walk(share))
+    stance = find_stance(body, FEET, motion)
+    planted = plant_feet(body, FEET, motion, stance)
+    before = assess(body, FEET, motion)
+    after = assess(body, FEET, planted)
+    assert after.skate < max(0.2 * before.skate, 0.02)
+    assert after.penetration < 0.002
+    assert after.contact == 1.0
+    made = place(body, planted.position, planted.rotation, planted.angles)
+    given = place(body, motion.position, motion.rotation, motion.angles)
+    moved = (made.origins - given.origins).norm(dim=-1)
+    assert float(moved.mean()) < 0.03
+    # It still goes where it went.
+    assert float((planted.position - motion.position)[[0, -1]].norm(dim=-1).max()) < 0.05
+    # Swinging feet clear the ground half way between two stands.
+    low = made.points(body, body.corners)[:, FEET][..., 1].amin(-1)
+    middle = int(24 * 0.8)
+    assert not bool(stance[middle, FEET][0])
+    assert float(low[middle, 0]) > 0.02
+
+
+def test_what_stands_already_is_left_alone() -> None:
+    motion = walk(0.0)
+    body, motion = in_body_units(
+        replace(motion, angles=0 * motion.angles, position=motion.position[:1].expand(48, 3))
+    )
+    stance = find_stance(body, FEET, motion)
+    planted = plant_feet(body, FEET, motion, stance)
+    torch.testing.assert_close(planted.angles, motion.angles, rtol=0, atol=1e-6)
+    torch.testing.assert_close(planted.position, motion.position, rtol=0, atol=1e-6)
+
+
+def test_without_feet_nothing_is_planted() -> None:
+    body, motion = in_body_units(walk(0.6))
+    stance = find_stance(body, torch.zeros(13, dtype=torch.bool), motion)
+    assert not bool(stance.any())
+    assert plant_feet(body, torch.zeros(13, dtype=torch.bool), motion, stance) is motion
+
+
+def test_tracking_a_slowed_walk_skates_a_fifth_at_most() -> None:
+    body, motion = quadruped(), walk(0.6)
+    result = track(body, motion, feet=FEET, settings=TrackingSettings(iterations=60))
+    states = result.states
+    made = Reference(states.position, states.rotation, states.angles, motion.fps)
+    before, after = assess(body, FEET, motion), assess(body, FEET, made)
+    assert after.skate < 0.2 * before.skate
+    assert after.contact >= before.contact
+    assert after.penetration < 0.005
+    assert result.error < 0.04
+    # The error is that from the motion given, not from the planted one that was followed.
+    centres = body.centres[:, None]
+    wanted, found = (
+        place(body, m.position, m.rotation, m.angles).points(body, centres)
+        for m in (result.given, made)
+    )
+    apart = float((wanted - found).norm(dim=-1).mean()) / body.height
+    assert result.error == pytest.approx(apart, rel=1e-6)
+
+
+def test_a_pose_before_the_motion_is_known_by_its_jump() -> None:
+    body, motion = quadruped(), walk()
+    assert not starts_apart(body, motion)
+    angles = motion.angles.clone()
+    angles[0, :, 1] = 1.2
+    assert starts_apart(body, replace(motion, angles=angles))
+    angles[5, :, 1] = 1.2
+    assert not starts_apart(body, replace(motion, angles=angles))
