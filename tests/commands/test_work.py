@@ -46,9 +46,21 @@ def test_ground_writes_clip_forces_and_body(capsys, shared_assets, tmp_path):
     assert "tracking error" in capsys.readouterr().out
     written = {p.name for p in tmp_path.iterdir()}
     assert {"motion.glb", "physics.npz", "physics.json", "body.xml", "samples.npz"} <= written
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") == 2
     clips = [c.name for c in read_asset(tmp_path / "motion.glb").clips]
     assert clips == ["Survey", "Walk", "Run", "Walk (grounded)"]
     assert json.loads((tmp_path / "physics.json").read_text())["iterations"] == 3
+
+
+def test_ground_refuses_a_body_that_lies(capsys, shared_assets, tmp_path):
+    file = str(shared_assets / "makehuman" / "bvh" / "walk1.bvh")
+    arguments = ["ground", file, "-o", str(tmp_path), "--iterations", "2"]
+    message = refused(capsys, *arguments)
+    assert "no leg stands on the ground in the neutral pose, but left arm hand" in message
+    assert message.endswith("or another axis points up (--up)")
+    assert main([*arguments, "--up", "z"]) == 0
+    assert (tmp_path / "motion.bvh").exists()
 
 
 def test_ground_asks_which_clip(capsys, shared_assets, tmp_path):

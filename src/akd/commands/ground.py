@@ -21,7 +21,8 @@ class Ground:
     """Find the motion nearest to a clip that a body with servos in its joints can make on a floor.
 
     Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz), the
-    numbers before and after (physics.json), and the simulated body as MJCF and USD.
+    numbers before and after (physics.json), a page that shows all of it (report.html), and the
+    simulated body as MJCF and USD.
     """
 
     file: tyro.conf.Positional[Path]
@@ -32,6 +33,13 @@ class Ground:
     """Which clip; needed where the file has several."""
     asset: Path | None = None
     """A rigged character whose joints have the same names: the clip is carried to it first."""
+    height: float | None = None
+    """Height of the character in metres, where the file's own is not to be believed: how fast a
+    body can step depends on it."""
+    up: str = "y"
+    """The file's axis that points up: x, y or z (some BVH files have z)."""
+    roles: Path | None = None
+    """A TOML file that says what joints are, as `akd inspect` reads it."""
     iterations: int = 200
     """How long controls are searched for."""
     fps: float = 30.0
@@ -65,19 +73,23 @@ class Ground:
         self.out.mkdir(parents=True, exist_ok=True)
         settings = TrackingSettings(iterations=self.iterations)
         with Progress("physics") as progress:
-            grounded = ground(
-                rig,
-                character.mesh,
-                motion,
-                fps=self.fps,
-                settings=settings,
-                make_simulator=self._simulator(),
-                progress=progress,
-            )
+            try:
+                grounded = ground(
+                    rig,
+                    character.mesh,
+                    motion,
+                    fps=self.fps,
+                    settings=settings,
+                    make_simulator=self._simulator(),
+                    progress=progress,
+                )
+            except (ValueError, FloatingPointError) as error:
+                raise UsageError(f"{self.file}: {error}") from None
         made = grounded.motion
         if self.in_place:
             made = replace(made, pose=rig.to_pose(take_travel_out(grounded)))
         self._write(character, grounded, replace(made, name=f"{motion.name} (grounded)"))
+        self._report(character, grounded, motion)
         before, after = grounded.before, grounded.after
         print(f"skate          {before.skate:.3f} -> {after.skate:.3f} body heights a second")
         print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
@@ -88,11 +100,15 @@ class Ground:
 
     def _read(self) -> tuple[Character, Motion]:
         from akd.asset.read import read_asset
+        from akd.commands.options import character_of
         from akd.motion.clip import motion_from_clip
         from akd.motion.retarget import retarget
-        from akd.rig.character import load_character
 
-        source = load_character(read_asset(input_file(self.file)))
+        file = read_asset(input_file(self.file))
+        if self.asset is None:
+            source = character_of(file, height=self.height, up=self.up, roles=self.roles)
+        else:
+            source = character_of(file, height=None, up=self.up)
         clips = {c.name: c for c in source.asset.clips}
         names = ", ".join(map(repr, clips))
         if not clips:
@@ -105,7 +121,8 @@ class Ground:
         motion = motion_from_clip(source, clips[name])
         if self.asset is None:
             return source, motion
-        target = load_character(read_asset(input_file(self.asset)))
+        asset = read_asset(input_file(self.asset))
+        target = character_of(asset, height=self.height, up="y", roles=self.roles)
         try:
             ratio = target.height / max(source.height, 1e-9)
             return target, retarget(motion, target.skeleton, scale=ratio)
@@ -149,3 +166,38 @@ class Ground:
             generator = torch.Generator().manual_seed(self.seed)
             made = simulate_samples(body, grounded.tracking, self.samples, generator=generator)
             made.save(self.out / "samples.npz")
+
+    def _report(self, character: Character, grounded: Grounded, motion: Motion) -> None:
+        """The page, with filmed frames where there is a skin."""
+        from akd.export.ground_page import write_ground_page
+
+        body, tracking = grounded.character.body, grounded.tracking
+        about = (
+            f"{self.file.name}, clip {motion.name!r}",
+            f"{len(body)} parts, {body.mass:.3g} kg, {body.height:.3g} m high; "
+            f"{len(tracking.targets)} substeps of {1000 * tracking.parameters.step:.3g} ms, "
+            f"{len(tracking.losses) - 1} iterations",
+        )
+        title = f"{motion.name or self.file.stem} (grounded)"
+        pictures = self._film(character, {"clip": motion, "grounded": grounded.motion})
+        write_ground_page(
+            self.out / "report.html", grounded, title=title, about=about, pictures=pictures
+        )
+
+    def _film(self, character: Character, motions: dict[str, Motion]) -> dict[str, Path]:
+        """Six frames of each motion side by side."""
+        if character.mesh is None:
+            return {}
+        from akd.scene.film import film
+        from akd.splat.surface import surface_splats
+
+        cloud = surface_splats(character.mesh, 10_000)
+        pictures = {}
+        for name, motion in motions.items():
+            bones = character.mesh.skin.bone_transforms(motion.resample(12.0).world())
+            video = film(
+                cloud, bones, fps=12.0, forward=character.forward, body_height=character.height,
+                size=(320, 240),
+            )  # fmt: skip
+            pictures[name] = video.write_strip(self.out / f"{name}.png")
+        return pictures

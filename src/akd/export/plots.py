@@ -63,7 +63,7 @@ def line_chart(
     box = _Box(places[0], places[-1], ticks[0], ticks[-1], TOP, TOP + PLOT_HEIGHT)
     parts = [_text(LEFT, 18, title, size=14, bold=True)]
     if unit:
-        parts.append(_text(LEFT - 8, TOP - 4, unit, anchor="end", colour="#555"))
+        parts.append(_text(LEFT - 8, 18, unit, anchor="end", colour="#555"))
     for tick in ticks:
         y = box.y(tick)
         parts.append(_line(LEFT, y, WIDTH - RIGHT, y, "#888" if tick == 0 else "#e2e2e2"))

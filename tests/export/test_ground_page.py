@@ -1,0 +1,106 @@
+"""The page of a grounded clip: it stands on its own and shows the numbers that were measured."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from akd.asset import read_asset
+from akd.export.cuboids import cuboid_frames
+from akd.export.ground_page import contact_charts, torque_charts, write_ground_page
+from akd.motion.clip import motion_from_clip
+from akd.physics.ground import Grounded, ground
+from akd.physics.settings import TrackingSettings
+from akd.rig.character import load_character
+from akd.rig.control_build import build_control_rig
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def grounded(shared_assets: Path) -> Grounded:
+    asset = read_asset(shared_assets / "khronos" / "Fox" / "glTF-Binary" / "Fox.glb")
+    character = load_character(asset)
+    motion = motion_from_clip(character, next(c for c in asset.clips if c.name == "Walk"))
+    rig = build_control_rig(character)
+    return ground(rig, character.mesh, motion, settings=TrackingSettings(iterations=2))
+
+
+class Links(HTMLParser):
+    """Everything a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.found += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
+    picture = tmp_path / "frames.png"
+    Image.fromarray(np.zeros((4, 4, 3), dtype=np.uint8)).save(picture)
+    path = tmp_path / "report.html"
+    write_ground_page(
+        path, grounded, title="Walk <b>", about=("a fox & more",), pictures={"six": picture}
+    )
+    text = path.read_text(encoding="utf-8")
+    links = Links()
+    links.feed(text)
+    assert len(links.found) == 1
+    assert links.found[0].startswith("data:image/png;base64,")
+    assert "script" not in links.tags
+    assert "Walk &lt;b&gt;" in text
+    assert "a fox &amp; more" in text
+    before, after = grounded.before, grounded.after
+    row = f"<td>{before.skate:.3f}</td><td>{after.skate:.3f}</td>"
+    assert row in text
+    assert f"<td>{grounded.tracking.error:.2%}</td>" in text
+    assert "m/s, which it got" in text
+    for part in ("left fore foot", "right hind foot"):
+        assert part in text
+    assert not list(tmp_path.glob("*.tmp*"))
+
+
+def test_charts_hold_what_acted(grounded: Grounded) -> None:
+    torques = torque_charts(grounded)
+    titles = [ET.fromstring(chart).get("aria-label") for chart in torques]
+    assert "torque: left hind" in titles
+    curves = sum(len(list(ET.fromstring(c).iter(f"{SVG}polyline"))) for c in torques)
+    assert curves == len(grounded.character.body) - 1
+    charts = [ET.fromstring(chart) for chart in contact_charts(grounded)]
+    bars = next(c for c in charts if c.get("aria-label") == "feet that were meant to stand")
+    words = "".join(bars.itertext())
+    shares = grounded.stance_shares()
+    assert len(shares) == 4
+    for name, share in shares.items():
+        assert f"{name}: {100 * share:.0f} % of the time" in words
+
+
+def test_frames_show_every_part_and_force(grounded: Grounded) -> None:
+    body, tracking = grounded.character.body, grounded.tracking
+    picture = ET.fromstring(cuboid_frames(body, tracking, count=5, columns=2))
+    panels = picture.findall(f"{SVG}svg")
+    assert len(panels) == 5
+    filled = [p for p in panels[0].iter(f"{SVG}path") if p.get("fill", "").startswith("#")]
+    # Of a cuboid seen from no special side, three faces are seen.
+    assert len(filled) == 3 * len(body)
+    width, height = (float(v) for v in picture.get("viewBox", "").split()[2:])
+    assert width == 2 * 250
+    for panel in panels:
+        for path in (p for p in panel.iter(f"{SVG}path") if p.get("fill", "").startswith("#")):
+            numbers = np.array(re.findall(r"-?\d+\.\d", path.get("d", "")), dtype=float)
+            assert numbers[0::2].min() >= 0
+            assert numbers[0::2].max() <= 250
+            assert numbers[1::2].min() >= 0
+            assert numbers[1::2].max() <= height / 3 + 0.1
+    arrows = [p for p in picture.iter(f"{SVG}path") if p.get("marker-end")]
+    assert arrows
