@@ -1,0 +1,156 @@
+"""What grounding does to walks and runs, in numbers: before and after.
+
+    python benchmarks/physics_clips.py --assets FOLDER        clips of real files
+    python benchmarks/physics_clips.py --zoo fox man ...      walks of the zoo, spoiled on purpose
+    python benchmarks/physics_clips.py --zoo all
+
+Skate is in body heights a second; penetration, float and error in % of body height; help is the
+work of the upright help in % of the joints'. "Up" says whether the body stays up for the clip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from akd.asset import read_asset
+from akd.export.creature import write_creature
+from akd.math import quaternion
+from akd.motion.clip import motion_from_clip
+from akd.physics.assess import assess
+from akd.physics.bodies import build_body
+from akd.physics.body import Body
+from akd.physics.ground import ground
+from akd.physics.reference import Reference
+from akd.physics.tracking import Tracking, track
+from akd.rig.character import load_character
+from akd.rig.control_build import build_control_rig
+from akd.zoo.clips import perform
+from akd.zoo.creature import build_creature
+from akd.zoo.species import SPECIES
+
+CLIPS: tuple[tuple[str, str, float | None], ...] = (
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
+    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", "", None),
+    ("quaternius/animals_pack/Cow.glb", "Walk", None),
+    ("quaternius/animals_pack/Wolf.glb", "Walk", None),
+    ("quaternius/animals_pack/Husky.glb", "Gallop", None),
+    ("quaternius/animals_pack/Husky.glb", "Gallop", 0.6),
+    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", None),
+    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk", None),
+    ("quaternius/dinosaurs_pack/Apatosaurus.glb", "Walk", None),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking", None),
+    ("godot/player.glb", "walk", None),
+    ("kenney/character.glb", "walk", None),
+    ("cmu_bvh/02_01.bvh", "", None),
+    ("cmu_bvh/104_48.bvh", "", None),
+    ("makehuman/bvh/walk1.bvh", "", None),
+)
+"""File, clip, and the height in metres where the file's own is not to be believed."""
+MOST_SECONDS = 4.0
+FPS = 30.0
+
+
+def cells(body: Body, feet: torch.Tensor, before: Reference, made: Tracking) -> str:
+    """The columns of one row."""
+    s = made.states
+    b = assess(body, feet, before)
+    a = assess(body, feet, Reference(s.position, s.rotation, s.angles, before.fps))
+    up = torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64)
+    tilt = (quaternion.rotate(s.rotation, up) * quaternion.rotate(before.rotation, up)).sum(-1)
+    work = made.forces.help_work / made.forces.joint_work
+    return (
+        f"{b.skate:.2f} > {a.skate:.3f} | {b.contact:.2f} > {a.contact:.2f} "
+        f"| {100 * b.penetration:.2f} > {100 * a.penetration:.2f} "
+        f"| {100 * b.float_:.2f} > {100 * a.float_:.2f} | {100 * made.error:.2f} "
+        f"| {100 * float(work):.1f} | {'yes' if bool((tilt > 0.7).all()) else 'no'} |"
+    )
+
+
+HEAD = "skate | contact | penetration, % | float, % | error, % | help, % | up |"
+RULE = "--- | --- | --- | --- | --- | --- | --- |"
+
+
+def ground_clips(assets: Path, only: str) -> None:
+    """Walks and runs of real files."""
+    print(f"| clip | {HEAD}\n| --- | {RULE}", flush=True)
+    for path, wanted, height in CLIPS:
+        if only not in path:
+            continue
+        up = "z" if path.startswith("makehuman") else "y"
+        character = load_character(read_asset(assets / path), height=height, up=up)
+        names = [clip.name for clip in character.asset.clips]
+        chosen = next((n for n in names if n.split("|")[-1].split("_")[-1] == wanted), names[0])
+        clip = next(c for c in character.asset.clips if c.name == chosen)
+        motion = motion_from_clip(character, clip)
+        span = min(motion.duration, MOST_SECONDS)
+        motion = motion.sample(motion.times[0] + torch.arange(0.0, span, 1 / 60))
+        result = ground(build_control_rig(character), character.mesh, motion, fps=FPS)
+        name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
+        row = cells(result.character.body, result.character.feet, result.clip, result.tracking)
+        print(f"| {name} | {row}", flush=True)
+
+
+def zoo_walk(name: str) -> tuple[Body, torch.Tensor, Reference]:
+    """Body, feet and walk of an archetype, read back from its file."""
+    creature = build_creature(name)
+    motion = perform(creature, "walk", fps=FPS).motion
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "creature.glb"
+        write_creature(creature, [motion], path)
+        character = load_character(read_asset(path))
+    rig = build_control_rig(character)
+    made = build_body(rig, character.mesh)
+    clip = motion_from_clip(character, character.asset.clips[0]).resample(FPS)
+    return made.body, made.feet, made.reference(rig.from_pose(clip.pose), FPS)
+
+
+def spoiled(body: Body, clean: Reference) -> dict[str, Reference]:
+    """The walk as it is, lifted, sunk, and with 60 % of its travel."""
+    up = torch.tensor((0.0, 0.05 * body.height, 0.0), dtype=torch.float64)
+    along = torch.linspace(0, 1, len(clean.position), dtype=torch.float64)[:, None]
+    less = 0.4 * along * (clean.position[-1] - clean.position[0])
+    return {
+        "no": clean,
+        "lifted 5 %": replace(clean, position=clean.position + up),
+        "sunk 5 %": replace(clean, position=clean.position - up),
+        "feet slowed to 60 %": replace(clean, position=clean.position - less),
+    }
+
+
+def ground_zoo(names: list[str]) -> None:
+    """Walks of zoo creatures, clean and spoiled on purpose."""
+    print(f"| creature | spoiled | {HEAD}\n| --- | --- | {RULE}", flush=True)
+    for name in names:
+        body, feet, clean = zoo_walk(name)
+        for what, reference in spoiled(body, clean).items():
+            row = cells(body, feet, reference, track(body, reference, feet=feet))
+            print(f"| {name} | {what} | {row}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--assets", type=Path, help="folder of real files: ground their clips")
+    parser.add_argument("--only", default="", help="only clips whose path holds this")
+    parser.add_argument("--zoo", nargs="+", help="species of the zoo, or all")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if options.assets is not None:
+        ground_clips(options.assets, options.only)
+    if options.zoo:
+        ground_zoo(list(SPECIES) if options.zoo == ["all"] else options.zoo)
+
+
+if __name__ == "__main__":
+    main()
