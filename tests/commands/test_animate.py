@@ -424,3 +424,43 @@ def test_a_bare_mesh_is_rigged_and_says_how_sure_it_is(capsys, shared_assets, we
     made = read_asset(out / "motion.glb")
     assert [c.name for c in made.clips] == ["a cow walking"]
     assert len(made.skins) == 1
+
+
+def test_a_large_prior_by_its_folder_takes_any_prompt(capsys, fox, tmp_path):
+    pytest.importorskip("diffusers")
+    large = str(Path(__file__).resolve().parents[1] / "prior/large")
+    sys.path.insert(0, large)
+    try:
+        from tiny_pipelines import build  # pyright: ignore[reportMissingImports]
+    finally:
+        sys.path.remove(large)
+    build("cogvideox-5b", tmp_path).save_pretrained(tmp_path / "pipeline")
+    out = tmp_path / "out"
+    given = ["animate", str(fox), "a fox dancing", "-o", str(out), "--no-grounded"]
+    given += ["--prior", str(tmp_path / "pipeline"), "--device", "cpu", "--iterations", "1"]
+    assert main([*given, "--set", "splats=100"]) == 0
+    about = RunFolder(out).read()
+    assert about is not None
+    assert about["job"]["asked"] != about["job"]["prompt"] == "a fox dancing"
+    assert about["job"]["settings"]["warm_start"]["samples"] == 0  # the preset `fast`
+    assert [c.name for c in read_asset(out / "motion.glb").clips] == ["a fox dancing"]
+
+
+def test_the_demo_is_the_whole_job_on_the_built_in_fox(capsys, weights, tmp_path):
+    given = ["demo", "-o", str(tmp_path), "--weights", str(weights), "--no-grounded"]
+    given += ["--device", "cpu", "--iterations", "2", *QUICK]
+    assert main(given) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"{tmp_path / 'fox.glb'}: a fox of 5,000 vertices, without any motion"
+    assert said[-1].startswith("done in ")
+    assert not read_asset(tmp_path / "fox.glb").clips
+    assert [c.name for c in read_asset(tmp_path / "motion.glb").clips] == ["a fox walking"]
+    assert main(given) == 0
+    assert "was finished already" in capsys.readouterr().out
+
+
+def test_the_demo_writes_over_nobodys_fox(capsys, weights, tmp_path):
+    (tmp_path / "fox.glb").write_bytes(b"mine")
+    message = refused(capsys, ["demo", "-o", str(tmp_path), "--weights", str(weights)])
+    assert "fox.glb: is there already, and no demo left it there" in message
+    assert (tmp_path / "fox.glb").read_bytes() == b"mine"
