@@ -90,3 +90,33 @@ def test_what_cannot_be_rigged_is_one_line(wolf, tmp_path, capfd):
         assert code == 2, arguments
         assert len(errors) == 1, errors
         assert not out.exists()
+
+
+def test_a_gaussian_cloud_is_rigged_and_bound(tmp_path, capfd):
+    import torch
+
+    from akd.splat.bind import read_bound_cloud
+    from akd.splat.ply import write_splat_ply
+    from akd.splat.surface import surface_splats
+
+    creature = build_creature("wolf", seed=1, vertices=1500)
+    cloud = surface_splats(creature.mesh, 6000)
+    write_splat_ply(cloud, tmp_path / "wolf.ply")
+    out = tmp_path / "wolf.glb"
+    code, said, _ = run(capfd, "rig", tmp_path / "wolf.ply", "-o", out)
+    assert code == 0
+    assert "quadruped" in said
+    assert "6,000 Gaussians" in said
+    bound, joints = read_bound_cloud(tmp_path / "wolf.splats.npz")
+    torch.testing.assert_close(bound.means, cloud.means, atol=1e-5, rtol=0)
+    torch.testing.assert_close(bound.weights.sum(1), torch.ones(6000))
+    # What was on a leg of the creature is on the same leg of the new skeleton, and no other.
+    theirs = [creature.skeleton.names[int(j)] for j in creature.mesh.skin.bone_joints]
+    dense = torch.zeros(6000, len(joints)).scatter_add(1, bound.bones, bound.weights)
+    truth = torch.zeros(6000, len(theirs)).scatter_add(1, cloud.bones, cloud.weights)
+    for limb in ("left_fore", "right_fore", "left_hind", "right_hind"):
+        feet = [i for i, n in enumerate(theirs) if n in (f"{limb}_foot", f"{limb}_toes")]
+        rows = truth[:, feet].sum(1) > 0.9
+        assert int(rows.sum()) > 20
+        mine = [i for i, n in enumerate(joints) if n.startswith(limb)]
+        assert float(dense[rows][:, mine].sum(1).min()) > 0.95

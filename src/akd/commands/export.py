@@ -29,6 +29,8 @@ class Export:
     """Frames a second; by default as the clip has it."""
     in_place: bool = False
     """Take the travel over the ground out."""
+    roles: Path | None = None
+    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
 
     def run(self) -> None:
         """Write the files and name them."""
@@ -42,13 +44,13 @@ class Export:
         if self.fps is not None and not 0 < self.fps <= 1000:
             raise UsageError(f"--fps must be above 0 and at most 1000, got {self.fps:g}")
         from akd.asset.read import read_asset
+        from akd.commands.options import character_of
         from akd.export.bvh import write_bvh
         from akd.motion.clip import motion_from_clip
         from akd.motion.travel import in_place
-        from akd.rig.character import load_character
         from akd.rig.control_build import build_control_rig
 
-        body = load_character(read_asset(input_file(self.file)))
+        body = character_of(read_asset(input_file(self.file)), roles=self.roles)
         names = [c.name for c in body.asset.clips]
         chosen = [c for c in body.asset.clips if self.clip in (None, c.name)]
         if not chosen:

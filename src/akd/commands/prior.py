@@ -84,6 +84,8 @@ class PriorSample:
     """The .mp4, .gif or .png to write."""
     reference: Path | None = None
     """A rigged character (glTF) that the video should show."""
+    roles: Path | None = None
+    """A TOML file that puts the roles of its joints right: `joint = "left hind foot"` a line."""
     weights: Path | None = None
     """Folder of weights; those of the package if left out."""
     scale: float = 3.0
@@ -109,6 +111,8 @@ class PriorSample:
             words = read_prompt(self.prompt)
         except ValueError as error:
             raise UsageError(str(error)) from error
+        if self.roles is not None and self.reference is None:
+            raise UsageError("--roles needs --reference: it is about the joints of that character")
         device = _device(self.device)
         prior = _tiny(self.weights, device)
         reference = None
@@ -126,12 +130,12 @@ class PriorSample:
 
     def _picture(self, prior: PriorTiny) -> torch.Tensor:
         from akd.asset.read import read_asset
+        from akd.commands.options import character_of
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.reference import reference_of
-        from akd.rig.character import load_character
 
         assert self.reference is not None
-        character = load_character(read_asset(input_file(self.reference)))
+        character = character_of(read_asset(input_file(self.reference)), roles=self.roles)
         try:
             warning = check_body(character.anatomy)
         except ValueError as error:

@@ -13,6 +13,8 @@ from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
     from akd.asset.asset import Asset
+    from akd.rig.autorig.rig import RiggedMesh
+    from akd.splat.cloud import SplatCloud
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class Rig:
     """Make a skeleton for a mesh that has none, bind the mesh to it, and write a GLB file.
 
     Works best on a body that stands on its feet, in an even pose. Says how sure it is, and what to
-    check.
+    check. A Gaussian cloud gets a mesh around it, and is bound as well: OUT.splats.npz holds it in
+    metres, with the joints and weights of every Gaussian.
     """
 
     file: tyro.conf.Positional[Path]
@@ -53,8 +56,8 @@ class Rig:
         from akd.rig.autorig.rig import LOW_CONFIDENCE, rig_mesh
         from akd.rig.heat import HeatSettings
 
-        asset = read_asset(input_file(self.file))
-        asset = _with_surface(asset, self.file)
+        given_asset = read_asset(input_file(self.file))
+        asset = _with_surface(given_asset, self.file)
         character = character_of(asset, height=self.height, up=self.up)
         if character.mesh is None or not len(character.mesh.faces):
             raise UsageError(f"{self.file}: has no faces to make a skeleton for")
@@ -62,11 +65,18 @@ class Rig:
         given = {} if self.joints is None else read_joint_file(input_file(self.joints))
         places = {n: units.points_in(torch.from_numpy(p)).numpy() for n, p in given.items()}
         mesh = character.mesh
+        colours = mesh.colours.double().numpy()
+        cloud = None
+        if given_asset.splats is not None and not given_asset.meshes:
+            from akd.splat.bind import cloud_in_metres, colours_from_cloud
+
+            cloud = cloud_in_metres(given_asset.splats, units)
+            colours = colours_from_cloud(mesh.vertices.double().numpy(), cloud)
         try:
             rigged = rig_mesh(
                 mesh.vertices.double().numpy(),
                 mesh.faces.numpy(),
-                mesh.colours.double().numpy(),
+                colours,
                 template=self.template,
                 joints=places,
                 settings=HeatSettings(influences=self.influences),
@@ -77,6 +87,10 @@ class Rig:
         document = build_document(rigged.mesh, rigged.skeleton, name=self.file.stem, extras=extras)
         write_glb(document, self.out)
         warnings = list(rigged.warnings)
+        if cloud is not None:
+            self._write_cloud(cloud, rigged)
+        if cloud is not None and units.up != "y":
+            warnings.append("colours that depend on the view are left out: the axes were turned")
         if asset.skins:
             warnings.append("the file's own skeleton is left out; `akd skin` would keep it")
         if rigged.confidence < LOW_CONFIDENCE:
@@ -92,6 +106,16 @@ class Rig:
         if rigged.confidence >= LOW_CONFIDENCE:
             for reason in rigged.reasons:
                 print(f"  {reason}")
+
+    def _write_cloud(self, cloud: SplatCloud, rigged: RiggedMesh) -> None:
+        """Bind the cloud through the mesh around it, and write it beside the GLB file."""
+        from akd.splat.bind import bind_cloud, write_bound_cloud
+
+        names = rigged.skeleton.names
+        joints = [names[int(j)] for j in rigged.mesh.skin.bone_joints]
+        bound = bind_cloud(cloud, rigged.mesh, influences=self.influences)
+        path = write_bound_cloud(bound, self.out.with_suffix(".splats.npz"), joints=joints)
+        print(f"{path}: {len(bound):,} Gaussians on the joints of {self.out.name}")
 
 
 def _with_surface(asset: Asset, path: Path) -> Asset:

@@ -29,6 +29,8 @@ class Skin:
     """How sharply joints bend: larger is sharper."""
     all_joints: bool = False
     """Let every joint of the skeleton move skin, also those that move none in the file."""
+    roles: Path | None = None
+    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
 
     def run(self) -> None:
         """Solve, write, and say what was done."""
@@ -37,9 +39,9 @@ class Skin:
         if not 0 < self.heat < 1e6:
             raise UsageError(f"--heat must be above zero and below 1e6, got {self.heat:g}")
         from akd.asset.read import read_asset
+        from akd.commands.options import character_of
         from akd.export.reskin import write_reskinned
         from akd.rig.automatic_skin import skin_character
-        from akd.rig.character import load_character
         from akd.rig.heat import HeatSettings
 
         asset = read_asset(input_file(self.file))
@@ -47,7 +49,7 @@ class Skin:
             raise UsageError(
                 f"{self.file}: has no skeleton to bind to; `akd rig` makes one for a bare mesh"
             )
-        character = load_character(asset)
+        character = character_of(asset, roles=self.roles)
         settings = HeatSettings(heat=self.heat, influences=self.influences)
         try:
             result = skin_character(character, settings=settings, is_all=self.all_joints)

@@ -10,6 +10,7 @@ from akd.asset.asset import SplatRecord
 
 _FAINT = 0.1
 """Gaussians less opaque than this are haze."""
+_MOST_OF_26 = 21
 _MARGIN = 4
 """Empty cells around the field."""
 
@@ -20,8 +21,8 @@ def mesh_from_splats(
     """Vertices and faces around a Gaussian cloud, in the cloud's own units.
 
     The cloud's opacity is gathered on a grid of `resolution` cells along its longest side. Cells
-    that reach `opacity` are solid, and so is what they enclose: a cloud is a shell, and bones must
-    lie inside something. Raises `ValueError` where nothing is opaque.
+    that reach `opacity` are solid, and so is what they enclose, but for a few holes: a cloud is a
+    shell, and bones must lie inside something. Raises `ValueError` where nothing is opaque.
     """
     if not 8 <= resolution <= 512:
         raise ValueError(f"resolution must be from 8 to 512, got {resolution}")
@@ -36,8 +37,8 @@ def mesh_from_splats(
     origin = low - _MARGIN * cell
     shape = tuple(int(n) for n in np.ceil((high - low) / cell) + 1 + 2 * _MARGIN)
     field = _field(splats, kept, alpha[kept], origin, cell, shape)
-    solid = ndimage.binary_closing(field > opacity, iterations=2)
-    solid = _without_specks(np.asarray(ndimage.binary_fill_holes(solid)))
+    shell = np.asarray(ndimage.binary_closing(field > opacity))
+    solid = _without_specks(np.asarray(ndimage.binary_fill_holes(shell | _enclosed(shell))))
     if not solid.any():
         raise ValueError(f"the cloud is nowhere as opaque as {opacity}")
     from skimage.measure import marching_cubes
@@ -71,7 +72,8 @@ def _field(
     )
     field = np.zeros(shape)
     means = splats.means[kept].astype(np.float64)
-    fine = np.ceil(4.0 * scale / cell).astype(int).clip(1, 33)
+    # Odd, so that the middle is among the samples.
+    fine = np.ceil(4.0 * scale / cell).astype(int).clip(1, 33) | 1
     for counts in np.unique(fine, axis=0):
         rows = np.flatnonzero((fine == counts).all(axis=1))
         ticks = [np.linspace(-2.0, 2.0, n) if n > 1 else np.zeros(1) for n in counts]
@@ -84,6 +86,34 @@ def _field(
             place = place.clip(0, np.array(shape) - 1)
             np.maximum.at(field, tuple(place.T), value * alpha[rows])
     return field
+
+
+def _enclosed(shell: Bool[np.ndarray, "X Y Z"]) -> Bool[np.ndarray, "X Y Z"]:
+    """Cells from which the shell is seen in most of 26 directions: a shell with holes has an inside
+    too, and between legs too little is seen."""
+    seen = np.zeros(shell.shape, dtype=np.uint8)
+    longest = max(shell.shape)
+    for step in np.ndindex(3, 3, 3):
+        direction = np.array(step) - 1
+        if not direction.any():
+            continue
+        ahead, reach = shell, 1
+        while reach < longest:  # each pass looks twice as far
+            ahead = ahead | _moved(ahead, reach * direction)
+            reach *= 2
+        seen += ahead
+    return seen >= _MOST_OF_26
+
+
+def _moved(cells: Bool[np.ndarray, "X Y Z"], by: Int[np.ndarray, "3"]) -> Bool[np.ndarray, "X Y Z"]:
+    """What each cell would see `by` cells further on; nothing beyond the edge."""
+    result = np.zeros_like(cells)
+    if (np.abs(by) >= cells.shape).any():
+        return result
+    to = tuple(slice(max(-b, 0), n - max(b, 0)) for b, n in zip(by, cells.shape, strict=True))
+    of = tuple(slice(max(b, 0), n - max(-b, 0)) for b, n in zip(by, cells.shape, strict=True))
+    result[to] = cells[of]
+    return result
 
 
 def _units(rotations: Float[np.ndarray, "N 4"]) -> Float[np.ndarray, "N 4"]:

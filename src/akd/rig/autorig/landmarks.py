@@ -3,7 +3,7 @@ forward. Everything in the axes of the body's frame, turned so that it faces +z;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -30,6 +30,12 @@ class Landmarks:
     def height(self) -> float:
         """Extent along y, metres."""
         return self.solid.height
+
+    def turned(self) -> Landmarks:
+        """The same body, facing the other way."""
+        solid = turned_round(self.solid)
+        graph = replace(self.graph, centres=self.graph.centres * [-1.0, 1.0, -1.0])
+        return Landmarks(solid, graph, _from_the_front(find_legs(solid)))
 
     def middle(self) -> Float[np.ndarray, "N 3"]:
         """Cells of the middle of the body."""
@@ -132,22 +138,6 @@ class Landmarks:
             return None
         return np.array([0.0, best[1], best[2]])
 
-    def hand_end(self) -> Float[np.ndarray, "3"] | None:
-        """The end of an arm: the place furthest from the middle of the body along its inside, on
-        the left, neither on the ground nor on the head."""
-        graph = self.graph
-        chest = graph.nearest(np.array([0.0, 0.7 * self.height, 0.0]))
-        far = graph.lengths[chest].copy()
-        centres = graph.centres
-        off = (
-            (centres[:, 0] < 0.08 * self.height)
-            | (centres[:, 1] < 0.25 * self.height)
-            | ~np.isfinite(far)
-        )
-        far[off] = -1.0
-        best = int(far.argmax())
-        return None if far[best] < 0.2 * self.height else centres[best]
-
     def line(
         self, start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
     ) -> Float[np.ndarray, "N 3"]:
@@ -171,16 +161,19 @@ def find_landmarks(solid: Solid) -> tuple[Landmarks, float]:
     solid had to be turned round."""
     legs = find_legs(solid)
     vote = _forward_vote(solid, legs)
-    if vote < 0:
-        solid = Solid(solid.filled[::-1, :, ::-1], _turned_origin(solid), solid.cell)
-        legs = find_legs(solid)
-    legs = sorted(legs, key=lambda leg: -float(leg.sole[2]))
-    return Landmarks(solid, pack_spheres(solid), tuple(legs)), vote
+    marks = Landmarks(solid, pack_spheres(solid), _from_the_front(legs))
+    return (marks if vote >= 0 else marks.turned()), vote
 
 
-def _turned_origin(solid: Solid) -> Float[np.ndarray, "3"]:
+def turned_round(solid: Solid) -> Solid:
+    """A solid seen from behind: x and z the other way."""
     far = solid.origin + solid.cell * (np.array(solid.filled.shape) - 1)
-    return np.array([-far[0], solid.origin[1], -far[2]])
+    origin = np.array([-far[0], solid.origin[1], -far[2]])
+    return Solid(solid.filled[::-1, :, ::-1], origin, solid.cell)
+
+
+def _from_the_front(legs: list[Leg]) -> tuple[Leg, ...]:
+    return tuple(sorted(legs, key=lambda leg: -float(leg.sole[2])))
 
 
 def _forward_vote(solid: Solid, legs: list[Leg]) -> float:

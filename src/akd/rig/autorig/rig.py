@@ -9,10 +9,14 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from akd.rig.autorig.frame import BodyFrame, find_frame
-from akd.rig.autorig.landmarks import Landmarks, find_landmarks
+from akd.rig.autorig.choose import choose
+from akd.rig.autorig.expectation import expect
+from akd.rig.autorig.fitted import Fitted
+from akd.rig.autorig.frame import find_frame
+from akd.rig.autorig.landmarks import find_landmarks
+from akd.rig.autorig.refine import refine
 from akd.rig.autorig.solid import fill
-from akd.rig.autorig.templates import TEMPLATES
+from akd.rig.autorig.templates import TEMPLATES, Placed, mirrored
 from akd.rig.bones import bone_segments
 from akd.rig.heat import HeatSettings, solve_heat_weights
 from akd.rig.mesh import SkinnedMesh
@@ -23,12 +27,6 @@ from akd.rig.surface_repair import weld
 
 LOW_CONFIDENCE = 0.5
 """Below this the result comes with a warning."""
-_ASYMMETRIC = 0.01
-"""A body that mirrors itself this badly, in its own sizes, is posed unevenly or has no plane."""
-_LONG = 0.5
-"""A body on two legs that is longer than this, in heights, is no upright one."""
-_SPRAWLING = 0.35
-"""One pair of legs does not stand further from the middle than this, in heights."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +59,6 @@ class FoundSkeleton:
     reasons: tuple[str, ...]
 
 
-def score_templates(marks: Landmarks) -> dict[str, float]:
-    """How badly each template fits a body, from 0: pairs of legs that are missing or left over, a
-    body too long to be upright or too short to be level, a tail that nothing accounts for."""
-    legs, height = len(marks.legs), marks.height
-    layers = np.flatnonzero(marks.solid.filled.any(axis=(0, 1)))
-    length = float((layers[-1] - layers[0] + 1) * marks.solid.cell) / height
-    stand = marks.legs[-1].sole[2] if marks.legs else 0.0
-    has_tail = marks.tail_end(float(stand)) is not None
-    scores = {
-        "quadruped": 2.0 * abs(legs - 2) + max(0.0, 0.8 - length),
-        "biped": 2.0 * abs(legs - 1) + 4.0 * max(0.0, length - _LONG) + 0.5 * has_tail,
-        "theropod": 2.0 * abs(legs - 1) + 4.0 * max(0.0, _LONG - length) + 1.0 * (not has_tail),
-        "generic": 1.0,
-    }
-    if marks.hand_end() is None:
-        scores["biped"] += 0.5
-    spread = max((float(leg.sole[0]) for leg in marks.legs), default=0.0) / height
-    for upright in ("biped", "theropod"):
-        scores[upright] += 10.0 * max(0.0, spread - _SPRAWLING)  # fins, not legs
-    return scores
-
-
 def find_skeleton(
     vertices: Float[np.ndarray, "V 3"],
     faces: Int[np.ndarray, "F 3"],
@@ -101,19 +77,9 @@ def find_skeleton(
     mesh = weld(vertices, faces)
     frame = find_frame(mesh.vertices, mesh.faces)
     marks, vote = find_landmarks(fill(frame.into(mesh.vertices), mesh.faces))
-    scores = score_templates(marks)
-    chosen = min(scores, key=lambda n: scores[n]) if template == "auto" else template
-    plan = TEMPLATES[chosen]
-    if len(marks.legs) < plan.legs:
-        raise ValueError(
-            f"a {chosen} stands on {plan.legs} pairs of legs, and {len(marks.legs)} were found: "
-            f"try another --template"
-        )
-    placed = plan.place(marks)
-    if not np.isfinite([p.position for p in placed]).all():
-        raise ValueError(f"the mesh has too little inside to fit a {chosen} to")
-    confidence, reasons = _trust(frame, marks, vote, scores, chosen, template != "auto")
-    sign = -1.0 if vote < 0 else 1.0
+    choice = choose(frame, marks, vote, template=template)
+    placed = _place(choice.name, choice.fitted)
+    sign = -1.0 if (vote < 0) != choice.is_turned else 1.0
     turned = np.array([p.position for p in placed]) * np.array([sign, 1.0, sign])
     positions = frame.out(turned)
     names = [p.name for p in placed]
@@ -127,47 +93,21 @@ def find_skeleton(
             names.append(name)
             positions = np.concatenate((positions, [position]))
     return FoundSkeleton(
-        tuple(names), tuple(parents), positions, chosen, sign * frame.along, confidence, reasons
-    )
+        tuple(names), tuple(parents), positions, choice.name, sign * frame.along,
+        choice.confidence, choice.reasons,
+    )  # fmt: skip
 
 
-def _trust(
-    frame: BodyFrame,
-    marks: Landmarks,
-    vote: float,
-    scores: dict[str, float],
-    chosen: str,
-    is_given: bool,
-) -> tuple[float, tuple[str, ...]]:
-    """How sure the result is, and why not."""
-    confidence, reasons = 1.0, []
-    if frame.asymmetry > _ASYMMETRIC:
-        confidence *= 0.6
-        reasons.append(
-            f"the body is not symmetric (mirrored points miss it by {100 * frame.asymmetry:.1f} % "
-            f"of its size): check left and right"
-        )
-    if abs(vote) < 0.4:
-        confidence *= 0.6
-        reasons.append("front and back look alike: check which way it faces")
-    if chosen != "generic" and scores[chosen] > 0.5:
-        confidence *= 0.5
-        reasons.append(
-            f"a {chosen} does not fit well ({len(marks.legs)} pairs of legs were found): check the "
-            f"legs, or give another --template"
-        )
-    if chosen == "generic":
-        confidence *= 0.3
-        reasons.append(
-            f"no body plan fits ({len(marks.legs)} pairs of legs were found): joints only follow "
-            f"the shape and have no roles: check them all"
-        )
-    ordered = sorted(scores.values())
-    if not is_given and ordered[1] - ordered[0] < 0.2:
-        confidence *= 0.7
-        other = sorted(scores, key=lambda n: scores[n])[1]
-        reasons.append(f"a {other} fits almost as well as a {chosen}: see --template")
-    return confidence, tuple(reasons)
+def _place(name: str, fitted: Fitted) -> list[Placed]:
+    """Joints of a template in a body, both halves; metres, facing +z."""
+    placed = TEMPLATES[name].place(fitted)
+    if fitted.embedding is not None:
+        placed, spread = expect(placed, fitted)
+        if np.isfinite([p.position for p in placed]).all():
+            placed = refine(placed, fitted, spread)
+    if not np.isfinite([p.position for p in placed]).all():
+        raise ValueError(f"the mesh has too little inside to fit a {name} to")
+    return mirrored(placed)
 
 
 def rig_mesh(

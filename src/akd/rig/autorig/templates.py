@@ -1,7 +1,8 @@
-"""Templates: which joints a body plan has, and where they go once its landmarks are known.
+"""Templates: which joints a body plan has, and where they go once a plan is embedded in a body.
 
-Heights and shares were set on creatures of the zoo's training side; `_SHIFTS` is what was left on
-average there, in body heights, joint by joint.
+Joints between the nodes of the plan are put back along legs, spine and ways through the inside, by
+shares; `expectation` then corrects them by what was measured on known bodies, and `refine` by the
+body itself.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from akd.rig.autorig.calibration import SHIFTS
+from akd.rig.autorig.fitted import Fitted
 from akd.rig.autorig.landmarks import Landmarks, along_line
 from akd.rig.autorig.legs import Leg
 
@@ -34,35 +35,32 @@ class Template:
     """A body plan."""
 
     name: str
-    legs: int
-    """Pairs."""
-    place: Callable[[Landmarks], list[Placed]]
+    place: Callable[[Fitted], list[Placed]]
+    """Joints of the left half and of the middle."""
 
 
 class _Builder:
-    """Collects joints; those of the left side are mirrored to the right."""
+    """Collects joints of the left half and of the middle."""
 
-    def __init__(self, plan: str, height: float) -> None:
-        self._shifts, self._height = SHIFTS.get(plan, {}), height
+    def __init__(self) -> None:
         self.joints: list[Placed] = []
 
     def add(self, name: str, parent: str, position: Point) -> Point:
-        shift = np.array(self._shifts.get(name, (0.0, 0.0, 0.0))) * self._height
-        self.joints.append(Placed(name, parent, position + shift))
+        middle = np.array([1.0 if name.startswith("left_") else 0.0, 1.0, 1.0])
+        self.joints.append(Placed(name, parent, position * middle))
         return position
 
-    def mirrored(self) -> list[Placed]:
-        result: list[Placed] = []
-        for joint in self.joints:
-            if joint.name.startswith("left_"):
-                result.append(joint)
-                parent = joint.parent.replace("left_", "right_")
-                flipped = joint.position * np.array([-1.0, 1.0, 1.0])
-                result.append(Placed(joint.name.replace("left_", "right_"), parent, flipped))
-            else:
-                middle = joint.position * np.array([0.0, 1.0, 1.0])
-                result.append(Placed(joint.name, joint.parent, middle))
-        return result
+
+def mirrored(joints: list[Placed]) -> list[Placed]:
+    """Joints of the left half and of the middle, each left one with its mirror image after it."""
+    result: list[Placed] = []
+    for joint in joints:
+        result.append(joint)
+        if joint.name.startswith("left_"):
+            parent = joint.parent.replace("left_", "right_")
+            flipped = joint.position * np.array([-1.0, 1.0, 1.0])
+            result.append(Placed(joint.name.replace("left_", "right_"), parent, flipped))
+    return result
 
 
 def _in_column(marks: Landmarks, z: float, share: float, around: float | None = None) -> Point:
@@ -102,11 +100,11 @@ def _neck(
     build.add("head", above, along_line(line, share))
 
 
-def place_quadruped(marks: Landmarks) -> list[Placed]:
+def place_quadruped(fitted: Fitted) -> list[Placed]:
     """Four legs under a level spine."""
-    fore, hind = marks.legs[0], marks.legs[-1]
+    marks, fore, hind = fitted.marks, fitted.leg("fore_foot"), fitted.leg("hind_foot")
     height = marks.height
-    build = _Builder("quadruped", height)
+    build = _Builder()
     build.add("root", "", np.zeros(3))
     hips = _in_column(marks, float(hind.sole[2]), 0.7, around=0.65 * height)
     pelvis = build.add("pelvis", "root", hips)
@@ -141,13 +139,14 @@ def place_quadruped(marks: Landmarks) -> list[Placed]:
         ("left_hind_toes", "left_hind_foot", 0.1),
     ):
         build.add(name, parent, hind.at(share * float(hip[1])))
-    return build.mirrored()
+    return build.joints
 
 
-def place_biped(marks: Landmarks) -> list[Placed]:
+def place_biped(fitted: Fitted) -> list[Placed]:
     """An upright body on one pair of legs, with arms."""
-    leg, height = marks.legs[0], marks.height
-    build = _Builder("biped", height)
+    marks, leg = fitted.marks, fitted.leg("foot")
+    height = marks.height
+    build = _Builder()
     build.add("root", "", np.zeros(3))
     crotch, neck = marks.crotch(), marks.neck()
     trunk = neck - crotch
@@ -168,8 +167,8 @@ def place_biped(marks: Landmarks) -> list[Placed]:
     build.add("left_leg_foot", "left_leg_lower", leg.at(ankle) * [1, 1, 0] + [0, 0, depth])
     toes = np.array([leg.sole[0], 0.015 * height, 0.35 * leg.span[0] + 0.65 * leg.span[1]])
     build.add("left_leg_toes", "left_leg_foot", toes)
-    _arm(build, marks, neck, trunk, depth)
-    return build.mirrored()
+    _arm(build, fitted, neck, trunk, depth)
+    return build.joints
 
 
 def _hip_width(leg: Leg, crotch: float) -> float:
@@ -177,14 +176,16 @@ def _hip_width(leg: Leg, crotch: float) -> float:
     apart come together at the top."""
     heights = np.linspace(0.3 * crotch, min(leg.top, 0.95 * crotch), 8)
     places = np.array([leg.at(y)[0] for y in heights])
-    slope, start = np.polyfit(heights, places, 1)
     middle = float(places.mean())
+    if np.ptp(heights) < 1e-9:
+        return middle  # it has no crotch
+    slope, start = np.polyfit(heights, places, 1)
     return float(np.clip(start + slope * 1.1 * crotch, 0.5 * middle, 1.1 * middle))
 
 
-def _arm(build: _Builder, marks: Landmarks, neck: float, trunk: float, depth: float) -> None:
+def _arm(build: _Builder, fitted: Fitted, neck: float, trunk: float, depth: float) -> None:
     """From the collar bone to the wrist, along the way to the fingertips."""
-    end = marks.hand_end()
+    marks, end = fitted.marks, fitted.end("hand")
     if end is None:
         return
     height = marks.height
@@ -197,10 +198,11 @@ def _arm(build: _Builder, marks: Landmarks, neck: float, trunk: float, depth: fl
     build.add("left_arm_hand", "left_arm_lower", along_line(line, 0.78))
 
 
-def place_theropod(marks: Landmarks) -> list[Placed]:
-    """One pair of legs under a level body between head and tail."""
-    leg, height = marks.legs[0], marks.height
-    build = _Builder("theropod", height)
+def place_theropod(fitted: Fitted) -> list[Placed]:
+    """One pair of legs under a level body between head and tail, and arms where there are any."""
+    marks, leg = fitted.marks, fitted.leg("foot")
+    height = marks.height
+    build = _Builder()
     build.add("root", "", np.zeros(3))
     z = float(leg.line[-1, 2])
     pelvis = build.add("pelvis", "root", _in_column(marks, z, 0.6))
@@ -221,13 +223,22 @@ def place_theropod(marks: Landmarks) -> list[Placed]:
         ("left_leg_toes", "left_leg_foot", 0.07),
     ):
         build.add(name, parent, leg.at(share * float(hip[1])))
-    return build.mirrored()
+    hand = fitted.end("hand")
+    if hand is not None:
+        line = fitted.way("hand")
+        for name, parent, share in (
+            ("left_arm_upper", "spine_2", 0.35),
+            ("left_arm_lower", "left_arm_upper", 0.65),
+            ("left_arm_hand", "left_arm_lower", 0.9),
+        ):
+            build.add(name, parent, along_line(line, share))
+    return build.joints
 
 
-def place_generic(marks: Landmarks) -> list[Placed]:
+def place_generic(fitted: Fitted) -> list[Placed]:
     """A joint at the deepest place, and a chain from there to every end of the body."""
-    graph, height = marks.graph, marks.height
-    build = _Builder("generic", height)
+    graph = fitted.marks.graph
+    build = _Builder()
     root = graph.deepest
     build.add("pelvis", "", graph.centres[root] * [0.0, 1.0, 1.0])
     size = float(np.linalg.norm(np.ptp(graph.centres, axis=0)))
@@ -243,12 +254,12 @@ def place_generic(marks: Landmarks) -> list[Placed]:
             name = f"{stem}_{i + 1}"
             build.add(name, above, along_line(line, share))
             above = name
-    return build.mirrored()
+    return build.joints
 
 
 TEMPLATES: dict[str, Template] = {
-    "quadruped": Template("quadruped", 2, place_quadruped),
-    "biped": Template("biped", 1, place_biped),
-    "theropod": Template("theropod", 1, place_theropod),
-    "generic": Template("generic", 0, place_generic),
+    "quadruped": Template("quadruped", place_quadruped),
+    "biped": Template("biped", place_biped),
+    "theropod": Template("theropod", place_theropod),
+    "generic": Template("generic", place_generic),
 }
