@@ -129,7 +129,8 @@ def compare_with_newton(substeps: int = 600, inner: int = 8) -> None:
 def whole_tracking() -> None:
     begin, worked = time.perf_counter(), time.process_time()
     body, reference = quadruped(), walk()
-    result = track(body, reference)
+    feet = torch.tensor([name.endswith("foot") for name in body.names])
+    result = track(body, reference, feet=feet)
     span, worked = time.perf_counter() - begin, time.process_time() - worked
     print(
         f"tracking 48 frames, {len(result.targets)} substeps, {len(result.losses) - 1} iterations: "

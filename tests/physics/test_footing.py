@@ -117,6 +117,22 @@ def test_without_feet_nothing_is_planted() -> None:
     assert plant_feet(body, torch.zeros(13, dtype=torch.bool), motion, stance) is motion
 
 
+def test_a_body_that_glides_does_not_stand() -> None:
+    motion = walk(0.0)
+    along = torch.linspace(0, 3, 48, dtype=torch.float64)[:, None]
+    glide = motion.position[:1] + along * torch.tensor((1.0, 0.0, 0.0), dtype=torch.float64)
+    body, motion = in_body_units(replace(motion, angles=0 * motion.angles, position=glide))
+    assert not bool(find_stance(body, FEET, motion).any())
+
+
+def test_planting_never_makes_another_motion_of_it() -> None:
+    body, motion = in_body_units(walk())
+    # All feet are said to stand while the body goes its way.
+    stance = FEET.expand(48, -1)
+    far = motion.position * torch.tensor((6.0, 1.0, 1.0))
+    assert plant_feet(body, FEET, replace(motion, position=far), stance).position is far
+
+
 def test_tracking_a_slowed_walk_skates_a_fifth_at_most() -> None:
     body, motion = quadruped(), walk(0.6)
     result = track(body, motion, feet=FEET, settings=TrackingSettings(iterations=60))

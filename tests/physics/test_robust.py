@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 from bodies_for_tests import random_tree
+from random_tracking import track_random
 from test_twin import scattered
 
 from akd.physics.body import State
@@ -56,3 +57,12 @@ def test_random_bodies_stay_finite_and_slow(block: int) -> None:
         assert finite, f"seed {seed}"
         # Thrown at a few sqrt(g h) with servos that could lift several times the weight.
         assert fastest < 100.0, f"seed {seed}: {fastest:.1f}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_tracking_ends_in_finite_numbers(seed: int) -> None:
+    """`benchmarks/physics_random.py` does as many as one likes."""
+    outcome = track_random(seed)
+    assert outcome.finite
+    assert not outcome.refused
+    assert outcome.error > 0

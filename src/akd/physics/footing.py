@@ -27,6 +27,10 @@ AHEAD = 0.15
 """A foot that moves ahead of the root faster than this swings, however low it is."""
 SHORTEST = 3
 """Frames that a foot must stand to count."""
+REACH = 1.5
+"""How far the root may go while one foot stands: no leg reaches further, so that body glides."""
+FARTHEST = 0.1
+"""Mean distance of the parts beyond which planting has not found the same motion."""
 
 
 def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[Tensor, "F B"]:
@@ -53,7 +57,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[
     swings = torch.where(speed > AHEAD, ahead, moves.norm(dim=-1)) > AHEAD
     floor = torch.where(swings, torch.nan, low).nanquantile(0.1, dim=0)
     # Where a foot swings all the time there is no floor, and nothing is near it.
-    stance[:, feet] = _long_enough((low - floor < LOW) & ~swings)
+    stance[:, feet] = _within_reach(_long_enough((low - floor < LOW) & ~swings), motion.position)
     return stance
 
 
@@ -75,6 +79,24 @@ def _long_enough(standing: Bool[Tensor, "F N"]) -> Bool[Tensor, "F N"]:
     return kept
 
 
+def _within_reach(standing: Bool[Tensor, "F N"], root: Float[Tensor, "F 3"]) -> Bool[Tensor, "F N"]:
+    """Without the stands during which the body goes further than a leg reaches."""
+    numbers = _number_stands(standing)
+    kept = standing.clone()
+    for number in range(1, int(numbers.max()) + 1):
+        frames = (numbers == number).any(1).nonzero().flatten()
+        if float((root[frames[-1]] - root[frames[0]])[[0, 2]].norm()) > REACH:
+            kept &= numbers != number
+    return kept
+
+
+def _number_stands(standing: Bool[Tensor, "F N"]) -> Int[Tensor, "F N"]:
+    """A number for each stand: one foot, from when it comes down to when it leaves; 0 is none."""
+    begins = standing.clone()
+    begins[1:] &= ~standing[:-1]
+    return begins.T.flatten().cumsum(0).view(standing.T.shape).T * standing
+
+
 def find_soles(
     body: Body, feet: Bool[Tensor, "B"], placement: Placement, stance: Bool[Tensor, "F B"]
 ) -> Float[Tensor, "F N 8"]:
@@ -92,7 +114,7 @@ class _Contact:
     sole: Float[Tensor, "F N 8"]
     standing: Bool[Tensor, "F N"]
     stands: Int[Tensor, "F N"]
-    """Number of the stand (one foot, from when it comes down to when it leaves); 0 for none."""
+    """Number of the stand; 0 for none."""
     clearance: Float[Tensor, "F N"]
     """Least height of a foot's lowest corner; zero where it stands."""
 
@@ -106,7 +128,8 @@ def plant_feet(
     clearance: float = 0.03,
     iterations: int = 150,
 ) -> Reference:
-    """The nearest motion whose standing feet keep their place.
+    """The nearest motion whose standing feet keep their place; the motion itself where nothing
+    stands, or where that would be another motion altogether.
 
     The root's place and the joints between it and the feet give way; all else keeps its angles.
     """
@@ -138,7 +161,11 @@ def plant_feet(
     optimiser.step(loss)  # pyright: ignore[reportArgumentType]
     with torch.no_grad():
         position, angles = moved()
-    if not bool(torch.isfinite(position).all() & torch.isfinite(angles).all()):
+    centres = body.centres[:, None]
+    made = place(body, position, motion.rotation, angles)
+    apart = float((made.points(body, centres) - given.points(body, centres)).norm(dim=-1).mean())
+    # Written so that what is not a number is refused as well.
+    if not apart < FARTHEST:
         return motion
     return replace(motion, position=position, angles=angles)
 
@@ -156,9 +183,7 @@ def _contact(
         stands = frames[standing[:, foot]]
         if len(stands):
             away[:, foot] = (frames[:, None] - stands).abs().amin(1)
-    begins = standing.clone()
-    begins[1:] &= ~standing[:-1]
-    numbers = begins.T.flatten().cumsum(0).view(standing.T.shape).T * standing
+    numbers = _number_stands(standing)
     return _Contact(sole, standing, numbers, clearance * (away / 3).clamp(0, 1) * ~standing)
 
 

@@ -64,7 +64,7 @@ class TrackingSettings:
     smoothness: float = 0.2
     """Weight of the mean absolute second difference of the controls (lambda_3 of the paper)."""
     plant: bool = True
-    """Make the feet that stand keep their place in the motion to follow."""
+    """Make the feet that stand keep their place, in the motion to follow and in the loss."""
     clearance: float = 0.03
     """How high over the ground a foot is to swing, in h."""
     footing: float = 3.0

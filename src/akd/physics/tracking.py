@@ -91,8 +91,12 @@ def track(
     planted = given
     if settings.plant:
         planted = plant_feet(unit_body, feet, given, stance, clearance=settings.clearance)
+    if planted is given:
+        stance = torch.zeros_like(stance)
     duration = (len(reference.position) - 1) / reference.fps
-    knots = max(4, math.ceil(duration * settings.knots_per_second) + 3)
+    # More than two knots a frame have nothing to hold them.
+    rate = min(settings.knots_per_second, 2.0 * reference.fps)
+    knots = max(4, math.ceil(duration * rate) + 3)
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
     while True:
