@@ -4,6 +4,7 @@ import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from akd.rig.character import load_character
@@ -51,3 +52,11 @@ def test_the_truth_is_not_taken_from_what_is_tested(shared_assets):
         replace(fox, anatomy=replace(fox.anatomy, limbs=())), fox.skeleton.names, (left, right)
     )
     assert SHARED_ASSETS.is_dir()
+
+
+def test_a_fish_that_lies_on_its_fins_has_no_legs(shared_assets):
+    shark = character("quaternius/fish_pack/Shark.glb")
+    assert shark.anatomy.legs == ()
+    # Told by shape: its fins are called `Bone` and `Bone.001`.
+    assert [x.kind.value for x in shark.anatomy.limbs] == ["fin", "fin"]
+    np.testing.assert_allclose(shark.anatomy.forward, [0, 0, 1], atol=1e-6)

@@ -79,7 +79,7 @@ def _middle(
     """The chains from the root to the head and to the tip of the tail."""
     carriers = Counter(branch.attached_to for pair in pairs for branch in pair)
     for pair in pairs:
-        if not pair[0].is_leg:
+        if not pair[0].is_leg and not pair[0].is_fin:
             carriers[pair[0].attached_to] += 2  # arms, wings and ears sit towards the head
 
     def headward(joint: int) -> float:
@@ -239,7 +239,8 @@ def _limbs(
         if "wing" in words:
             kind = LimbKind.WING
         else:
-            kind = LimbKind.FIN if "fin" in words else LimbKind.ARM
+            is_fin = "fin" in words or pair[0].is_fin
+            kind = LimbKind.FIN if is_fin else LimbKind.ARM
         limbs += _sided(evidence, pair, kind, left, 0)
     return tuple(limbs)
 

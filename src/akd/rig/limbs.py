@@ -15,6 +15,8 @@ _ON_GROUND = 0.08
 """A limb whose lowest point is within this fraction of the body's height stands on the ground."""
 _FOOT_HEIGHT = 0.18
 """A leg's foot is its first joint lower than this fraction of the leg's height."""
+_SPRAWL = 0.7
+"""A limb without a knee that goes sideways more than this, for each metre down, is a fin."""
 _SHORT = 0.1
 """A branch that reaches less far than this fraction of the body's height is no limb."""
 
@@ -30,6 +32,8 @@ class Branch:
     is_leg: bool
     words: frozenset[str]
     """Parts that the names along it mention."""
+    is_fin: bool = False
+    """It reaches the ground and is no leg, by its shape."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +115,24 @@ class LimbFinder:
         is_leg = self._stands(start) and self._drop(start) > _SHORT * self.evidence.height
         if words & {"wing", "fin", "face", "ear", "tail"} and not words & {"leg", "foot"}:
             is_leg = False
+        is_fin = is_leg and not words & {"leg", "foot"} and self._is_fin(start)
+        is_leg = is_leg and not is_fin
         path = self._leg_path(start) if is_leg else self._arm_path(start)
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
-        return Branch(tuple(path), tip, self.body.parents[top], is_leg, words)
+        return Branch(tuple(path), tip, self.body.parents[top], is_leg, words, is_fin)
+
+    def _is_fin(self, start: int) -> bool:
+        """Whether a branch is one stiff piece that spreads out: nothing walks on such legs, but a
+        fish that was modelled lying on the ground rests on its fins."""
+        joints = self.body.subtree(start)
+        evidence = self.evidence
+        if not len(evidence.owners) or sum(np.isfinite(self.lowest[j]) for j in joints) > 1:
+            return False
+        own = evidence.vertices[np.isin(evidence.owners, joints)]
+        step = own[own[:, 1].argmin()] - evidence.positions[start]
+        return abs(float(step @ self.plane.lateral)) > _SPRAWL * abs(float(step[1]))
 
     def _leg_path(self, start: int) -> list[int]:
         """Down to the joint that owns the lowest point, preferring the longest way there."""
