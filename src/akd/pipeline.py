@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from akd.distill.loop import Keeper, distil
+from akd.distill.period import SHORTEST_CYCLE, find_period
 from akd.distill.result import motion_of, smooth_fps
 from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
-from akd.distill.speed import starting_speed
+from akd.distill.speed import starting_period, starting_speed, starting_turn
 from akd.distill.stage import Stage
 from akd.distill.unknowns import Unknowns
-from akd.distill.warm_start import Judge, fit_to_video, sample_target
+from akd.distill.warm_start import Judge, fit_best, sample_videos_of
 from akd.metrics.action import score_action
 from akd.metrics.motion import MotionMetrics, measure
 from akd.metrics.recognise.recogniser import Recogniser
@@ -147,20 +148,28 @@ def distil_motion(
     asked = request.asked or request.prompt
     watch.begin("stage")
     stage = Stage.of(subject.character, subject.rig, prior, splats=settings.splats)
-    unknowns = starting_point(subject, prior, request)
-    start = motion_of(stage, unknowns, "start", fps=fps)
     generator = torch.Generator().manual_seed(request.seed)
     keeper = Keeper()
     if folder is not None:
         keeper = Keeper(folder.state, {"run": folder.digest()})
-    preview = Preview(stage, unknowns, prior.fps, folder)
-    if keeper.found() is None and settings.warm_start.samples:
+    videos = None
+    if settings.warm_start.samples:
         watch.begin("sample")
-        target = _kept(folder, generator, lambda: sample_target(
-            stage, prior, asked, unknowns, settings, generator=generator, judge=judge
+        videos = _kept(folder, generator, lambda: sample_videos_of(
+            stage, prior, asked, settings, generator=generator
         ))  # fmt: skip
+
+    def begin(video: Tensor | None) -> Unknowns:
+        return starting_point(subject, prior, request, video)
+
+    start = motion_of(stage, begin(None), "start", fps=fps)
+    unknowns = begin(None)
+    if videos is not None:
         watch.begin("fit")
-        fit_to_video(stage, unknowns, target, settings, report=preview.during(watch.step))
+        unknowns = _kept_start(folder, unknowns, lambda: fit_best(
+            stage, videos, begin, settings, judge=judge, report=watch.step
+        ))  # fmt: skip
+    preview = Preview(stage, unknowns, prior.fps, folder)
     watch.begin("distil")
     with watch.patient():
         history = distil(
@@ -172,16 +181,27 @@ def distil_motion(
     return Distilled(start, motion, history, () if keeper.good is None else keeper.good.notes)
 
 
-def starting_point(subject: Subject, prior: VideoPrior, request: Request) -> Unknowns:
-    """The neutral pose, travelling as fast as the words and the legs suggest."""
+def starting_point(
+    subject: Subject, prior: VideoPrior, request: Request, target: Tensor | None
+) -> Unknowns:
+    """The neutral pose, travelling as fast as the words and the legs suggest.
+
+    A gait is searched for as a cycle; how long it lasts is seen in the `target` video, if any.
+    """
     settings = request.settings.unknowns
     leg = subject.leg_length
     speed = settings.speed
     if speed is None:
         speed = starting_speed(request.prompt, leg) if subject.character.anatomy.legs else 0.0
+    period = starting_period(request.prompt, leg) if settings.cycles else None
+    if period is not None and period * prior.fps < SHORTEST_CYCLE:
+        period = None  # too fast for the prior's frame rate to show
+    if period is not None and target is not None:
+        period = find_period(target, prior.fps, near=period)
     return Unknowns.start(
-        subject.rig, settings, frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed
-    )
+        subject.rig, settings, frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed,
+        period=period, turn=starting_turn(request.prompt) * (prior.frames - 1) / prior.fps,
+    )  # fmt: skip
 
 
 def judged(
@@ -226,22 +246,36 @@ class Preview:
 
 
 def _kept(folder: RunFolder | None, generator: torch.Generator, make: Any) -> Tensor:
-    """The target of the warm start: from the folder where it is there, else made and kept."""
+    """The videos of the warm start: from the folder where they are there, else made and kept."""
     from safetensors.torch import load, save
 
     from akd.distill.disk import write_to_disk
 
     if folder is None:
         return make()
-    if folder.target.exists():
-        kept = load(folder.target.read_bytes())
+    if folder.videos.exists():
+        kept = load(folder.videos.read_bytes())
         generator.set_state(kept["generator"])
-        return kept["target"]
-    target = make().cpu()
+        return kept["videos"]
+    videos = make().cpu()
     write_to_disk(
-        folder.target, save({"target": target.contiguous(), "generator": generator.get_state()})
+        folder.videos, save({"videos": videos.contiguous(), "generator": generator.get_state()})
     )
-    return target
+    return videos
+
+
+def _kept_start(folder: RunFolder | None, blank: Unknowns, make: Any) -> Unknowns:
+    """What the warm start comes to: from the folder where it is there, else made and kept."""
+    from safetensors.torch import load, save
+
+    from akd.distill.disk import write_to_disk
+
+    if folder is not None and folder.start.exists():
+        return blank.with_values(load(folder.start.read_bytes()))
+    unknowns = make()
+    if folder is not None:
+        write_to_disk(folder.start, save(unknowns.values()))
+    return unknowns
 
 
 def job_of(

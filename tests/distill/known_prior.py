@@ -14,6 +14,7 @@ class KnownPrior:
     frames, width, height, fps = 4, 16, 16, 8.0
     style = SceneStyle.ROLES
     takes_reference = False
+    bound = None
     device = torch.device("cpu")
 
     def __init__(self, mean: torch.Tensor, spread: float):

@@ -122,9 +122,7 @@ class PriorSample:
         generator = torch.Generator().manual_seed(self.seed)
         shape = (1, prior.frames, prior.height, prior.width, 3)
         noise = torch.randn(shape, generator=generator).to(device)
-        clean = sample_latents(
-            prior, [condition], noise, steps=self.steps, scale=self.scale, bound=1.0
-        )
+        clean = sample_latents(prior, [condition], noise, steps=self.steps, scale=self.scale)
         Video(prior.decode(clean)[0].cpu(), prior.fps).write(self.out)
         print(f"{self.out}: {words}, {prior.frames} frames of {prior.width} x {prior.height}")
 

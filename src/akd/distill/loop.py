@@ -141,15 +141,11 @@ def _step(
         prior, latents, condition, settings.score,
         progress=iteration / settings.iterations, generator=generator,
     )  # fmt: skip
-    weights = settings.losses
     parts: dict[str, Tensor] = {
-        "score": score_loss(latents, gradient),
-        "smooth": weights.smooth * losses.smoothness(controls, leg_length=unknowns.leg_length),
-        "ground": weights.ground
-        * losses.depth(stage.cloud, bones, body_height=stage.character.height),
-        "rest": weights.rest * losses.departure(controls),
+        "score": settings.losses.score * score_loss(latents, gradient).to("cpu"),
+        **losses.regularisers(stage, unknowns, controls, bones, settings.losses),
     }
-    loss = torch.stack([p.to("cpu") for p in parts.values()]).sum()
+    loss = torch.stack(list(parts.values())).sum()
     optimiser.zero_grad()
     if bool(loss.isfinite()):
         loss.backward()

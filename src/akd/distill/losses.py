@@ -1,17 +1,121 @@
-"""What a motion owes apart from what the prior says: smoothness, the ground, a pull to neutral."""
+"""What a motion owes apart from what the prior says: smoothness, the ground, feet that stand, a
+pull to the neutral pose."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.distill.limits import angle_limits
+from akd.distill.settings import LossSettings
+from akd.distill.stage import Stage
+from akd.distill.unknowns import Unknowns
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
 from akd.splat.cloud import SplatCloud
 
 _GROUND_POINTS = 400
+_TOUCH, _SOFTNESS = 0.08, 0.02
+"""A sole may be standing below this height, more or less, in body heights."""
+_CLEARANCE = 0.04
+"""A foot that swings is at least so high, in body heights."""
+_SLOW = 0.01
+"""A foot goes back under the body if it does so by more than this a frame, in leg lengths."""
+
+
+def regularisers(
+    stage: Stage,
+    unknowns: Unknowns,
+    controls: ControlPose,
+    bones: Float[Tensor, "T B 4 4"],
+    weights: LossSettings,
+) -> dict[str, Tensor]:
+    """All parts of the loss but the pictures', weighted; on the CPU."""
+    height = stage.character.height
+    parts = {
+        "smooth": weights.smooth * smoothness(controls, leg_length=unknowns.leg_length),
+        "ground": weights.ground * depth(stage.cloud, bones, body_height=height),
+        "rest": weights.rest * departure(controls, angle_limits(unknowns.rig)),
+    }
+    if stage.soles and len(bones) > 1:
+        feet = Feet.of(stage, controls, bones, leg_length=unknowns.leg_length)
+        parts["support"] = weights.support * hovering(feet, body_height=height)
+        parts["skate"] = weights.skate * sliding(feet, leg_length=unknowns.leg_length)
+    return {name: part.to("cpu") for name, part in parts.items()}
+
+
+@dataclass(frozen=True)
+class Feet:
+    """The soles over time, and when each of them stands."""
+
+    soles: list[Float[Tensor, "T S 3"]]
+    """World, metres."""
+    stance: Float[Tensor, "F T-1"]
+    """0..1 between two frames; no gradient."""
+    back: Float[Tensor, "F T-1"]
+    """How far a foot goes back under the body from frame to frame, metres; no gradient."""
+
+    @classmethod
+    def of(
+        cls,
+        stage: Stage,
+        controls: ControlPose,
+        bones: Float[Tensor, "T B 4 4"],
+        *,
+        leg_length: float,
+    ) -> Feet:
+        """A foot stands while it goes back under the body and is near the ground.
+
+        Pictures of few pixels show well how a foot swings and hardly how high it is lifted. So the
+        swing decides what the height should be, and the height only what cannot be a stance.
+        """
+        soles = [sole.at(bones) for sole in stage.soles]
+        height = stage.character.height
+        with torch.no_grad():
+            middle = torch.stack([sole.mean(1) for sole in soles]).cpu()
+            low = torch.stack([sole[..., 1].amin(1) for sole in soles]).cpu() / height
+            level = middle.new_tensor((1.0, 0.0, 1.0))
+            under = (middle - controls.translation.to(middle)) * level
+            ahead = _heading(stage, controls).to(middle)
+            back = -((under[:, 1:] - under[:, :-1]) * ahead[1:]).sum(-1)
+            near = torch.sigmoid((_TOUCH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS)
+            stance = near * torch.sigmoid(back / (_SLOW * leg_length))
+        return cls(soles, stance, back)
+
+    def speed(self) -> float | None:
+        """How far the body must go from frame to frame for the feet to stand still, metres."""
+        total = float(self.stance.sum())
+        return float((self.stance * self.back).sum()) / total if total > 1.0 else None
+
+
+def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "T 3"]:
+    """The way the body faces at every frame."""
+    _, left, forward = stage.rig.root_axes.to(controls.heading).unbind(0)
+    yaw = controls.heading[:, :1]
+    return yaw.cos() * forward + yaw.sin() * left
+
+
+def hovering(feet: Feet, *, body_height: float) -> Tensor:
+    """Mean height of standing feet above the ground, and how much lower than a stride's clearance
+    swinging ones are, in body heights."""
+    low = torch.stack([sole[..., 1].amin(1) for sole in feet.soles]) / body_height
+    low = 0.5 * (low[:, 1:] + low[:, :-1])
+    stance = feet.stance.to(low)
+    high = stance * low.clamp_min(0.0)
+    drags = (1.0 - stance) * (_CLEARANCE - low).clamp_min(0.0)
+    comes_down = low.amin(1).clamp_min(0.0)
+    return high.mean() + drags.mean() + comes_down.mean()
+
+
+def sliding(feet: Feet, *, leg_length: float) -> Tensor:
+    """Mean way that standing feet go along the ground from frame to frame, in leg lengths."""
+    middle = torch.stack([sole.mean(1) for sole in feet.soles])[..., (0, 2)]
+    steps = (middle[:, 1:] - middle[:, :-1]).square().sum(-1).add(1e-12).sqrt()
+    return (feet.stance.to(steps) * steps).mean() / leg_length
 
 
 def smoothness(controls: ControlPose, *, leg_length: float) -> Tensor:
@@ -28,15 +132,18 @@ def smoothness(controls: ControlPose, *, leg_length: float) -> Tensor:
 
 
 def depth(cloud: SplatCloud, bones: Float[Tensor, "T B 4 4"], *, body_height: float) -> Tensor:
-    """Mean depth of the surface under the ground, in body heights."""
+    """How deep the surface is under the ground: the mean over it and, frame by frame, the deepest
+    point of it, in body heights."""
     step = max(1, len(cloud) // _GROUND_POINTS)
     some = cloud[torch.arange(0, len(cloud), step, device=cloud.means.device)]
     points = skin_points(bones.to(some.means), some.means, some.bones, some.weights)
-    return (-points[..., 1]).clamp_min(0.0).mean() / body_height
+    below = (-points[..., 1]).clamp_min(0.0)
+    return (below.mean() + 0.05 * below.amax(1).mean()) / body_height
 
 
-def departure(controls: ControlPose) -> Tensor:
-    """Mean square of the angles."""
-    return (
-        controls.angles.square().mean() if controls.angles.numel() else controls.heading.sum() * 0
-    )
+def departure(controls: ControlPose, limits: Float[Tensor, "D 3"]) -> Tensor:
+    """Mean square of the angles in parts of how far each may go, and of how far the root leans."""
+    lean = controls.heading[:, 1:].square().mean()
+    if not controls.angles.numel():
+        return lean
+    return lean + (controls.angles / limits.to(controls.angles)).square().mean()

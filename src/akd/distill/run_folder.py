@@ -1,7 +1,8 @@
 """`RunFolder`: the `run/` of an output folder, from which an interrupted job goes on.
 
 `run.json` says what the job is, `log.jsonl` what happened, `state.safetensors` holds the state of
-the distillation, `target.safetensors` the video that the warm start is fitted to, `preview.png` is
+the distillation, `videos.safetensors` what the warm start has sampled and
+`start.safetensors` what it has come to, `preview.png` is
 what the motion looks like so far.
 """
 
@@ -59,9 +60,14 @@ class RunFolder:
         return self.path / "state.safetensors"
 
     @property
-    def target(self) -> Path:
-        """The video of the warm start."""
-        return self.path / "target.safetensors"
+    def videos(self) -> Path:
+        """The videos that the warm start has sampled."""
+        return self.path / "videos.safetensors"
+
+    @property
+    def start(self) -> Path:
+        """What the warm start has come to."""
+        return self.path / "start.safetensors"
 
     @property
     def preview(self) -> Path:

@@ -9,8 +9,12 @@ from dataclasses import dataclass, field
 class UnknownSettings:
     """What is searched for: curves over time on the control rig."""
 
-    knots: int = 8
+    knots: int = 12
     """Coefficients of each curve over the clip. As many as frames, or 0, means one a frame."""
+    cycles: bool = True
+    """A gait is one cycle that comes again and again, of a length that is searched for too."""
+    harmonics: int = 3
+    """Waves that a cycle is made of, at most: those that the prior's frame rate can show."""
     periodic: bool = False
     """The clip loops, up to the root's displacement."""
     bounded: bool = True
@@ -23,15 +27,15 @@ class UnknownSettings:
 class ScoreSettings:
     """How the video model's opinion is taken."""
 
-    guidance: float = 30.0
+    guidance: float = 10.0
     """How strongly the words are followed."""
     rescale: float = 0.0
     """0 to 1: brings the spread of the guided estimate back to that of the plain one."""
     earliest: float = 0.2
     """Least noise: times are drawn from here ..."""
-    latest: float = 0.95
+    latest: float = 0.7
     """... to here at first ..."""
-    latest_in_the_end: float = 0.6
+    latest_in_the_end: float = 0.5
     """... and to here from half of the iterations on."""
     samples: int = 1
     """Noise samples an iteration."""
@@ -39,14 +43,20 @@ class ScoreSettings:
 
 @dataclass(frozen=True)
 class LossSettings:
-    """Weights of everything but the score, whose own weight is one for the mean over a video."""
+    """Weights of the parts of the loss."""
 
+    score: float = 500.0
+    """On the score, whose own size is that of a mean over the video."""
     smooth: float = 0.02
     """On the mean absolute second difference of the coordinates over time."""
-    ground: float = 20.0
-    """On the mean depth under the ground, in body heights."""
-    rest: float = 0.002
-    """On the mean square of the angles: the pull to the neutral pose."""
+    ground: float = 100.0
+    """On the depth under the ground, in body heights."""
+    rest: float = 0.01
+    """On the mean square of the angles, in parts of their limits: the pull to the neutral pose."""
+    support: float = 2.0
+    """On the height of standing feet and on what swinging ones lack of it, in body heights."""
+    skate: float = 2.0
+    """On the mean way that standing feet go from frame to frame, in leg lengths."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +68,23 @@ class WarmStartSettings:
     steps: int = 24
     """Steps of a sample."""
     guidance: float = 3.0
-    iterations: int = 150
-    """Of the fit."""
+    trial: int = 50
+    """Iterations of the fit to every sample, after which the best is chosen; 0: chosen before."""
+    iterations: int = 50
+    """Of the fit to the best one, slower."""
     learning_rate: float = 0.04
+    weight: float = 200.0
+    """On the difference of the pictures."""
+    speed_from_feet: bool = True
+    """While fitting, go as fast as the feet that stand move back under the body."""
 
 
 @dataclass(frozen=True)
 class DistillSettings:
     """Everything that distillation can be told."""
 
-    iterations: int = 300
-    learning_rate: float = 0.02
+    iterations: int = 120
+    learning_rate: float = 0.01
     splats: int = 3000
     """Gaussians on the character."""
     camera_jitter: float = 0.15

@@ -1,7 +1,8 @@
 """How fast to start: from leg length and the gait that the words name, never from a true clip.
 
-Animals of every size change gait at the same Froude number v^2 / (g L), so a leg length and a gait
-give a speed (Alexander 1989).
+Animals of every size change gait at the same Froude number v^2 / (g L), and the length of their
+strides, in leg lengths, depends on nothing else; so a leg length and a gait give a speed and the
+length of a cycle (Alexander 1989).
 """
 
 from __future__ import annotations
@@ -16,13 +17,41 @@ _FROUDE = {
     "trot": 0.7, "jog": 0.8, "run": 1.5, "sprint": 3.0,
     "canter": 1.8, "gallop": 2.5, "jump": 0.5, "leap": 0.8, "hop": 0.4,
 }  # fmt: skip
+_ONCE = ("stand", "idle", "wait", "still", "jump", "leap", "hop")
+"""What is no gait: there is no cycle of strides."""
 _PACE = {"slowly": 0.6, "slow": 0.6, "quickly": 1.4, "fast": 1.4, "briskly": 1.3}
 _UNKNOWN = 0.12
+_TURN_RATE = 0.8
+"""Radians a second: a quarter of a circle in two."""
 
 
 def starting_speed(prompt: str, leg_length: float) -> float:
     """Metres a second along forward."""
-    words = re.findall(r"[a-z]+", prompt.lower())
-    froude = next((f for w in words for stem, f in _FROUDE.items() if w.startswith(stem)), _UNKNOWN)
-    pace = next((_PACE[w] for w in words if w in _PACE), 1.0)
+    _, froude, pace = _gait(prompt)
     return pace * math.sqrt(froude * GRAVITY * max(leg_length, 0.0))
+
+
+def starting_period(prompt: str, leg_length: float) -> float | None:
+    """Seconds of a cycle of strides; None where the words name no gait."""
+    stem, froude, pace = _gait(prompt)
+    if stem is None or stem in _ONCE or not leg_length > 0.0:
+        return None
+    froude *= pace**2
+    stride = 2.3 * froude**0.3 * leg_length
+    return stride / math.sqrt(froude * GRAVITY * leg_length)
+
+
+def _gait(prompt: str) -> tuple[str | None, float, float]:
+    """The stem of the word for the gait, its Froude number, and how much faster it is to go."""
+    words = re.findall(r"[a-z]+", prompt.lower())
+    stems = ((stem, f) for w in words for stem, f in _FROUDE.items() if w.startswith(stem))
+    stem, froude = next(stems, (None, _UNKNOWN))
+    return stem, froude, next((_PACE[w] for w in words if w in _PACE), 1.0)
+
+
+def starting_turn(prompt: str) -> float:
+    """Radians by which the way turns left in a second, where the words say that it turns."""
+    words = set(re.findall(r"[a-z]+", prompt.lower()))
+    if not any(word.startswith("turn") for word in words):
+        return 0.0
+    return _TURN_RATE * (("left" in words) - ("right" in words))

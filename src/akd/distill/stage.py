@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.metrics.feet import Sole, find_soles
 from akd.prior.protocol import VideoPrior
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
@@ -17,6 +18,10 @@ from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, ShadowSettings
 from akd.splat.cloud import SplatCloud
 from akd.splat.surface import surface_splats
+
+_ROOM = 1.06
+"""The picture has room for a sphere so much larger than the one around the neutral pose: limbs that
+swing need it. It must not depend on the pose, or a stride makes the body look smaller."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Stage:
     """world_from_mesh of the bones in the neutral pose, standing on the ground."""
     lift: float
     """Metres by which the neutral pose was raised to stand there."""
+    soles: tuple[Sole, ...]
+    """What stands on the ground, a sole a leg."""
     size: tuple[int, int]
     """Width and height of the pictures."""
     view: View
@@ -67,6 +74,7 @@ class Stage:
             rig.movers[mesh.skin.bone_joints],
             raised @ neutral,
             lift,
+            tuple(find_soles(character, rig)),
             (prior.width, prior.height),
             view,
         )
@@ -87,8 +95,9 @@ class Stage:
         """The video, and the reference picture from the same camera.
 
         `path` is the translation of the root, which the camera follows: a root that moves does not
-        move in the picture, and the gradient must know. `turn` moves the camera round the
-        character, radians.
+        move in the picture, and the gradient must know. So that it does, the middle of the body is
+        taken to keep its mean distance from the root. `turn` moves the camera round the character,
+        radians.
         """
         view = replace(self.view, azimuth=self.view.azimuth + turn)
         device = self.cloud.means.device
@@ -97,11 +106,14 @@ class Stage:
             self.cloud, torch.cat((bones.detach(), neutral[None])).to(device)
         )
         low, high = low.cpu(), high.cpu()
-        gone = (path - path.detach()).cpu()  # nothing but a gradient
-        radius = float((0.5 * (high - low))[:-1].norm(dim=-1).amax())
+        way = path.cpu()
+        middle = 0.5 * (low[:-1] + high[:-1])
+        middle = way + (middle - way.detach()).mean(0)
+        half = 0.5 * (high - low)[:-1]
+        radius = _ROOM * float((0.5 * (high - low))[-1].norm())
         width, height = self.size
         common = {"forward": self.character.forward, "width": width, "height": height}
-        moving = follow(low[:-1] + gone, high[:-1] + gone, view, radius=radius, **common).to(device)
+        moving = follow(middle - half, middle + half, view, radius=radius, **common).to(device)
         still = follow(low[-1:], high[-1:], view, radius=radius, **common).to(device)
         options = {
             "settings": self.scene,

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.distill.curves import bumps, harmonics_within, waves
 from akd.distill.limits import angle_limits
 from akd.distill.settings import UnknownSettings
-from akd.math.spline import cubic_basis
 from akd.rig.control import ControlPose, ControlRig
 
 _SPEED_RANGE = 0.6
 """The speed may change by this fraction of the starting one, either way."""
+_TEMPO_RANGE = 0.3
+"""A cycle may become longer or shorter by this fraction."""
 _SWAY = (0.06, 0.35, 0.08)
 """How far the root may leave its straight path, left, up and forward, in leg lengths."""
-_LEAN = (0.6, 0.3, 0.2)
-"""How far it may yaw, pitch and roll, radians."""
+_LEAN = (0.25, 0.4, 0.12)
+"""How far it may yaw, pitch and roll from its way, radians."""
+_TURN = 2.0
+"""How far its way may turn over the clip, radians."""
+
+_LEAVES = ("angles", "root", "pace", "turn", "tempo")
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,17 @@ class Unknowns:
     leg_length: float
     speed: float
     """Metres a second to start with."""
+    period: float | None
+    """Seconds of the cycle that the motion goes through again and again; None: there is none."""
     angles: Float[Tensor, "K D 3"]
     root: Float[Tensor, "K 6"]
     """Sway left, up and forward, then yaw, pitch and roll, before they are bounded."""
     pace: Float[Tensor, "1"]
     """Change of the speed, before it is bounded."""
+    turn: Float[Tensor, "1"]
+    """How far the way turns left over the clip, before it is bounded."""
+    tempo: Float[Tensor, "1"]
+    """Change of the cycle's length, before it is bounded."""
 
     @classmethod
     def start(
@@ -48,44 +62,91 @@ class Unknowns:
         fps: float,
         leg_length: float,
         speed: float,
+        period: float | None = None,
+        turn: float = 0.0,
     ) -> Unknowns:
-        """The neutral pose, travelling."""
+        """The neutral pose, travelling, its way turning left by `turn` radians over the clip.
+
+        With a `period` in seconds, what is found is a cycle.
+        """
+        if period is not None and not period * fps > 2.2:
+            raise ValueError(f"a cycle of {period:g} s is too short for {fps:g} frames a second")
         count = settings.knots if 0 < settings.knots < frames else frames
+        if period is not None:
+            count = 1 + 2 * harmonics_within(period, fps, settings.harmonics)
         new = rig.pivots.new_zeros
-        leaves = [new(count, len(rig), 3), new(count, 6), new(1)]
+        leaves = [new(count, len(rig), 3), new(count, 6), new(1), new(1) + turn, new(1)]
         for leaf in leaves:
             leaf.requires_grad_()
-        return cls(rig, settings, frames, fps, leg_length, speed, *leaves)
+        return cls(rig, settings, frames, fps, leg_length, speed, period, *leaves)
+
+    def values(self) -> dict[str, Tensor]:
+        """All that was found so far, by name, copied."""
+        found = {name: getattr(self, name).detach().clone() for name in _LEAVES}
+        if self.period is not None:
+            found["period"] = torch.tensor(self.period, dtype=torch.float64)
+        return found
+
+    def with_values(self, values: Mapping[str, Tensor]) -> Unknowns:
+        """The same character and clip with what `values` gave."""
+        period = float(values["period"]) if "period" in values else None
+        leaves = {name: values[name].clone().requires_grad_() for name in _LEAVES}
+        return replace(self, period=period, **leaves)
 
     def leaves(self) -> list[Tensor]:
         """What an optimiser changes."""
-        return [self.angles, self.root, self.pace]
+        moving = [self.angles, self.root, self.pace]
+        if float(self.turn.detach()) != 0.0:
+            moving.append(self.turn)  # who goes straight stays straight
+        return moving if self.period is None else [*moving, self.tempo]
 
-    def basis(self) -> Float[Tensor, "T K"]:
-        """Curves at the frames: a spline, or nothing but the frames themselves."""
-        count = len(self.angles)
-        if count == self.frames:
-            return torch.eye(self.frames).to(self.angles)
-        span = self.frames if self.settings.periodic else self.frames - 1
-        phase = torch.arange(self.frames) / span
-        return cubic_basis(phase, count, periodic=self.settings.periodic).to(self.angles)
+    @torch.no_grad()
+    def set_speed(self, speed: float) -> None:
+        """Go at another speed, m/s, as near to it as the bounds allow."""
+        if self.speed <= 0.0:
+            return
+        change = speed / self.speed - 1.0
+        if self.settings.bounded:
+            part = max(-0.98, min(0.98, change / _SPEED_RANGE))
+            change = _SPEED_RANGE * math.atanh(part)
+        self.pace.fill_(change)
 
-    def controls(self) -> ControlPose:
-        """Coordinates at every frame."""
-        basis = self.basis()
+    def cycle(self) -> Float[Tensor, ""]:
+        """Seconds of the cycle as it is now."""
+        assert self.period is not None
+        return self.period * (1.0 + _bounded(self.tempo, self.tempo.new_tensor(_TEMPO_RANGE))[0])
+
+    def curves(self, seconds: Float[Tensor, "S"]) -> Float[Tensor, "S K"]:
+        """The curves at any times of the clip."""
+        if self.period is None:
+            return bumps(
+                seconds, frames=self.frames, fps=self.fps, count=len(self.angles),
+                periodic=self.settings.periodic,
+            ).to(self.angles)  # fmt: skip
+        return waves(seconds.to(self.angles), self.cycle(), len(self.angles) // 2)
+
+    def controls(self, seconds: Float[Tensor, "S"] | None = None) -> ControlPose:
+        """Coordinates at every frame, or at other times from zero on.
+
+        A cycle goes on for as long as is asked for; other curves hold still after the last frame.
+        """
+        if seconds is None:
+            seconds = torch.arange(self.frames) / self.fps
+        basis = self.curves(seconds)
         angles = torch.einsum("tk,kdc->tdc", basis, self.angles)
         root = basis @ self.root
-        pace = self.pace
+        pace, turn = self.pace, self.turn
         if self.settings.bounded:
             angles = _bounded(angles, angle_limits(self.rig).to(angles))
             root = _bounded(root, root.new_tensor((*_SWAY, *_LEAN)))
             pace = _bounded(pace, pace.new_tensor(_SPEED_RANGE))
-        seconds = torch.arange(self.frames).to(root) / self.fps
-        gone = self.speed * (1.0 + pace) * seconds
+            turn = _bounded(turn, turn.new_tensor(_TURN))
+        gone = self.speed * (1.0 + pace) * seconds.to(root)
         sway = self.leg_length * root[:, :3]
         up, left, forward = self.rig.root_axes.to(root).unbind(0)
         # The body goes where it looks, so a yaw bends the path.
-        yaw = root[:, 3]
+        way = turn * seconds.to(root) / max((self.frames - 1) / self.fps, 1e-9)
+        yaw = root[:, 3] + way
         step = gone[1:] - gone[:-1]
         middle = 0.5 * (yaw[1:] + yaw[:-1])
         start = yaw.new_zeros(1)
@@ -96,7 +157,7 @@ class Unknowns:
             + (aside + sway[:, 0])[:, None] * left
             + sway[:, 1, None] * up
         )
-        return ControlPose(translation, root[:, 3:], angles)
+        return ControlPose(translation, torch.cat((yaw[:, None], root[:, 4:]), dim=1), angles)
 
 
 def _bounded(values: Tensor, limit: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -11,40 +12,90 @@ from torch import Tensor
 from akd.distill import losses
 from akd.distill.settings import DistillSettings
 from akd.distill.stage import Stage
+from akd.distill.swing import find_swings
 from akd.distill.unknowns import Unknowns
-from akd.fit.photometric import photometric_loss, pyramid
+from akd.fit.photometric import chroma, photometric_loss, pyramid
 from akd.prior.protocol import VideoPrior
 from akd.prior.sample import sample_latents
+from akd.scene.settings import SceneStyle
 
 Judge = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """Says of each video how well it shows what was asked for."""
-_PHOTOMETRIC = 20.0
+Report = Callable[[int, int, dict[str, float]], None]
+_NEARNESS = 20.0
+"""How much a difference of the pictures counts against what a judge says, which is 0..1."""
 
 
-def sample_target(
+def sample_videos_of(
     stage: Stage,
     prior: VideoPrior,
     prompt: str,
-    unknowns: Unknowns,
     settings: DistillSettings,
     *,
     generator: torch.Generator,
-    judge: Judge | None = None,
-) -> Float[Tensor, "T H W 3"]:
-    """The best of a few videos of this character doing what the prompt says."""
+) -> Float[Tensor, "K T H W 3"]:
+    """A few videos of this character doing what the prompt says."""
     warm = settings.warm_start
     with torch.no_grad():
-        controls = unknowns.controls()
-        video, picture = stage.show(stage.bones(controls), controls.translation)
+        still = stage.neutral.expand(prior.frames, -1, -1, -1)
+        video, picture = stage.show(still, torch.zeros(prior.frames, 3))
         condition = prior.condition(prompt, reference=picture if prior.takes_reference else None)
         shape = (warm.samples, *prior.encode(video[None]).shape[1:])
         noise = torch.randn(shape, generator=generator).to(prior.device)
         latents = sample_latents(
             prior, [condition] * warm.samples, noise, steps=warm.steps, scale=warm.guidance
         )
-        videos = prior.decode(latents).clamp(0.0, 1.0)
+        return prior.decode(latents).clamp(0.0, 1.0)
+
+
+def fit_best(
+    stage: Stage,
+    videos: Float[Tensor, "K T H W 3"],
+    begin: Callable[[Float[Tensor, "T H W 3"]], Unknowns],
+    settings: DistillSettings,
+    *,
+    judge: Judge | None = None,
+    report: Report | None = None,
+) -> Unknowns:
+    """Unknowns that look like one of the videos: the one whose likeness is best.
+
+    `begin` makes the unknowns to start with for a video. All of them are fitted for a while; what
+    has come of each is judged by how well it shows what was asked for and how near it came. The
+    best is fitted on.
+    """
+    warm = settings.warm_start
+    total = warm.trial * len(videos) * (len(videos) > 1) + warm.iterations
+    done = 0
+
+    def step(parts: dict[str, float]) -> None:
+        nonlocal done
+        done += 1
+        if report is not None:
+            report(done, total, parts)
+
+    best, unknowns, highest = 0, None, -math.inf
+    for k, video in enumerate(videos if len(videos) > 1 else ()):
+        if warm.trial == 0:
+            break
+        trial = begin(video)
+        away = fit_to_video(stage, trial, video, settings, iterations=warm.trial, report=step)
+        value = -_NEARNESS * away
+        if judge is not None:
+            with torch.no_grad():
+                controls = trial.controls()
+                seen, _ = stage.show(stage.bones(controls), controls.translation)
+                value += float(judge(seen[None])[0])
+        if value > highest:
+            best, unknowns, highest = k, trial, value
+    tried = unknowns is not None
+    if unknowns is None:
         best = 0 if judge is None else int(judge(videos).argmax())
-    return videos[best]
+        unknowns = begin(videos[best])
+    fit_to_video(
+        stage, unknowns, videos[best], settings, iterations=warm.iterations, report=step,
+        guess=not tried, slowly=tried,
+    )  # fmt: skip
+    return unknowns
 
 
 def fit_to_video(
@@ -53,32 +104,52 @@ def fit_to_video(
     target: Float[Tensor, "T H W 3"],
     settings: DistillSettings,
     *,
-    report: Callable[[int, int, dict[str, float]], None] | None = None,
+    iterations: int,
+    guess: bool = True,
+    slowly: bool = False,
+    report: Callable[[dict[str, float]], None] | None = None,
 ) -> float:
-    """Change the unknowns until the character looks like the video. Returns the last difference."""
+    """Change the unknowns until the character looks like the video. Returns the last difference.
+
+    `guess` looks for the swing of every limb first; `slowly` is for what is already near.
+    """
     warm = settings.warm_start
-    optimiser = torch.optim.Adam(unknowns.leaves(), lr=warm.learning_rate, betas=(0.9, 0.99))
-    wanted = pyramid(target)
+    fastest = warm.learning_rate * (0.25 if slowly else 1.0)
+    optimiser = torch.optim.Adam(unknowns.leaves(), lr=fastest, betas=(0.9, 0.99))
+    # A model that sees roles gives every limb a hue: the rest is left out.
+    by_hue = stage.scene.style is SceneStyle.ROLES
+    look = chroma if by_hue else torch.clone
+    if by_hue and guess:
+        find_swings(stage, unknowns, target)
+    wanted = pyramid(look(target))
     last = float("inf")
-    for iteration in range(warm.iterations):
+    for iteration in range(iterations):
+        for group in optimiser.param_groups:
+            group["lr"] = fastest * (1.0 - 0.9 * iteration / iterations)
         controls = unknowns.controls()
         bones = stage.bones(controls)
         video, _ = stage.show(bones, controls.translation)
-        difference = photometric_loss(video, wanted)
-        loss = (
-            _PHOTOMETRIC * difference
-            + settings.losses.smooth
-            * losses.smoothness(controls, leg_length=unknowns.leg_length).to(difference)
-            + settings.losses.ground
-            * losses.depth(stage.cloud, bones, body_height=stage.character.height)
-            + settings.losses.rest * losses.departure(controls).to(difference)
-        )
+        difference = photometric_loss(look(video), wanted)
+        others = losses.regularisers(stage, unknowns, controls, bones, settings.losses)
+        loss = warm.weight * difference.to("cpu") + torch.stack(list(others.values())).sum()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
         last = float(difference.detach())
+        if warm.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
+            match_speed(stage, unknowns)
         if report is not None:
-            report(
-                iteration + 1, warm.iterations, {"loss": float(loss.detach()), "difference": last}
-            )
+            report({"loss": float(loss.detach()), "difference": last})
     return last
+
+
+@torch.no_grad()
+def match_speed(stage: Stage, unknowns: Unknowns) -> None:
+    """Let the body go as fast as its standing feet move back under it."""
+    if not stage.soles:
+        return
+    controls = unknowns.controls()
+    feet = losses.Feet.of(stage, controls, stage.bones(controls), leg_length=unknowns.leg_length)
+    step = feet.speed()
+    if step is not None and step > 0.0:
+        unknowns.set_speed(step * unknowns.fps)

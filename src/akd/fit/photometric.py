@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as nn
 from jaxtyping import Float
 from torch import Tensor
 
 
-def pyramid(video: Float[Tensor, "T H W 3"], levels: int = 4) -> list[Tensor]:
+def chroma(video: Float[Tensor, "T H W 3"]) -> Float[Tensor, "T H W 2"]:
+    """What is colour and not brightness: red against green, and blue against both.
+
+    Where limbs have hues and ground, sky and shade are grey, only the limbs are left: the squares
+    of the ground, whose place a sampled video makes up, no longer pull at the body.
+    """
+    red, green, blue = video.unbind(-1)
+    return torch.stack((red - green, blue - 0.5 * (red + green)), dim=-1)
+
+
+def pyramid(video: Float[Tensor, "T H W c"], levels: int = 4) -> list[Tensor]:
     """The video and ever smaller copies of it, each half as large, channels first."""
     current = video.permute(0, 3, 1, 2)
     copies = [current]
@@ -19,7 +30,7 @@ def pyramid(video: Float[Tensor, "T H W 3"], levels: int = 4) -> list[Tensor]:
     return copies
 
 
-def photometric_loss(video: Float[Tensor, "T H W 3"], target: list[Tensor]) -> Tensor:
+def photometric_loss(video: Float[Tensor, "T H W c"], target: list[Tensor]) -> Tensor:
     """Mean square difference, summed over the levels of a pyramid."""
     levels = pyramid(video, len(target))
     differences = [(a - b).square().mean() for a, b in zip(levels, target, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.motion.motion import Motion
@@ -39,6 +39,34 @@ class FootTrack:
     def centre(self) -> Float[Tensor, "T 3"]:
         """Middle of the sole."""
         return self.sole.mean(dim=1)
+
+
+@dataclass(frozen=True)
+class Sole:
+    """Points of a foot's skin that stand on the ground, with their binding."""
+
+    leg: Limb
+    points: Float[Tensor, "S 3"]
+    """Mesh space, metres."""
+    bones: Int[Tensor, "S K"]
+    weights: Float[Tensor, "S K"]
+
+    def at(self, bones: Float[Tensor, "T B 4 4"]) -> Float[Tensor, "T S 3"]:
+        """Where the points are for world_from_mesh of the bones."""
+        device = bones.device
+        return skin_points(
+            bones, self.points.to(bones), self.bones.to(device), self.weights.to(bones)
+        )
+
+
+def find_soles(character: Character, rig: ControlRig) -> list[Sole]:
+    """The soles of all legs that have skin at their feet."""
+    found = [(leg, *_sole_of(character, rig, leg)) for leg in character.anatomy.legs]
+    return [
+        Sole(leg, points, bones, weights)
+        for leg, points, bones, weights in found
+        if points is not None and bones is not None and weights is not None
+    ]
 
 
 def track_feet(character: Character, rig: ControlRig, motion: Motion) -> list[FootTrack]:

@@ -67,6 +67,11 @@ class VideoPrior(Protocol):
         ...
 
     @property
+    def bound(self) -> float | None:
+        """Clean latents lie within -bound..bound; None where there is no such bound."""
+        ...
+
+    @property
     def takes_reference(self) -> bool:
         """Whether a reference picture is used."""
         ...

@@ -24,12 +24,12 @@ def sample_latents(
     scale: float = 3.0,
     rescale: float = 0.0,
     first: float = 0.995,
-    bound: float | None = None,
 ) -> Tensor:
     """Clean latents, one row a condition, from `noise` of the latents' shape.
 
     `scale` and `rescale` are those of `akd.prior.guidance.guide`; `first` is the time at which
-    the noise counts as such. `bound` clamps estimates to -bound..bound where latents are bounded.
+    the noise counts as such.  Estimates are clamped
+    where the prior's latents are bounded.
     """
     if len(conditions) != len(noise):
         raise ValueError(f"{len(conditions)} conditions cannot serve {len(noise)} rows of noise")
@@ -46,8 +46,8 @@ def sample_latents(
         else:
             both = prior.predict(torch.cat((z, z)), torch.cat((t, t)), [*conditions, *empty])
             clean = guide(both[:rows], both[rows:], scale=scale, rescale=rescale)
-        if bound is not None:
-            clean = clean.clamp(-bound, bound)
+        if prior.bound is not None:
+            clean = clean.clamp(-prior.bound, prior.bound)
         alpha, sigma = prior.signal(t)
         e = implied_noise(clean, z, alpha=alpha, sigma=sigma)
         alpha, sigma = prior.signal(after.expand(rows))
@@ -72,13 +72,10 @@ def sample_videos(
     steps: int = 40,
     scale: float = 3.0,
     rescale: float = 0.0,
-    bound: float | None = None,
 ) -> Float[Tensor, "B T H W 3"]:
     """Videos, sRGB 0..1, one a condition: see `sample_latents`."""
     noise = draw_noise(prior, len(conditions), generator=generator)
-    clean = sample_latents(
-        prior, conditions, noise, steps=steps, scale=scale, rescale=rescale, bound=bound
-    )
+    clean = sample_latents(prior, conditions, noise, steps=steps, scale=scale, rescale=rescale)
     # One at a time: a large model's decoder takes more memory than its network.
     videos = [prior.decode(row[None]) for row in clean]
     return torch.cat(videos).clamp(0.0, 1.0)

@@ -68,6 +68,10 @@ class PriorDiffusers:
         return SceneStyle.TEXTURED
 
     @property
+    def bound(self) -> None:
+        """Latents of an autoencoder have none."""
+
+    @property
     def takes_reference(self) -> bool:
         """Whether a reference picture is used."""
         return self.family.takes_reference

@@ -155,7 +155,7 @@ def evaluate(
         some = conditions[start : start + batch]
         shape = (len(some), tiny.frames, tiny.height, tiny.width, 3)
         noise = torch.randn(shape, generator=generator).to(prior.device)
-        clean = sample_latents(prior, some, noise, steps=steps, scale=scale, bound=1.0)
+        clean = sample_latents(prior, some, noise, steps=steps, scale=scale)
         videos.append(prior.decode(clean))
     made = torch.cat(videos)
     said = {name: tuple(recogniser.names(made)) for name, recogniser in recognisers.items()}

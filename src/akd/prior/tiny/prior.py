@@ -31,6 +31,7 @@ class PriorTiny:
     name = "tiny"
     style = SceneStyle.ROLES
     takes_reference = True
+    bound = 1.0
 
     def __init__(self, network: TinyNetwork) -> None:
         self.network = network.eval().requires_grad_(False)

@@ -55,7 +55,7 @@ def write_sheet(network: TinyNetwork, videos: Pool, path: Path, *, rows: int, st
             for text, reference in zip(network.text(batch.tokens), batch.references, strict=True)
         ]
         noise = torch.randn(batch.videos.shape, generator=draw, device=videos.device)
-        clean = sample_latents(prior, conditions, noise, steps=steps, scale=3.0, bound=1.0)
+        clean = sample_latents(prior, conditions, noise, steps=steps, scale=3.0)
     both = torch.stack((batch.videos, clean), dim=1).flatten(0, 1)
     references = batch.references.repeat_interleave(2, dim=0)
     return write_rows(path, 0.5 * references + 0.5, 0.5 * both + 0.5)

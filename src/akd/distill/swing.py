@@ -1,0 +1,111 @@
+"""A first guess of how each limb swings in a video: every phase is tried, limb by limb.
+
+Seen pixel by pixel, a leg in the wrong phase is at a standstill: it overlaps with nothing that
+would draw it on. But limbs have hues of their own and a cycle has one phase for each of them, so
+that a few dozen pictures show all that a limb can do, and all limbs are compared in the same ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.distill.stage import Stage
+from akd.distill.unknowns import Unknowns
+from akd.fit.hues import hue_maps
+from akd.rig.control import ControlRig
+from akd.rig.roles import Part, Role
+from akd.scene.roles import role_colours
+
+_PHASES = 8
+_SWINGS = (0.25, 0.5)
+_LEANS = (-0.3, 0.0, 0.3)
+_BENDS = (-1.2, -0.6, 0.0, 0.6, 1.2)
+_FOLDS = (0.0, 0.5)
+"""Radians: how far the upper joint of a limb swings and leans, how far the lower one is bent for
+good, and how far it folds in the cycle."""
+
+
+@dataclass(frozen=True)
+class _LimbControls:
+    """The controls of one limb that are guessed."""
+
+    upper: int
+    lower: int | None
+    role: Role
+
+
+def find_swings(stage: Stage, unknowns: Unknowns, target: Float[Tensor, "T H W 3"]) -> None:
+    """Set each limb's first wave to the one that puts its hue where the video has it."""
+    limbs = _limbs(unknowns.rig)
+    if not limbs or unknowns.period is None:
+        return
+    colours = role_colours([limb.role for limb in limbs])
+    wanted = hue_maps(target, colours)
+    uppers = [limb.upper for limb in limbs]
+    waves = [(lean, swing, turn) for lean in _LEANS for swing in _SWINGS for turn in _turns()]
+    _choose(stage, unknowns, uppers, [(0.0, 0.0, 0.0), *waves], wanted, colours)
+    lowers = [limb.lower for limb in limbs]
+    folds = [(bend, 0.0, 0.0) for bend in _BENDS] + [
+        (bend, fold, turn) for bend in _BENDS for fold in _FOLDS[1:] for turn in _turns()[::2]
+    ]
+    _choose(stage, unknowns, lowers, folds, wanted, colours)
+
+
+def _turns() -> list[float]:
+    return [2.0 * math.pi * k / _PHASES for k in range(_PHASES)]
+
+
+def _limbs(rig: ControlRig) -> list[_LimbControls]:
+    """Limbs by the roles of the controls: the upper joint, and the one below it."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for i, role in enumerate(rig.roles):
+        if role.limb is not None:
+            groups.setdefault((role.limb, role.side), []).append(i)
+    found = []
+    for members in groups.values():
+        parts = {rig.roles[i].part: i for i in reversed(members)}
+        upper = parts.get(Part.UPPER, members[0])
+        found.append(_LimbControls(upper, parts.get(Part.LOWER), rig.roles[upper]))
+    return found
+
+
+@torch.no_grad()
+def _choose(
+    stage: Stage,
+    unknowns: Unknowns,
+    controls: Sequence[int | None],
+    choices: Sequence[tuple[float, float, float]],
+    wanted: Float[Tensor, "T K h w"],
+    colours: Float[Tensor, "K 3"],
+) -> None:
+    """Give each limb's control the constant, amplitude and phase that look best, all at once."""
+    turning = [i for i in controls if i is not None]
+    unit = math.sqrt(2.0 / len(unknowns.angles))
+    before = unknowns.angles[:3, :, 0].clone()
+
+    def put(control: int, choice: tuple[float, float, float]) -> None:
+        constant, amplitude, phase = choice
+        wave = (
+            constant / math.sqrt(0.5),
+            amplitude * math.cos(phase),
+            -amplitude * math.sin(phase),
+        )
+        unknowns.angles[:3, control, 0] = before[:, control] + before.new_tensor(wave) / unit
+
+    errors = []
+    for choice in choices:
+        for control in turning:
+            put(control, choice)
+        pose = unknowns.controls()
+        video, _ = stage.show(stage.bones(pose), pose.translation)
+        errors.append((hue_maps(video, colours) - wanted).square().mean((0, 2, 3)).cpu())
+    best = torch.stack(errors).argmin(0).tolist()
+    for control, choice in zip(controls, best, strict=True):
+        if control is not None:
+            put(control, choices[choice])

@@ -1,0 +1,28 @@
+"""Where the parts of one hue are in a picture: limbs told apart by their colours."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as nn
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.fit.photometric import chroma
+
+_SHARPNESS = 12.0
+"""How quickly a pixel stops to count for a hue that is not its own."""
+_GREY = 0.06
+"""Chroma that sky and haze have as well."""
+
+
+def hue_maps(
+    video: Float[Tensor, "T H W 3"], colours: Float[Tensor, "K 3"], *, coarse: int = 4
+) -> Float[Tensor, "T K h w"]:
+    """How much of each colour's hue there is around each place, `coarse` pixels wide."""
+    hues = chroma(colours[:, None, None].to(video))[:, 0, 0]
+    hues = hues / hues.norm(dim=-1, keepdim=True).clamp_min(1e-9)
+    flat = chroma(video)
+    size = (flat.square().sum(-1) + 1e-8).sqrt()
+    alike = torch.einsum("thwc,kc->tkhw", flat / size[..., None], hues)
+    weight = (size - _GREY).clamp_min(0.0)[:, None] * torch.exp(_SHARPNESS * (alike - 1.0))
+    return nn.avg_pool2d(weight, coarse, stride=max(1, coarse // 2))
