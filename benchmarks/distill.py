@@ -1,0 +1,150 @@
+"""Distillation measured: 24 cases, what each part is worth, and a deformation field beside it.
+
+    python benchmarks/distill.py cases ablation field --assets FOLDER --out out/distill
+    python benchmarks/distill.py full --out out/distill         10,000 iterations; hours
+    python benchmarks/distill.py table --out out/distill --doc docs/benchmarks/distill.md
+
+Every row is printed and appended to OUT/rows.jsonl as it ends; a run that was stopped goes on where
+it was, and rows of other settings, seeds or weights are made anew (of other code they are not: take
+another folder). Clips go to OUT/clips, strips of frames to OUT/strips.
+
+cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part,
+not grounded. field: no skeleton, as many steps. full: the first case with 10,000 iterations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+import torch
+from distill_cases import ABLATED, CASES
+from distill_parts import ALL, VARIANTS, Variant
+from distill_rows import FIELDS, Job, work
+from distill_tables import line, write_tables
+
+from akd.distill.settings import DistillSettings
+from akd.presets import find_preset, with_values
+
+FULL, FULL_ITERATIONS = "10,000 iterations", 10_000
+
+
+def jobs_of(options: argparse.Namespace) -> list[Job]:
+    """What was asked for, in order."""
+    settings = with_values(find_preset("tiny"), options.set)
+    if options.iterations is not None:
+        settings = replace(settings, iterations=options.iterations)
+    plan: list[tuple[str, str, str, Callable[[DistillSettings], DistillSettings], int]] = []
+    if "cases" in options.parts:
+        plan += [("cases", c.name, ALL, Variant().change, options.physics) for c in CASES]
+    if "ablation" in options.parts:
+        plan += [("ablation", c, n, v.change, 0) for c in ABLATED for n, v in VARIANTS.items()]
+    if "field" in options.parts:
+        plan += [("field", c.name, n, Variant().change, 0) for c in CASES for n in FIELDS]
+    if "full" in options.parts:
+        long: Callable[[DistillSettings], DistillSettings]
+        long = lambda s: replace(s, iterations=FULL_ITERATIONS)  # noqa: E731
+        plan.append(("full", CASES[0].name, FULL, long, options.physics))
+    kept = [p for p in plan if options.only in p[1] or options.only in p[2]]
+    names = list(dict.fromkeys(p[1] for p in kept))
+    if options.cases is not None and options.cases < len(names):
+        # Real files come last in the list, and prompts take turns: some from all over it.
+        places = torch.linspace(0, len(names) - 1, options.cases).round().long().tolist()
+        names = [names[i] for i in places]
+    return [
+        Job(part, case, variant, change(settings), options.seed, physics)
+        for part, case, variant, change, physics in kept
+        if case in names
+    ]
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows so far, the last of each key; a line cut short by a kill is left out."""
+    rows: dict[str, dict[str, Any]] = {}
+    for text in path.read_text().splitlines() if path.exists() else ():
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError:
+            continue
+        rows.pop(row["key"], None)
+        rows[row["key"]] = row
+    return list(rows.values())
+
+
+def prepare(threads: int) -> None:
+    """Few threads for this process, of torch and of the renderer, which takes the cores it may."""
+    torch.set_num_threads(threads)
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        number = multiprocessing.current_process()._identity  # of a worker, from 1 on
+        if number:
+            first = (number[0] - 1) * threads % len(cores)
+            os.sched_setaffinity(0, (cores + cores)[first : first + threads])
+
+
+def run(jobs: list[Job], options: argparse.Namespace) -> None:
+    """Do the jobs that are not done, side by side where that was asked for."""
+    path: Path = options.out / "rows.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = {row["key"] for row in read_rows(path) if "error" not in row}
+    todo = [job for job in jobs if job.key not in done]
+    print(f"{len(jobs)} rows, {len(jobs) - len(todo)} of them done before", flush=True)
+    given = (options.device, options.assets, options.out)
+
+    def report(row: dict[str, Any]) -> None:
+        with path.open("a+") as file:
+            file.write(("" if _ends_whole(path) else "\n") + json.dumps(row) + "\n")
+        print(line(row), flush=True)
+
+    if options.processes == 1:
+        prepare(options.threads)
+        for job in todo:
+            report(work(job, *given))
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        options.processes, mp_context=context, initializer=prepare, initargs=(options.threads,)
+    ) as pool:
+        for future in as_completed([pool.submit(work, job, *given) for job in todo]):
+            report(future.result())
+
+
+def _ends_whole(path: Path) -> bool:
+    """Whether the last line of a file is complete."""
+    return not path.exists() or path.stat().st_size == 0 or path.read_bytes()[-1:] == b"\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parts = ("cases", "ablation", "field", "full", "table")
+    parser.add_argument("parts", nargs="+", choices=parts)
+    parser.add_argument("--assets", type=Path, help="folder of real files")
+    parser.add_argument("--out", type=Path, default=Path("out/distill"))
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--only", default="", help="rows whose case or variant holds this text")
+    parser.add_argument("--cases", type=int, help="so many of the cases, evenly taken")
+    parser.add_argument("--processes", type=int, default=1, help="rows made side by side")
+    parser.add_argument("--threads", type=int, default=2, help="of each process")
+    parser.add_argument("--iterations", type=int, help="in place of the preset's")
+    parser.add_argument("--set", nargs="+", default=[], help="such as warm_start.samples=1")
+    parser.add_argument("--physics", type=int, default=200, help="iterations of grounding; 0: none")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--doc", type=Path, help="with table: the page whose tables are replaced")
+    options = parser.parse_args()
+    run(jobs_of(options), options)
+    if "table" in options.parts:
+        write_tables(read_rows(options.out / "rows.jsonl"), options.doc)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""The 24 cases of `benchmarks/distill.py`: who is asked to do what, and the true clips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from akd.export.creature import write_creature
+from akd.metrics.feet import track_feet
+from akd.motion.clip import motion_from_clip
+from akd.motion.motion import Motion
+from akd.motion.travel import displaced, implied_velocity
+from akd.prior.tiny.vocabulary import read_prompt
+from akd.splits import asset_trains, zoo_seed_trains
+from akd.subject import Subject, load_subject
+from akd.zoo.clips import perform
+from akd.zoo.creature import build_creature
+
+CLIP_SECONDS = 3.0
+CLIP_FPS = 30.0
+TOGETHER = ("gallop", "jump")
+"""Actions in which left and right legs need not alternate."""
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A character of the measuring side."""
+
+    name: str
+    noun: str
+    """What prompts call it."""
+    actions: tuple[tuple[str, str], tuple[str, str]]
+    """What it is asked to do: the word in the prompt, and its true clip in a real file."""
+    seed: int | None = None
+    """Of a zoo creature whose species is the noun; None for a file."""
+    path: str = ""
+    """Of a file, in the folder of real assets."""
+    height: float | None = None
+    """Metres, where the file's own units are not to be believed."""
+
+
+WALK_TROT = (("walking", "Walk"), ("trotting", ""))
+WALK_GALLOP = (("walking", "Walk"), ("galloping", "Gallop"))
+WALK_RUN = (("walking", "Walking"), ("running", "Running"))
+
+ACTORS: tuple[Actor, ...] = (
+    Actor("zoo fox 0", "fox", WALK_TROT, seed=0),
+    Actor("zoo horse 1", "horse", WALK_GALLOP, seed=1),
+    Actor("zoo tiger 2", "tiger", WALK_TROT, seed=2),
+    Actor("zoo deer 3", "deer", WALK_GALLOP, seed=3),
+    Actor("zoo man 4", "man", WALK_RUN, seed=4),
+    Actor("zoo woman 5", "woman", WALK_RUN, seed=5),
+    Actor("zoo trex 6", "trex", WALK_RUN, seed=6),
+    Actor("zoo ostrich 7", "ostrich", WALK_RUN, seed=7),
+    Actor(
+        "Khronos Fox", "fox", (("walking", "Walk"), ("galloping", "Run")),
+        path="khronos/Fox/glTF-Binary/Fox.glb",
+    ),
+    Actor(
+        "quaternius Wolf", "wolf", WALK_GALLOP,
+        path="quaternius/animals_pack/Wolf.glb", height=0.9,
+    ),
+    Actor(
+        "quaternius Knight", "knight", (("walking", "Walking"), ("running", "Run")),
+        path="quaternius/single_knight_pack/KnightCharacter.glb", height=1.8,
+    ),
+    Actor(
+        "three.js Robot", "robot", WALK_RUN,
+        path="threejs/RobotExpressive/RobotExpressive.glb", height=1.8,
+    ),
+)  # fmt: skip
+"""Chosen once. Seed 0 of the fox is the demo's; the other seeds were counted up."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One character and one sentence."""
+
+    actor: Actor
+    prompt: str
+    clip: str
+    """Name of the true clip in a real file."""
+
+    @property
+    def name(self) -> str:
+        """Such as `zoo fox 0, walk`."""
+        return f"{self.actor.name}, {self.action}"
+
+    @property
+    def action(self) -> str:
+        """What recognisers call it."""
+        return read_prompt(self.prompt).action
+
+    @property
+    def alternates(self) -> bool:
+        """Whether left and right legs must take turns."""
+        return self.action not in TOGETHER
+
+
+CASES: tuple[Case, ...] = tuple(
+    Case(actor, f"a {actor.noun} {word}", clip) for actor in ACTORS for word, clip in actor.actions
+)
+ABLATED: tuple[str, ...] = (
+    "zoo fox 0, walk", "zoo horse 1, gallop", "zoo man 4, walk", "zoo trex 6, run",
+    "quaternius Wolf, walk", "quaternius Knight, run",
+)  # fmt: skip
+"""Cases of the ablation: both plans, both sources, slow and fast."""
+
+
+def find_case(name: str) -> Case:
+    """A case by its name."""
+    return next(case for case in CASES if case.name == name)
+
+
+@contextmanager
+def played(case: Case, assets: Path | None) -> Iterator[tuple[Subject, Motion | None]]:
+    """The subject of a case, and the true motion where one of that action exists.
+
+    A creature of the zoo is read from a file without any clip, as a user's would be.
+    """
+    actor = case.actor
+    with TemporaryDirectory() as folder:
+        rigged = Path(folder) / "rigged.glb"
+        if actor.seed is None:
+            if assets is None:
+                raise ValueError(f"{case.name}: needs --assets, the folder of real files")
+            if asset_trains(actor.path):
+                raise ValueError(f"{actor.path}: is for training, and must not measure")
+            subject = load_subject(assets / actor.path, rigged=rigged, height=actor.height)
+            yield subject, _clip_of_file(subject, case)
+            return
+        if zoo_seed_trains(actor.seed):
+            raise ValueError(f"seed {actor.seed}: is for training, and must not measure")
+        path = Path(folder) / f"{actor.noun}.glb"
+        creature = build_creature(actor.noun, seed=actor.seed)
+        write_creature(creature, [], path)
+        subject = load_subject(path, rigged=rigged)
+        true = None
+        if case.action in creature.actions:
+            frames = round(CLIP_SECONDS * CLIP_FPS) + 1
+            motion = perform(creature, case.action, fps=CLIP_FPS, frames=frames).motion
+            clip_file = Path(folder) / "true.glb"
+            write_creature(creature, [motion], clip_file)
+            other = load_subject(clip_file, rigged=rigged).character
+            found = motion_from_clip(other, other.asset.clips[0])
+            true = replace(found, skeleton=subject.rig.skeleton)
+        yield subject, true
+
+
+def _clip_of_file(subject: Subject, case: Case) -> Motion | None:
+    """The file's own clip, over and over for some seconds, travelling as its stance feet imply and
+    standing on the ground: artists mostly animate on the spot."""
+    character, rig = subject.character, subject.rig
+    clips = {clip.name.rsplit("|", 1)[-1]: clip for clip in character.asset.clips}
+    if case.clip not in clips:
+        return None
+    once = motion_from_clip(character, clips[case.clip])
+    seconds = torch.arange(round(CLIP_SECONDS * CLIP_FPS) + 1) / CLIP_FPS
+    rounds = torch.floor(seconds / once.duration)
+    looped = once.sample(once.times[0] + seconds - rounds * once.duration)
+    looped = replace(looped, times=seconds.to(once.times))
+    soles = [foot.sole for foot in track_feet(character, rig, once.resample(CLIP_FPS))]
+    ends = once.world()[[0, -1], rig.root, :3, 3]
+    own = (ends[1] - ends[0]) * ends.new_tensor((1.0, 0.0, 1.0))
+    velocity = None
+    if soles:
+        velocity = implied_velocity(torch.cat(soles, 1), fps=CLIP_FPS, height=character.height)
+    if velocity is not None and own.norm() < 0.25 * velocity.norm() * once.duration:
+        shift = seconds[:, None] * velocity
+    else:
+        shift = rounds[:, None] * own
+    moved = displaced(rig, looped, shift.to(looped.pose.translation))
+    assert character.mesh is not None
+    lowest = float(character.mesh.pose(moved.world())[..., 1].amin())
+    return displaced(rig, moved, torch.tensor((0.0, -lowest, 0.0)).expand(len(moved), 3))

@@ -1,0 +1,241 @@
+"""What the rows of `benchmarks/distill.py` come to, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from distill_parts import ALL, VARIANTS
+
+Row = dict[str, Any]
+MARKER = "<!-- measured -->"
+KINDS = {"start": "start", "motion": "distilled", "grounded": "grounded", "true": "true clip"}
+"""What a row of a case holds, and what the tables call it."""
+
+
+def line(row: Row) -> str:
+    """One row for the terminal."""
+    name = f"{row['part']}: {row['case']}: {row['variant']}"
+    if "error" in row:
+        return f"{name}: failed after {row['seconds']:.0f} s: {row['error']}"
+    parts = []
+    for kind, word in KINDS.items():
+        if kind not in row:
+            continue
+        fails = row[kind].get("fails")
+        held = "" if fails is None else f", fails {len(fails)}"
+        parts.append(f"{word} {_said(row[kind])}{held}")
+    return f"{name}: {'; '.join(parts)}; {row['seconds']:.0f} s"
+
+
+def write_tables(rows: Sequence[Row], doc: Path | None) -> None:
+    """Print the tables and, with `doc`, put them below the marker of a page: what is written above
+    it by hand stays."""
+    tables = "\n\n".join(t for t in (*case_tables(rows), *other_tables(rows)) if t) + "\n"
+    print(tables)
+    if doc is not None:
+        head = doc.read_text().partition(MARKER)[0] if doc.exists() else ""
+        doc.parent.mkdir(parents=True, exist_ok=True)
+        doc.write_text(f"{head}{MARKER}\n\n{tables}")
+
+
+def rows_of(rows: Sequence[Row], part: str) -> dict[tuple[str, str], Row]:
+    """Rows of a part that came to something, by case and variant; the latest of each."""
+    return {
+        (r["case"], r["variant"]): r for r in rows if r["part"] == part and "error" not in r
+    }  # fmt: skip
+
+
+def case_tables(rows: Sequence[Row]) -> list[str]:
+    """Every case, the sums over them, and who is taken for what."""
+    found = list(rows_of(rows, "cases").values())
+    failed = [r for r in rows if r["part"] == "cases" and "error" in r]
+    if not found:
+        return []
+    body = [
+        [
+            r["case"],
+            *(_said(r[kind]) if kind in r else "-" for kind in KINDS),
+            _fails(r["motion"]),
+            _fails(r["grounded"]) if "grounded" in r else "-",
+            f"{_seconds(r):.0f}",
+        ]
+        for r in found
+    ]
+    head = ["case", *KINDS.values(), "distilled fails", "grounded fails", "s"]
+    done = {r["case"] for r in found}
+    errors = "\n".join(f"- {r['case']}: {r['error']}" for r in failed if r["case"] not in done)
+    matrices = [
+        f"Asked (rows) and said of the {KINDS[kind]} motions (columns):\n\n{confusion(found, kind)}"
+        for kind in ("motion", "grounded", "true")
+        if any(kind in r for r in found)
+    ]
+    parts = ["## Cases", table(head, body), errors, summary(found), "## Confusion", *matrices]
+    return parts
+
+
+def summary(found: Sequence[Row]) -> str:
+    """The numbers that the cases come to."""
+    out = []
+    with_true = [r for r in found if "true" in r]
+    for kind, word in KINDS.items():
+        having = [r for r in found if kind in r]
+        if not having:
+            continue
+        scores = [_score(r[kind]) for r in having]
+        text = f"- {word}: mean action score {_mean(scores):.3f} over {len(having)} cases"
+        both = [r for r in with_true if kind in r]
+        true = _mean([_score(r["true"]) for r in both])
+        if kind != "true" and both and true > 0:
+            ratio = _mean([_score(r[kind]) for r in both]) / true
+            text += f", {ratio:.2f} of the true clips' over the {len(both)} that have one"
+        right = sum(r[kind]["action"]["said"] == r["asked"] for r in having)
+        held = sum(not r[kind]["fails"] for r in having)
+        out.append(f"{text}; named as asked in {right}; all conditions hold in {held}")
+    times = sorted(_seconds(r) for r in found)
+    out.append(
+        f"- time of a case: median {times[len(times) // 2]:.0f} s, longest {times[-1]:.0f} s"
+    )
+    out += [f"- {r['case']}: {note}" for r in found for note in r["notes"]]
+    return "\n".join(out)
+
+
+def confusion(found: Sequence[Row], kind: str) -> str:
+    """Asked x said."""
+    pairs = [(r["asked"], r[kind]["action"]["said"]) for r in found if kind in r]
+    asked = list(dict.fromkeys(a for a, _ in pairs))
+    said = list(dict.fromkeys([*asked, *(s for _, s in pairs)]))
+    return table(
+        ["asked", *said], [[a, *(str(pairs.count((a, s)) or "") for s in said)] for a in asked]
+    )
+
+
+def other_tables(rows: Sequence[Row]) -> list[str]:
+    """Ablation, field and the long run, where they were made."""
+    return [ablation_table(rows), field_table(rows), full_table(rows)]
+
+
+_MEASURES = ("action", "hold", "fails", "left-right", "contact", "skate", "depth, %", "rough", "s")
+_ABOUT = (
+    "Means over {count} cases, motions not grounded: action score; cases in which all conditions "
+    "hold; conditions that fail; correlation of left and right feet (the worst pair; gallops left "
+    "out); contact of the least standing foot; skate of the worst foot; depth under the ground in "
+    "% of body height; roughness in g; seconds."
+)
+
+
+def _measures(rows: Sequence[Row]) -> list[str]:
+    """Columns of the ablation, means over the rows."""
+    motions = [r["motion"] for r in rows]
+    pairs = [
+        max(r["motion"]["alternation"]) for r in rows
+        if r["motion"]["alternation"] and r["asked"] != "gallop"
+    ]  # fmt: skip
+    return [
+        f"{_mean([_score(m) for m in motions]):.3f}",
+        f"{sum(not m['fails'] for m in motions)} of {len(motions)}",
+        f"{_mean([len(m['fails']) for m in motions]):.1f}",
+        f"{_mean(pairs):.2f}",
+        f"{_mean([min(m['contact'], default=0.0) for m in motions]):.2f}",
+        f"{_mean([max(m['skate'], default=0.0) for m in motions]):.2f}",
+        f"{100 * _mean([m['penetration'] for m in motions]):.2f}",
+        f"{_mean([m['roughness'] for m in motions]):.2f}",
+        f"{_mean([_seconds(r, but='ground') for r in rows]):.0f}",
+    ]
+
+
+def ablation_table(rows: Sequence[Row]) -> str:
+    """What is lost without each part, over the cases that every variant has."""
+    found = rows_of(rows, "ablation")
+    whole = {case: r for (case, _), r in rows_of(rows, "cases").items()}
+    variants = [v for v in VARIANTS if any(key[1] == v for key in found)]
+    cases = list(dict.fromkeys(case for case, _ in found))
+    shared = [c for c in cases if all((c, v) in found for v in variants)]
+    if not shared:
+        return ""
+    body = [[v, *_measures([found[c, v] for c in shared])] for v in variants]
+    base = [whole[c] for c in shared if c in whole]
+    if len(base) == len(shared):
+        body.insert(0, ["nothing", *_measures(base)])
+    about = _ABOUT.format(count=len(shared))
+    return f"## Without each part\n\n{about}\n\n{table(['without', *_MEASURES], body)}"
+
+
+def field_table(rows: Sequence[Row]) -> str:
+    """Skeleton and deformation field side by side."""
+    found = rows_of(rows, "field")
+    whole = {case: r for (case, _), r in rows_of(rows, "cases").items()}
+    kinds = list(dict.fromkeys(variant for _, variant in found))
+    cases = [c for c in whole if all((c, k) in found for k in kinds)]
+    if not found or not cases:
+        return ""
+    head = ["case"]
+    for kind in ("skeleton", *kinds):
+        head += [f"{kind}: action", "shape change, %", "swing, %"]
+    body, sums = [], []
+    for case in cases:
+        motions = [whole[case]["motion"], *(found[case, k]["motion"] for k in kinds)]
+        body.append([case, *(cell for m in motions for cell in _field_cells(m))])
+        sums.append([v for m in motions for v in (_score(m), 100 * m["shape"], 100 * m["swing"])])
+    means = [_mean(column) for column in zip(*sums, strict=True)]
+    formats = ("{:.3f}", "{:.1f}", "{:.1f}")
+    body.append(["mean", *(formats[i % 3].format(value) for i, value in enumerate(means))])
+    about = (
+        "Shape change is that of distances between neighbouring Gaussians against the neutral "
+        "pose; swing is how far Gaussians go relative to the body, in body heights: what does not "
+        "move keeps its shape."
+    )
+    return f"## A deformation field in place of the skeleton\n\n{about}\n\n{table(head, body)}"
+
+
+def _field_cells(motion: Row) -> list[str]:
+    return [_said(motion), f"{100 * motion['shape']:.1f}", f"{100 * motion['swing']:.1f}"]
+
+
+def full_table(rows: Sequence[Row]) -> str:
+    """The default against the long run, case by case."""
+    whole = rows_of(rows, "cases")
+    body = []
+    for (case, _), long in rows_of(rows, "full").items():
+        for row in (whole.get((case, ALL)), long):
+            if row is not None:
+                last = row.get("grounded", row["motion"])
+                cells = [_said(row["motion"]), _fails(row["motion"]), _said(last), _fails(last)]
+                name = f"{row['iterations']:,} iterations"
+                body.append([case, name, *cells, f"{_seconds(row):.0f}"])
+    if not body:
+        return ""
+    head = ["case", "budget", "distilled", "fails", "grounded", "fails", "s"]
+    return f"## The long run\n\n{table(head, body)}"
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _score(motion: Row) -> float:
+    """Recogniser B's probability of what was asked for."""
+    return (motion.get("action") or {}).get("probability") or 0.0
+
+
+def _said(motion: Row) -> str:
+    """The score, and what else it looks like where it is something else."""
+    action = motion.get("action")
+    return "-" if not action else f"{_score(motion):.2f} {action['said']}"
+
+
+def _seconds(row: Row, *, but: str = "") -> float:
+    """What the search took, with grounding but without measuring and films."""
+    return sum(s for n, s in row["stages"].items() if n not in ("measure", "film", but))
+
+
+def _fails(motion: Row) -> str:
+    """The conditions that fail, without what they must be."""
+    return "; ".join(text.split(", must")[0] for text in motion["fails"]) or "none"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
