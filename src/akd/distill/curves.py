@@ -50,7 +50,7 @@ def harmonics_within(period: float, fps: float, most: int) -> int:
 
 def waves(
     seconds: Float[Tensor, "S"], period: Float[Tensor, ""], count: int
-) -> Float[Tensor, "S 2*count+1"]:
+) -> Float[Tensor, "S 2*{count}+1"]:
     """A constant, and cosine and sine of the first `count` harmonics of a cycle in `period` s."""
     turns = 2.0 * math.pi * seconds / period
     columns = [torch.ones_like(turns) * math.sqrt(0.5)]
