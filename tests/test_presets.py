@@ -1,5 +1,7 @@
 """Presets: what the paper gives, and single settings changed by name."""
 
+from dataclasses import replace
+
 import pytest
 
 from akd.distill.settings import DistillSettings
@@ -17,7 +19,10 @@ def test_the_paper_preset_holds_what_the_supplement_gives():
     assert PAPER.iterations == 10_000
     assert PAPER.unknowns.knots == 0
     assert not PAPER.unknowns.bounded
+    assert not PAPER.unknowns.cycles
     assert PAPER.warm_start.samples == 0
+    assert (losses.rest, losses.support, losses.skate) == (0.0, 0.0, 0.0)
+    assert losses.score == 1.0
     # The weights keep their proportion, and their size against a sum over CogVideoX's latents.
     assert losses.ground / losses.smooth == pytest.approx(1e7 / 2e5)
     latents = 13 * 16 * 60 * 90
@@ -27,6 +32,14 @@ def test_the_paper_preset_holds_what_the_supplement_gives():
 def test_fast_is_far_shorter_than_paper_and_needs_no_more_unknowns():
     assert PRESETS["fast"].iterations <= PAPER.iterations / 10
     assert 0 < PRESETS["fast"].unknowns.knots < 16
+
+
+def test_fast_weighs_the_score_by_the_variance_of_its_latents():
+    """Those of large priors have variance one, the tiny prior's pictures in -1..1 about a tenth."""
+    fast, tiny = PRESETS["fast"].losses, PRESETS["tiny"].losses
+    assert fast.score == pytest.approx(0.1 * tiny.score)
+    assert replace(fast, score=tiny.score) == tiny
+    assert PRESETS["fast"].unknowns.cycles
 
 
 def test_single_settings_are_changed_by_name_and_kind():
