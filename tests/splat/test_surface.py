@@ -153,3 +153,15 @@ def test_textures_of_real_assets_reach_the_splats(shared_assets: Path) -> None:
     assert 0.4 < float(orange.float().mean()) < 0.95
     assert float((colours.min(-1).values > 0.8).float().mean()) > 0.03
     assert float((colours.max(-1).values < 0.5).float().mean()) > 0.03
+
+
+def test_a_cloud_with_fewer_influences_keeps_the_strongest() -> None:
+    whole = surface_splats(make_sphere(), 50)
+    bones = torch.tensor([[3, 1, 4]]).expand(50, 3)
+    cloud = replace(whole, bones=bones, weights=torch.tensor([[0.2, 0.5, 0.3]]).expand(50, 3))
+    fewer = cloud.with_influences(2)
+    assert torch.equal(fewer.bones, torch.tensor([[1, 4]]).expand(50, 2))
+    torch.testing.assert_close(fewer.weights, torch.tensor([[0.625, 0.375]]).expand(50, 2))
+    assert torch.equal(fewer.means, cloud.means)
+    same = cloud.with_influences(8)
+    torch.testing.assert_close(same.weights, torch.tensor([[0.5, 0.3, 0.2]]).expand(50, 3))
