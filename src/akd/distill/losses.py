@@ -19,7 +19,7 @@ from akd.rig.skin import skin_points
 from akd.splat.cloud import SplatCloud
 
 _GROUND_POINTS = 400
-_TOUCH, _SOFTNESS = 0.08, 0.02
+_TOUCH, _SOFTNESS = 0.14, 0.03
 """A sole may be standing below this height, more or less, in body heights."""
 _CLEARANCE = 0.04
 """A foot that swings is at least so high, in body heights."""
@@ -52,7 +52,7 @@ def regularisers(
 class Feet:
     """The soles over time, and when each of them stands."""
 
-    soles: list[Float[Tensor, "T S 3"]]
+    soles: list[Float[Tensor, "T _ 3"]]
     """World, metres."""
     stance: Float[Tensor, "F T-1"]
     """0..1 between two frames; no gradient."""
@@ -88,8 +88,10 @@ class Feet:
 
     def speed(self) -> float | None:
         """How far the body must go from frame to frame for the feet to stand still, metres."""
-        total = float(self.stance.sum())
-        return float((self.stance * self.back).sum()) / total if total > 1.0 else None
+        # A foot that is just set down or lifted goes back more slowly than one that stands.
+        weight = self.stance * self.back.clamp_min(0.0)
+        total = float(weight.sum())
+        return float((weight * self.back).sum()) / total if total > 0.0 else None
 
 
 def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "T 3"]:

@@ -53,9 +53,9 @@ class LossSettings:
     """On the depth under the ground, in body heights."""
     rest: float = 0.01
     """On the mean square of the angles, in parts of their limits: the pull to the neutral pose."""
-    support: float = 2.0
+    support: float = 10.0
     """On the height of standing feet and on what swinging ones lack of it, in body heights."""
-    skate: float = 2.0
+    skate: float = 4.0
     """On the mean way that standing feet go from frame to frame, in leg lengths."""
 
 
@@ -83,11 +83,11 @@ class WarmStartSettings:
 class DistillSettings:
     """Everything that distillation can be told."""
 
-    iterations: int = 120
-    learning_rate: float = 0.01
+    iterations: int = 150
+    learning_rate: float = 0.005
     splats: int = 3000
     """Gaussians on the character."""
-    camera_jitter: float = 0.15
+    camera_jitter: float = 0.6
     """Radians by which the camera's azimuth is moved at random from iteration to iteration."""
     checkpoint_every: int = 25
     """Iterations between two saved states."""

@@ -17,6 +17,7 @@ from akd.scene.follow import SIDE, View, bounding_boxes, follow
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, ShadowSettings
 from akd.splat.cloud import SplatCloud
+from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
 
 _ROOM = 1.06
@@ -59,7 +60,7 @@ class Stage:
         mesh = character.mesh
         if mesh is None:
             raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
-        cloud = surface_splats(mesh, splats)
+        cloud = surface_splats(mesh, splats, paint=Paint.of(character))
         neutral = mesh.skin.bone_transforms(rig.neutral_world)
         low, _ = bounding_boxes(cloud, neutral[None])
         lift = -float(low[0, 1])

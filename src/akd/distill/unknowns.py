@@ -21,7 +21,7 @@ _TEMPO_RANGE = 0.3
 """A cycle may become longer or shorter by this fraction."""
 _SWAY = (0.06, 0.35, 0.08)
 """How far the root may leave its straight path, left, up and forward, in leg lengths."""
-_LEAN = (0.25, 0.4, 0.12)
+_LEAN = (0.2, 0.4, 0.08)
 """How far it may yaw, pitch and roll from its way, radians."""
 _TURN = 2.0
 """How far its way may turn over the clip, radians."""

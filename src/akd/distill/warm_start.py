@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -22,6 +23,8 @@ from akd.scene.settings import SceneStyle
 Judge = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """Says of each video how well it shows what was asked for."""
 Report = Callable[[int, int, dict[str, float]], None]
+_GUESSED = 0.2
+"""Part of the weights on feet while it is not known yet which of them stand."""
 _NEARNESS = 20.0
 """How much a difference of the pictures counts against what a judge says, which is 0..1."""
 
@@ -111,10 +114,15 @@ def fit_to_video(
 ) -> float:
     """Change the unknowns until the character looks like the video. Returns the last difference.
 
-    `guess` looks for the swing of every limb first; `slowly` is for what is already near.
+    `guess` looks for the swing of every limb first; `slowly` is for what is already near. While it
+    is not, which feet stand is a guess as well, and they are asked for little.
     """
-    warm = settings.warm_start
+    warm, weights = settings.warm_start, settings.losses
     fastest = warm.learning_rate * (0.25 if slowly else 1.0)
+    if not slowly:
+        weights = replace(
+            weights, support=_GUESSED * weights.support, skate=_GUESSED * weights.skate
+        )
     optimiser = torch.optim.Adam(unknowns.leaves(), lr=fastest, betas=(0.9, 0.99))
     # A model that sees roles gives every limb a hue: the rest is left out.
     by_hue = stage.scene.style is SceneStyle.ROLES
@@ -130,7 +138,7 @@ def fit_to_video(
         bones = stage.bones(controls)
         video, _ = stage.show(bones, controls.translation)
         difference = photometric_loss(look(video), wanted)
-        others = losses.regularisers(stage, unknowns, controls, bones, settings.losses)
+        others = losses.regularisers(stage, unknowns, controls, bones, weights)
         loss = warm.weight * difference.to("cpu") + torch.stack(list(others.values())).sum()
         optimiser.zero_grad()
         loss.backward()
