@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import UsageError
+from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
 
 if TYPE_CHECKING:
     import torch
 
+    from akd.metrics.recognise.recogniser import Recogniser
     from akd.prior.tiny.prior import PriorTiny
 
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
@@ -72,77 +74,6 @@ class PriorList:
 
         for line in lines():
             print(line)
-
-
-@dataclass(frozen=True)
-class PriorSample:
-    """Let the tiny prior make a video of a sentence."""
-
-    prompt: tyro.conf.Positional[str]
-    """What to show, such as "a fox walking"."""
-    out: Out = Path("sample.mp4")
-    """The .mp4, .gif or .png to write."""
-    reference: Path | None = None
-    """A rigged character (glTF) that the video should show."""
-    roles: Path | None = None
-    """A TOML file that puts the roles of its joints right: `joint = "left hind foot"` a line."""
-    weights: Path | None = None
-    """Folder of weights; those of the package if left out."""
-    scale: float = 3.0
-    """How strongly the words are followed."""
-    steps: int = 40
-    """Steps from noise to video."""
-    seed: int = 0
-    device: str = "auto"
-
-    def run(self) -> None:
-        """Sample and write."""
-        import torch
-
-        from akd.prior.sample import sample_latents
-        from akd.prior.tiny.vocabulary import read_prompt
-        from akd.scene.video import Video
-
-        if self.out.suffix.lower() not in (".mp4", ".gif", ".png"):
-            raise UsageError(f"--out must end in .mp4, .gif or .png, got {self.out}")
-        if self.steps < 1:
-            raise UsageError(f"--steps must be at least 1, got {self.steps}")
-        try:
-            words = read_prompt(self.prompt)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
-        if self.roles is not None and self.reference is None:
-            raise UsageError("--roles needs --reference: it is about the joints of that character")
-        device = _device(self.device)
-        prior = _tiny(self.weights, device)
-        reference = None
-        if self.reference is not None:
-            reference = self._picture(prior)
-        condition = prior.condition_of(words, reference=reference)
-        generator = torch.Generator().manual_seed(self.seed)
-        shape = (1, prior.frames, prior.height, prior.width, 3)
-        noise = torch.randn(shape, generator=generator).to(device)
-        clean = sample_latents(prior, [condition], noise, steps=self.steps, scale=self.scale)
-        Video(prior.decode(clean)[0].cpu(), prior.fps).write(self.out)
-        print(f"{self.out}: {words}, {prior.frames} frames of {prior.width} x {prior.height}")
-
-    def _picture(self, prior: PriorTiny) -> torch.Tensor:
-        from akd.asset.read import read_asset
-        from akd.commands.options import character_of
-        from akd.prior.tiny.bodies import check_body
-        from akd.prior.tiny.reference import reference_of
-
-        assert self.reference is not None
-        character = character_of(read_asset(input_file(self.reference)), roles=self.roles)
-        try:
-            warning = check_body(character.anatomy)
-        except ValueError as error:
-            raise UsageError(f"{self.reference}: {error}") from error
-        if warning:
-            print(f"akd: {self.reference}: {warning}", file=sys.stderr)
-        if character.mesh is None:
-            raise UsageError(f"{self.reference}: has a skeleton but no surface to be seen")
-        return reference_of(character, prior.network.settings).to(prior.device)
 
 
 @dataclass(frozen=True)
@@ -251,7 +182,13 @@ class PriorEvaluate:
     out: Out = Path("out/prior")
     """Folder to write to; its weights and recognisers are used where it has some, else the
     package's."""
+    assets: Path | None = None
+    """Folder of rigged characters: judge on those of the measuring side of splits.toml in place of
+    the zoo's creatures."""
+    count: int = 20
+    """Characters of that folder; two prompts each."""
     prompts: int = 200
+    """For the zoo's creatures."""
     actors: int = 48
     """Creatures of the measuring side."""
     scale: float = 3.0
@@ -265,6 +202,15 @@ class PriorEvaluate:
 
     def run(self) -> None:
         """Sample, judge, write sheet, scores and card."""
+        for name, value in (
+            ("count", self.count),
+            ("prompts", self.prompts),
+            ("steps", self.steps),
+        ):
+            if value < 1:
+                raise UsageError(f"--{name} must be at least 1, got {value}")
+        if self.assets is not None and not self.assets.is_dir():
+            raise UsageError(f"--assets {self.assets}: is not a folder")
         from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser
         from akd.prior.tiny.backend import choose_studio
         from akd.prior.tiny.card import write_card
@@ -281,6 +227,9 @@ class PriorEvaluate:
                 judges[name] = load_recogniser(name, folder, device=device)
         if "b" not in judges:
             raise UsageError("there is no recogniser b; `akd prior train-recogniser b` makes one")
+        if self.assets is not None:
+            self._on_assets(self.assets, prior, judges["b"])
+            return
         pool, count, prompts, steps = PoolSettings(), self.actors, self.prompts, self.steps
         if self.smoke:
             pool, count, prompts, steps = SMOKE_POOL, 2, 4, 3
@@ -301,6 +250,27 @@ class PriorEvaluate:
         print(json.dumps(about["b"]["by_action"]))
         print(json.dumps(about["b"]["mistakes"]))
         print(f"{write_card(self.out)}; {self.out / 'evaluation.png'}")
+
+    def _on_assets(self, assets: Path, prior: PriorTiny, judge: Recogniser) -> None:
+        from akd.prior.tiny.card import asset_lines, write_card
+        from akd.prior.tiny.evaluate_assets import evaluate_assets
+
+        count, steps = (2, 2) if self.smoke else (self.count, self.steps)
+        try:
+            result = evaluate_assets(
+                prior, judge, assets, count=count, steps=steps, scale=self.scale, seed=self.seed
+            )
+        except ValueError as error:
+            raise UsageError(f"--assets {error}") from error
+        result.write(self.out)
+        record = self.out / "evaluation-assets.json"
+        about = {**json.loads(record.read_text()), "scale": self.scale, "steps": steps}
+        record.write_text(json.dumps(about, indent=1))
+        print("\n".join(asset_lines(about)))
+        # The card is the whole story: it is written where the training has left its part.
+        if (self.out / "training.json").is_file():
+            print(write_card(self.out))
+        print(f"{record}; {self.out / 'evaluation-assets.png'}")
 
 
 @dataclass(frozen=True)

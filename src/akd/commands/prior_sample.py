@@ -1,0 +1,162 @@
+"""`akd prior sample`: a video of a sentence, by any prior."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from akd.commands.errors import UsageError, input_file
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from akd.prior.protocol import VideoPrior
+    from akd.prior.tiny.settings import TinySettings
+
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+CHARACTERS = (".glb", ".gltf")
+
+
+@dataclass(frozen=True)
+class PriorSample:
+    """Let a prior make a video of a sentence."""
+
+    prompt: tyro.conf.Positional[str]
+    """What to show, such as "a fox walking"."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("sample.mp4")
+    """The .mp4, .gif or .png to write."""
+    prior: str = "tiny"
+    """The video model: tiny, one that `akd prior list` names, or a folder."""
+    reference: Path | None = None
+    """What the video should show: for the tiny prior a rigged character (glTF), for a large one
+    that takes a picture a picture."""
+    roles: Path | None = None
+    """A TOML file that puts the roles of its joints right: `joint = "left hind foot"` a line."""
+    weights: Path | None = None
+    """Folder of weights; those of the package, or of the hub's cache, if left out."""
+    scale: float | None = None
+    """How strongly the words are followed: 3 for the tiny prior, 6 for others, if left out."""
+    steps: int = 40
+    """Steps from noise to video."""
+    frames: int | None = None
+    """Of a large prior's video; its own number if left out, and so for height and width."""
+    height: int | None = None
+    width: int | None = None
+    exactly: bool = False
+    """Ask a large prior with the prompt as it is: no words about view, ground and style."""
+    download: bool = False
+    """Fetch the weights of a large prior that is not on this machine."""
+    seed: int = 0
+    device: str = "auto"
+
+    def run(self) -> None:
+        """Sample and write."""
+        if self.out.suffix.lower() not in (".mp4", ".gif", ".png"):
+            raise UsageError(f"--out must end in .mp4, .gif or .png, got {self.out}")
+        if self.steps < 1:
+            raise UsageError(f"--steps must be at least 1, got {self.steps}")
+        from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
+        from akd.prior.large.errors import PriorError
+
+        tiny = is_tiny(self.prior)
+        options = {
+            "weights": self.weights, "device": self.device, "frames": self.frames,
+            "height": self.height, "width": self.width, "download": self.download,
+        }  # fmt: skip
+        try:
+            asked = prompt_for(self.prior, self.prompt, exactly=self.exactly)
+            self._check_reference(tiny)
+            line = check_prior(self.prior, **options)
+            if not tiny:
+                print(line)
+                print(f"asked: {asked}")
+            prior = choose_prior(self.prior, **options)
+        except (PriorError, ValueError) as error:
+            raise UsageError(str(error)) from error
+        self._sample(prior, asked, tiny=tiny)
+
+    def _sample(self, prior: VideoPrior, asked: str, *, tiny: bool) -> None:
+        import torch
+
+        from akd.prior.sample import sample_videos
+        from akd.prior.tiny.prior import PriorTiny
+        from akd.prior.tiny.vocabulary import read_prompt
+        from akd.scene.video import Video
+
+        picture = None
+        if self.reference is not None and isinstance(prior, PriorTiny):
+            picture = self._character(prior.network.settings)
+        elif self.reference is not None:
+            if not prior.takes_reference:
+                raise UsageError(f"--reference: {prior.name} takes words alone, no picture")
+            picture = read_picture(self.reference, height=prior.height, width=prior.width)
+        try:
+            condition = prior.condition(
+                asked, reference=None if picture is None else picture.to(prior.device)
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        scale = self.scale if self.scale is not None else (3.0 if tiny else 6.0)
+        video = sample_videos(
+            prior, [condition], generator=torch.Generator().manual_seed(self.seed),
+            steps=self.steps, scale=scale,
+        )  # fmt: skip
+        Video(video[0].float().cpu(), prior.fps).write(self.out)
+        said = read_prompt(asked) if tiny else self.prompt
+        print(f"{self.out}: {said}, {prior.frames} frames of {prior.width} x {prior.height}")
+
+    def _check_reference(self, tiny: bool) -> None:
+        """What can be said of `--reference` and `--roles` before anything is read."""
+        if self.reference is None:
+            if self.roles is not None:
+                raise UsageError(
+                    "--roles needs --reference: it is about the joints of that character"
+                )
+            return
+        wanted, what = (CHARACTERS, "a rigged character") if tiny else (PICTURES, "a picture")
+        if self.reference.suffix.lower() not in wanted:
+            raise UsageError(
+                f"--reference must be {what} ({', '.join(wanted)}) for the prior {self.prior}, got "
+                f"{self.reference}"
+            )
+        if self.roles is not None and not tiny:
+            raise UsageError("--roles is about a rigged character, which only the tiny prior takes")
+        input_file(self.reference)
+        if not tiny:
+            read_picture(self.reference, height=1, width=1)
+
+    def _character(self, settings: TinySettings) -> Tensor:
+        from akd.asset.read import read_asset
+        from akd.commands.options import character_of
+        from akd.prior.tiny.bodies import check_body
+        from akd.prior.tiny.reference import reference_of
+
+        assert self.reference is not None
+        character = character_of(read_asset(self.reference), roles=self.roles)
+        try:
+            warning = check_body(character.anatomy)
+        except ValueError as error:
+            raise UsageError(f"{self.reference}: {error}") from error
+        if warning:
+            print(f"akd: {self.reference}: {warning}", file=sys.stderr)
+        if character.mesh is None:
+            raise UsageError(f"{self.reference}: has a skeleton but no surface to be seen")
+        return reference_of(character, settings)
+
+
+def read_picture(path: Path, *, height: int, width: int) -> Tensor:
+    """A picture file as [H, W, 3], sRGB 0..1, cut about its middle to the shape and resized."""
+    import numpy as np
+    import torch
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            fitted = ImageOps.fit(image.convert("RGB"), (width, height))
+    except UnidentifiedImageError:
+        raise UsageError(f"{path}: is not a picture that can be read") from None
+    return torch.from_numpy(np.asarray(fitted, dtype=np.float32) / 255.0)

@@ -1,0 +1,232 @@
+"""How the tiny prior does on characters that artists made, of the measuring side of `splits.toml`.
+
+It is shown a picture of each and asked for actions that fit its body; recogniser B names what came
+out. How far B itself can be trusted on such bodies is measured on their true clips.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.asset.asset import AssetError
+from akd.asset.read import read_asset
+from akd.metrics.recognise.recogniser import Recogniser
+from akd.prior.sample import sample_videos
+from akd.prior.tiny.artists import artist_actor, certain, find_files
+from akd.prior.tiny.bodies import check_body
+from akd.prior.tiny.evaluate import Evaluation
+from akd.prior.tiny.film import film_actor, view_bounds
+from akd.prior.tiny.prior import PriorTiny
+from akd.prior.tiny.reference import reference_of
+from akd.prior.tiny.settings import CameraSettings, PoolSettings
+from akd.prior.tiny.sheet import write_rows
+from akd.prior.tiny.vocabulary import NONE, Words
+from akd.rig.character import Character, load_character
+from akd.scene.follow import random_view
+
+ACTIONS = {4: ("walk", "trot", "gallop", "stand"), 2: ("walk", "run", "stand", "jump")}
+"""What is asked of bodies with so many legs."""
+PROMPTS_EACH = 2
+MOST_OF_A_FOLDER = 4
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A character that was chosen."""
+
+    path: Path
+    """In the folder of assets."""
+    character: Character
+
+    @property
+    def legs(self) -> int:
+        """Two or four."""
+        return len(self.character.anatomy.legs)
+
+
+def choose_subjects(folder: Path, count: int) -> list[Subject]:
+    """Rigged characters of the measuring side, by a rule that knows nothing of how they do.
+
+    Half of them have four legs, half two, as far as there are. The first folders of the paths take
+    turns, each in the order of its paths; at most `MOST_OF_A_FOLDER` come from one folder, and the
+    same file in several encodings counts once.
+    """
+    wanted = {4: count // 2, 2: count - count // 2}
+    chosen: list[Subject] = []
+    spare: list[Subject] = []
+    held: Counter[Path] = Counter()
+    for path in _in_turns(folder):
+        if held[path.parent] == MOST_OF_A_FOLDER:
+            continue
+        character = _usable(folder / path)
+        if character is None:
+            continue
+        subject = Subject(path, character)
+        if not wanted[subject.legs]:
+            spare.append(subject)
+            continue
+        wanted[subject.legs] -= 1
+        held[path.parent] += 1
+        chosen.append(subject)
+        if not any(wanted.values()):
+            break
+    chosen += spare[: count - len(chosen)]
+    return sorted(chosen, key=lambda subject: (-subject.legs, subject.path))
+
+
+def _in_turns(folder: Path) -> Iterator[Path]:
+    """Paths in the folder, one of each first folder in turn, an encoding of each file only."""
+    makers: dict[str, dict[str, Path]] = defaultdict(dict)
+    for file in find_files(folder, training=False):
+        path = file.relative_to(folder)
+        makers[path.parts[0]].setdefault(path.stem.lower(), path)
+    queues = [list(paths.values()) for _, paths in sorted(makers.items())]
+    for turn in range(max((len(queue) for queue in queues), default=0)):
+        yield from (queue[turn] for queue in queues if turn < len(queue))
+
+
+def _usable(file: Path) -> Character | None:
+    try:
+        asset = read_asset(file)
+        if not asset.skins:
+            return None
+        character = load_character(asset)
+        check_body(character.anatomy)
+    except (AssetError, ValueError):
+        return None
+    return None if character.mesh is None else character
+
+
+@dataclass(frozen=True)
+class AssetEvaluation:
+    """What came out for each subject, and recogniser B on the true clips of the same subjects."""
+
+    subjects: tuple[str, ...]
+    """Paths in the folder of assets, one a sample."""
+    samples: Evaluation
+    true_asked: tuple[str, ...]
+    true_said: tuple[str, ...]
+
+    def report(self) -> dict:
+        """Scores as plain numbers; `true_clips` is how far recogniser B can be trusted here."""
+        scores = self.samples.report()
+        scores["subjects"] = list(dict.fromkeys(self.subjects))
+        scores["samples"] = [
+            {"subject": subject, "asked": asked, "said": said}
+            for subject, asked, said in zip(
+                self.subjects, self.samples.asked, self.samples.said["b"], strict=True
+            )
+        ]
+        pairs = list(zip(self.true_asked, self.true_said, strict=True))
+        wrong = Counter(f"{asked} seen as {said}" for asked, said in pairs if asked != said)
+        scores["true_clips"] = {
+            "videos": len(pairs),
+            "all": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
+            "mistakes": dict(wrong.most_common()),
+        }
+        return scores
+
+    def write(self, folder: Path) -> None:
+        """Write `evaluation-assets.json` and `evaluation-assets.png`: a row a subject.
+
+        A row is the picture that the prior was shown, then every other frame of its samples.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        record = folder / "evaluation-assets.json"
+        record.write_text(json.dumps(self.report(), indent=1))
+        one = self.samples
+        captions = []
+        for k in range(0, len(self.subjects), PROMPTS_EACH):
+            asked, said = (x[k : k + PROMPTS_EACH] for x in (one.asked, one.said["b"]))
+            told = ", ".join(f"{a} / {s}" for a, s in zip(asked, said, strict=True))
+            captions.append(f"{Path(self.subjects[k]).stem}: {told}")
+        videos = one.videos[:, ::2].unflatten(0, (-1, PROMPTS_EACH)).flatten(1, 2)
+        write_rows(
+            folder / "evaluation-assets.png", one.references[::PROMPTS_EACH], videos,
+            captions=captions, every=1,
+        )  # fmt: skip
+
+
+def evaluate_assets(
+    prior: PriorTiny,
+    recogniser: Recogniser,
+    folder: Path,
+    *,
+    count: int = 20,
+    steps: int = 24,
+    scale: float = 3.0,
+    seed: int = 0,
+    batch: int = 8,
+    true_views: int = 2,
+) -> AssetEvaluation:
+    """Ask for two actions of each of `count` characters in a folder; let recogniser B name them.
+
+    The prior gets the word of the action and a picture of the character in its neutral pose from
+    a random side: not what the character is, nothing of its clips. Raises `ValueError` where no
+    character of the folder will do.
+    """
+    subjects = choose_subjects(folder, count)
+    if not subjects:
+        raise ValueError(
+            f"{folder}: holds no rigged character with two or four legs and a surface on the "
+            f"measuring side of splits.toml"
+        )
+    generator = torch.Generator().manual_seed(seed)
+    tiny, bounds = prior.network.settings, view_bounds(CameraSettings())
+    turns: Counter[int] = Counter()
+    conditions, references, asked = [], [], []
+    for subject in subjects:
+        view = random_view(generator, bounds)
+        picture = reference_of(subject.character, tiny, view=view).to(prior.device)
+        for _ in range(PROMPTS_EACH):
+            action = ACTIONS[subject.legs][turns[subject.legs] % len(ACTIONS[subject.legs])]
+            turns[subject.legs] += 1
+            asked.append(action)
+            references.append(picture)
+            conditions.append(prior.condition_of(Words(action=action), reference=picture))
+    made = torch.cat(
+        [
+            sample_videos(
+                prior, conditions[k : k + batch], generator=generator, steps=steps, scale=scale
+            )
+            for k in range(0, len(conditions), batch)
+        ]
+    )
+    paths = [subject.path.as_posix() for subject in subjects for _ in range(PROMPTS_EACH)]
+    samples = Evaluation(
+        tuple(f"{Path(path).stem} {action}" for path, action in zip(paths, asked, strict=True)),
+        tuple(asked), {"b": tuple(recogniser.names(made))}, torch.stack(references), made,
+    )  # fmt: skip
+    true_asked, said = [], []
+    for subject in subjects:
+        videos, names = _true_clips(folder / subject.path, prior, true_views, generator)
+        if names:
+            true_asked += names
+            said += recogniser.names(videos.to(prior.device))
+    return AssetEvaluation(tuple(paths), samples, tuple(true_asked), tuple(said))
+
+
+def _true_clips(
+    file: Path, prior: PriorTiny, views: int, generator: torch.Generator
+) -> tuple[Float[Tensor, "K T H W 3"], list[str]]:
+    """Videos of the clips of a file whose names say for certain what is done, and the actions."""
+    tiny = prior.network.settings
+    actor = artist_actor(file, PoolSettings())
+    actor = None if actor is None else certain(actor)
+    if actor is None or not actor.actions:
+        return torch.zeros(0, tiny.frames, tiny.height, tiny.width, 3), []
+    clips = [k for k in range(len(actor.actions)) for _ in range(views)]
+    footage = film_actor(
+        actor, len(clips), generator=generator, tiny=tiny, cameras=CameraSettings(), vary=False,
+        clips=clips,
+    )  # fmt: skip
+    assert NONE not in footage.labels
+    return footage.videos.float() / 255.0, list(footage.labels)
