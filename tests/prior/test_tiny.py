@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from akd.prior.protocol import Condition, VideoPrior
-from akd.prior.sample import sample_latents
+from akd.prior.sample import sample_latents, sample_videos
 from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.load import PATTERN, has_weights, load_tiny, save_tiny, shipped_weights
 from akd.prior.tiny.network import TinyNetwork
@@ -289,3 +289,46 @@ def test_the_shipped_prior_removes_noise_from_a_true_video():
     )
     clean = prior.predict(prior.add_noise(z, noise, t), t, [condition])
     assert float(((clean - z) ** 2).mean()) < 0.01
+
+
+@needs_weights
+def test_the_shipped_prior_makes_a_walk_that_recogniser_b_names():
+    """One sample, in the precision and with the recogniser that users get: broken weights show."""
+    from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser
+    from akd.prior.tiny.creatures import build_actor
+    from akd.prior.tiny.film import film_actor
+    from akd.prior.tiny.settings import CameraSettings, PoolSettings
+
+    assert has_recogniser("b")
+    actor = build_actor("fox", 1, PoolSettings(vertices=1500, splats=2500, styles=1))
+    prior = load_tiny()
+    generator = torch.Generator().manual_seed(0)
+    footage = film_actor(
+        actor, 1, generator=generator, tiny=prior.network.settings, cameras=CameraSettings(),
+        vary=False, clips=[actor.actions.index("walk")],
+    )  # fmt: skip
+    condition = prior.condition("a fox walking", reference=footage.references[0].float() / 255.0)
+    made = sample_videos(prior, [condition], generator=generator, steps=12)
+    assert load_recogniser("b").names(made) == ["walk"]
+
+
+def test_weights_and_card_belong_to_the_wheel():
+    """Hatch puts every file of `packages` into the wheel that git does not ignore."""
+    import tomllib
+    from importlib import resources
+
+    root = Path(__file__).resolve().parents[2]
+    wheel = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert wheel == {"targets": {"wheel": {"packages": ["src/akd"]}}}  # nothing is left out
+    tiny = resources.files("akd.prior") / "weights"
+    judges = resources.files("akd.metrics.recognise") / "weights"
+    shipped = [tiny / f"tiny-{part}.safetensors" for part in (1, 2, 3)]
+    shipped += [tiny / "card.md", *(judges / f"recogniser-{name}.safetensors" for name in "ab")]
+    for file in shipped:
+        assert file.is_file(), file
+    listed = subprocess.run(
+        ["git", "ls-files", "--error-unmatch", *map(str, shipped)],
+        cwd=root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if (root / ".git").exists():
+        assert listed.returncode == 0, listed.stderr
