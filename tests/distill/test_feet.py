@@ -1,0 +1,136 @@
+"""Standing feet: what costs nothing, and what hovering, dragging and sliding cost."""
+
+import math
+
+import pytest
+import torch
+from fox import fox_stage, load_fox, standing
+
+from akd.distill.losses import Feet, hovering, regularisers, sliding
+from akd.distill.settings import LossSettings
+from akd.distill.warm_start import match_speed
+
+FRAMES = 9
+
+
+def feet(x: torch.Tensor, y: torch.Tensor, stance: torch.Tensor) -> Feet:
+    """Soles of one point, all at the same side; `x` and `y` are [F, T], metres."""
+    points = torch.stack((x, y, torch.zeros_like(x)), dim=-1)
+    return Feet([foot[:, None] for foot in points], stance, torch.zeros_like(stance))
+
+
+def test_a_foot_that_stands_and_one_that_swings_high_cost_nothing():
+    x = torch.stack((torch.full((FRAMES,), 0.3), torch.linspace(0.0, 1.0, FRAMES)))
+    y = torch.zeros(2, FRAMES)
+    y[1, 1:-1] = 0.1
+    stance = torch.zeros(2, FRAMES - 1)
+    stance[0] = 1.0
+    y[1, 0] = y[1, -1] = 0.09  # so that the middle of the first step is above the clearance
+    here = feet(x, y, stance)
+    assert float(sliding(here, leg_length=0.5)) == pytest.approx(0.0, abs=1e-5)
+    comes_down = 0.5 * 0.095  # the swinging foot never does, which it should at some time
+    assert float(hovering(here, body_height=1.0)) == pytest.approx(comes_down, abs=1e-6)
+
+
+def test_a_standing_foot_that_hovers_costs_its_height():
+    stance = torch.ones(1, FRAMES - 1)
+    x = torch.zeros(1, FRAMES)
+    high = feet(x, torch.full((1, FRAMES), 0.06), stance)
+    # Once as the mean of its height, once because it never comes down.
+    assert float(hovering(high, body_height=0.6)) == pytest.approx(0.2, rel=1e-5)
+    on_the_ground = feet(x, torch.zeros(1, FRAMES), stance)
+    assert float(hovering(on_the_ground, body_height=0.6)) == 0.0
+
+
+def test_a_swinging_foot_that_drags_costs_its_lack_of_height():
+    x, y = torch.zeros(1, FRAMES), torch.zeros(1, FRAMES)
+    swings = torch.zeros(1, FRAMES - 1)
+    swings[0, 0] = 1.0  # it stands between the first two frames
+    drags = float(hovering(feet(x, y, swings), body_height=1.0))
+    assert drags > 0.01
+    y[0, 2:] = 0.1
+    assert float(hovering(feet(x, y, swings), body_height=1.0)) < 0.2 * drags
+
+
+def test_a_standing_foot_that_slides_costs_its_way():
+    x = 0.02 * torch.arange(FRAMES)[None].float()
+    stands = torch.ones(1, FRAMES - 1)
+    slides = feet(x, torch.zeros(1, FRAMES), stands)
+    assert float(sliding(slides, leg_length=0.5)) == pytest.approx(0.04, rel=1e-4)
+    half = feet(x, torch.zeros(1, FRAMES), 0.5 * stands)
+    assert float(sliding(half, leg_length=0.5)) == pytest.approx(0.02, rel=1e-4)
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory):
+    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
+
+
+@pytest.fixture(scope="module")
+def stage(fox):
+    return fox_stage(fox, splats=200)
+
+
+def costs(stage, unknowns) -> dict[str, float]:
+    controls = unknowns.controls()
+    ones = LossSettings(support=1.0, skate=1.0, ground=1.0)
+    found = regularisers(stage, unknowns, controls, stage.bones(controls), ones)
+    return {name: float(part.detach()) for name, part in found.items()}
+
+
+def test_four_soles_stand_on_the_ground(stage):
+    assert len(stage.soles) == 4
+    for sole in stage.soles:
+        low = sole.at(stage.neutral[None])[0, :, 1].min()
+        assert abs(float(low)) < 0.02 * stage.character.height
+
+
+def test_a_fox_that_stands_slides_nowhere_and_one_that_glides_does(fox, stage):
+    still = costs(stage, standing(fox))
+    gliding = costs(stage, standing(fox, speed=1.0))
+    assert still["skate"] < 1e-4
+    assert gliding["skate"] > 0.02
+    assert still["ground"] < 0.01
+    sunk = standing(fox)
+    with torch.no_grad():
+        sunk.root[:, 1] = -1.0
+    assert costs(stage, sunk)["ground"] > still["ground"] + 0.01
+    raised = standing(fox)
+    with torch.no_grad():
+        raised.root[:, 1] = 1.0
+    assert costs(stage, raised)["support"] > still["support"] + 0.02
+
+
+def swinging(fox, **more):
+    """All legs swing about the shoulder and the hip, opposite sides apart by half a cycle."""
+    unknowns = standing(fox, period=0.5, **more)
+    unit = math.sqrt(2.0 / len(unknowns.angles))
+    with torch.no_grad():
+        for i, role in enumerate(fox.rig.roles):
+            if role.limb is not None and role.part.value == "upper":
+                side = 1.0 if role.side.value == "left" else -1.0
+                unknowns.angles[1, i, 0] = 0.35 * side / unit
+    return unknowns
+
+
+def test_the_body_goes_as_fast_as_its_standing_feet_go_back(fox, stage):
+    slow = swinging(fox, speed=0.3)
+    controls = slow.controls()
+    found = Feet.of(stage, controls, stage.bones(controls), leg_length=fox.leg_length)
+    step = found.speed()
+    assert step is not None
+    assert step > 0.0
+    for part, moves in zip(found.stance, found.back, strict=True):
+        # Feet stand while they go back.
+        assert float(part[moves > 0.01].mean()) > float(part[moves < -0.01].mean()) + 0.3
+    matched = swinging(fox, speed=0.8 * step * 12.0)
+    match_speed(stage, matched)
+    way = matched.controls().translation.detach()
+    assert float((way[1] - way[0]).norm()) == pytest.approx(step, rel=1e-3)
+    for speed in (0.3, 2.0):
+        assert costs(stage, matched)["skate"] < costs(stage, swinging(fox, speed=speed))["skate"]
+
+
+def test_feet_that_never_stand_say_nothing_of_the_speed():
+    never = feet(torch.zeros(1, FRAMES), torch.zeros(1, FRAMES), torch.zeros(1, FRAMES - 1))
+    assert never.speed() is None

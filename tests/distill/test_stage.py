@@ -1,0 +1,48 @@
+"""The stage: who is on it looks as in its file, and the camera keeps its distance."""
+
+import torch
+from fox import Screen, fox_stage, load_fox, standing
+
+from akd.asset.read import read_asset
+from akd.distill.stage import Stage
+from akd.rig.character import load_character
+from akd.rig.control_build import build_control_rig
+from akd.splat.paint import Paint
+from akd.splat.surface import surface_splats
+
+
+def test_textures_are_on_stage(shared_assets):
+    fox = load_character(read_asset(shared_assets / "khronos/Fox/glTF-Binary/Fox.glb"))
+    stage = Stage.of(fox, build_control_rig(fox), Screen(), splats=800)
+    assert fox.mesh is not None
+    painted = surface_splats(fox.mesh, 800, paint=Paint.of(fox)).flat_colours()
+    blended = surface_splats(fox.mesh, 800).flat_colours()
+    torch.testing.assert_close(stage.cloud.flat_colours(), painted)
+    # The colours at the vertices are those of the texture there, so that most splats are alike.
+    assert float((blended - painted).abs().amax(1).quantile(0.9)) > 0.1
+
+
+def test_a_stride_makes_the_body_look_no_smaller(tmp_path):
+    """The camera's distance is that of the neutral pose: a head stays as large as it was."""
+    fox = load_fox(tmp_path / "fox.glb")
+    stage = fox_stage(fox, splats=400)
+    unknowns = standing(fox)
+    colour = stage.bone_colours
+    yellow = (colour - torch.tensor([0.95, 0.90, 0.45])).abs().amax(1) < 1e-4
+    assert bool(yellow.any())
+
+    def head() -> float:
+        with torch.no_grad():
+            controls = unknowns.controls()
+            video = stage.show(stage.bones(controls), controls.translation)[0]
+        red, green, blue = video[0].unbind(-1)
+        return float(((red > blue + 0.15) & (green > blue + 0.15)).float().sum())
+
+    before = head()
+    with torch.no_grad():
+        for i, role in enumerate(fox.rig.roles):
+            if role.limb is not None and role.part.value == "upper":
+                unknowns.angles[:, i, 0] = 0.8 if role.limb.value == "hind" else -0.8
+    spread = head()
+    assert before > 8
+    assert abs(spread - before) <= 0.15 * before

@@ -1,0 +1,145 @@
+"""A start that moves: the phase of every limb, and the better one of several videos."""
+
+import math
+
+import pytest
+import torch
+from fox import fox_stage, load_fox, standing
+
+from akd.distill import warm_start
+from akd.distill.settings import DistillSettings, WarmStartSettings
+from akd.distill.swing import find_swings
+from akd.distill.warm_start import fit_best, fit_to_video
+from akd.rig.roles import Part
+
+PERIOD = 0.6
+STEP = 2.0 * math.pi / 8
+"""Between the phases that are tried."""
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory):
+    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
+
+
+@pytest.fixture(scope="module")
+def stage(fox):
+    return fox_stage(fox, splats=400)
+
+
+def uppers(fox) -> list[int]:
+    roles = enumerate(fox.rig.roles)
+    return [i for i, role in roles if role.limb is not None and role.part is Part.UPPER]
+
+
+def swinging(fox, phases: list[float]):
+    """The thighs and upper arms swing by 0.45 rad, each in its own phase."""
+    unknowns = standing(fox, period=PERIOD)
+    unit = math.sqrt(2.0 / len(unknowns.angles))
+    with torch.no_grad():
+        for control, phase in zip(uppers(fox), phases, strict=True):
+            wave = 0.45 * torch.tensor([math.cos(phase), -math.sin(phase)])
+            unknowns.angles[1:3, control, 0] = wave / unit
+    return unknowns
+
+
+def shown(stage, unknowns) -> torch.Tensor:
+    with torch.no_grad():
+        controls = unknowns.controls()
+        return stage.show(stage.bones(controls), controls.translation)[0]
+
+
+def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
+    true = [0.3, 3.5, 1.9, 5.1]  # none is one of those that are tried
+    target = shown(stage, swinging(fox, true))
+    found = standing(fox, period=PERIOD)
+    find_swings(stage, found, target)
+    for control, phase in zip(uppers(fox), true, strict=True):
+        cosine, sine = found.angles.detach()[1:3, control, 0].tolist()
+        assert math.hypot(cosine, sine) > 0.0, fox.rig.roles[control]
+        off = (math.atan2(-sine, cosine) - phase + math.pi) % (2.0 * math.pi) - math.pi
+        assert abs(off) < STEP, fox.rig.roles[control]
+
+
+def test_what_has_no_cycle_is_not_guessed(fox, stage):
+    once = standing(fox)
+    find_swings(stage, once, shown(stage, once))
+    assert float(once.angles.detach().abs().max()) == 0.0
+
+
+@pytest.fixture
+def videos(fox, stage):
+    """The first can be danced, the second is nothing but noise."""
+    true = shown(stage, swinging(fox, [0.3, 3.5, 1.9, 5.1]))
+    noise = torch.rand(true.shape, generator=torch.Generator().manual_seed(1))
+    return torch.stack((true, noise))
+
+
+@pytest.fixture
+def blind(monkeypatch):
+    """Without the search for swings, which has a test of its own."""
+    monkeypatch.setattr(warm_start, "find_swings", lambda *given: None)
+
+
+def settings(trial: int = 2, iterations: int = 2) -> DistillSettings:
+    return DistillSettings(warm_start=WarmStartSettings(trial=trial, iterations=iterations))
+
+
+class Begin:
+    """Makes unknowns, and remembers for which video."""
+
+    def __init__(self, fox):
+        self.fox, self.made = fox, []
+
+    def __call__(self, video):
+        unknowns = standing(self.fox, period=PERIOD)
+        self.made.append((video, unknowns))
+        return unknowns
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_video_that_can_be_danced_is_chosen(fox, stage, videos, blind, order):
+    begin, reports = Begin(fox), []
+    found = fit_best(
+        stage, videos[list(order)], begin, settings(),
+        report=lambda i, n, parts: reports.append((i, n, parts["difference"])),
+    )  # fmt: skip
+    assert [torch.equal(v, videos[k]) for (v, _), k in zip(begin.made, order, strict=True)] == [
+        True,
+        True,
+    ]
+    assert found is begin.made[order.index(0)][1]
+    assert [i for i, _, _ in reports] == [1, 2, 3, 4, 5, 6]
+    assert {n for _, n, _ in reports} == {6}
+
+
+def test_a_judge_may_prefer_the_other_one(fox, stage, videos, blind):
+    begin, seen = Begin(fox), []
+
+    def judge(shown):
+        seen.append(shown.shape)
+        return torch.tensor([1000.0 * len(seen)])
+
+    assert fit_best(stage, videos, begin, settings(), judge=judge) is begin.made[1][1]
+    assert seen == [(1, *videos.shape[1:])] * 2
+
+
+def test_without_trials_the_judge_chooses_before(fox, stage, videos, blind):
+    begin = Begin(fox)
+    found = fit_best(
+        stage, videos, begin, settings(trial=0), judge=lambda shown: torch.tensor([0.2, 0.7])
+    )
+    ((video, unknowns),) = begin.made
+    assert torch.equal(video, videos[1])
+    assert found is unknowns
+
+
+def test_a_fit_brings_the_character_nearer_to_the_video(fox, stage, videos, blind):
+    unknowns = swinging(fox, [0.8, 3.0, 1.4, 5.5])
+    differences = []
+    last = fit_to_video(
+        stage, unknowns, videos[0], settings(), iterations=12,
+        report=lambda parts: differences.append(parts["difference"]),
+    )  # fmt: skip
+    assert last == differences[-1]
+    assert last < 0.7 * differences[0]
