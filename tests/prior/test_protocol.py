@@ -125,7 +125,9 @@ def test_guidance_is_one_formula(case: Case) -> None:
     guided = predict_guided(prior, noise, t, condition, scale=SCALE)
     torch.testing.assert_close(guided, wanted, **close)
     sampled = sample_latents(prior, [condition] * 2, noise, steps=1, scale=SCALE)
-    torch.testing.assert_close(sampled, wanted, **close)
+    # A sampler keeps to the latents' bound, where the prior has one; distillation does not.
+    within = wanted if prior.bound is None else wanted.clamp(-prior.bound, prior.bound)
+    torch.testing.assert_close(sampled, within, **close)
     plain = predict_guided(prior, noise, t, condition, scale=1.0)
     torch.testing.assert_close(plain, with_words)
 

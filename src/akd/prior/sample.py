@@ -28,8 +28,7 @@ def sample_latents(
     """Clean latents, one row a condition, from `noise` of the latents' shape.
 
     `scale` and `rescale` are those of `akd.prior.guidance.guide`; `first` is the time at which
-    the noise counts as such.  Estimates are clamped
-    where the prior's latents are bounded.
+    the noise counts as such. Estimates are clamped to the latents' bound where the prior has one.
     """
     if len(conditions) != len(noise):
         raise ValueError(f"{len(conditions)} conditions cannot serve {len(noise)} rows of noise")
