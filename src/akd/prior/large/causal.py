@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import get_gradient_edge
 
 from akd.prior.large.convolve import (
     FrozenConvolution,
@@ -22,6 +23,7 @@ from akd.prior.large.convolve import (
     convolve,
     fill_channels,
     input_gradient,
+    join_frames,
 )
 from akd.prior.large.settings import Convolutions
 
@@ -41,7 +43,7 @@ class CausalConvolution(torch.autograd.Function):
         count = weight.shape[2] - 1
         first = before is None
         edge = x[:, :, :1].expand(-1, -1, count, -1, -1) if before is None else before
-        whole = torch.cat((edge, x), dim=2)
+        whole = join_frames((edge, x), weight)
         ctx.save_for_backward(weight)
         ctx.like, ctx.shape, ctx.count, ctx.first = whole.shape, shape, count, first
         ctx.set_materialize_grads(False)
@@ -109,10 +111,12 @@ class RecomputedBlock(torch.autograd.Function):
         for i in wanted:
             given[i].requires_grad_()
         with torch.enable_grad():
-            results = ctx.function(*given)
-        pairs = [(r, g) for r, g in zip(results, gradients, strict=True) if g is not None]
+            # What the function gives is not needed again, only where it came from.
+            edges = [get_gradient_edge(result) for result in ctx.function(*given)]
+        pairs = [(e, g) for e, g in zip(edges, gradients, strict=True) if g is not None]
+        del gradients
         found = torch.autograd.grad(
-            [result for result, _ in pairs], [given[i] for i in wanted],
+            [edge for edge, _ in pairs], [given[i] for i in wanted],
             [gradient for _, gradient in pairs], allow_unused=True,
         )  # fmt: skip
         all_of_them: list[Tensor | None] = [None] * len(given)
@@ -183,5 +187,5 @@ def wan_causal(
     if missing > 0:
         batch, channels, _, height, width = x.shape
         parts.insert(0, x.new_zeros(batch, channels, missing, height, width))
-    whole = torch.cat(parts, dim=2) if len(parts) > 1 else x
+    whole = join_frames(parts, module.weight)
     return FrozenConvolution.apply(whole, module.weight, module.bias, shape)  # pyright: ignore[reportReturnType]

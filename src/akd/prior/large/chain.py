@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.graph import get_gradient_edge
 
 Caches = list[Tensor | None]
 Step = Callable[[Tensor, Caches | None], tuple[Tensor, Caches]]
@@ -65,27 +66,38 @@ class Chain(torch.autograd.Function):
         result = torch.zeros_like(video)
         from_next: Caches = []
         for begin, end in reversed(ctx.chunks):
-            chunk = video[:, :, begin:end].detach().requires_grad_()
+            chunk = video[:, :, begin:end].detach()
             caches = bring_back(ctx.kept.pop(), video.device)
-            with torch.enable_grad():
-                output, handed_on = ctx.step(chunk, caches)
-            pairs = [(output, pieces.pop())]
-            # What the chunk handed on may be part of its input, and may not have been used.
-            for cache, gradient in zip(handed_on, from_next, strict=False):
-                if cache is not None and gradient is not None and cache.requires_grad:
-                    pairs.append((cache, gradient))
-            wanted = [chunk, *(c for c in caches or () if c is not None)]
-            found = torch.autograd.grad(
-                [tensor for tensor, _ in pairs],
-                wanted,
-                [gradient for _, gradient in pairs],
-                allow_unused=True,
-            )
-            if found[0] is not None:
-                result[:, :, begin:end] = found[0]
-            rest = iter(found[1:])
-            from_next = [None if c is None else next(rest) for c in caches or ()]
+            found, from_next = backward_step(ctx.step, chunk, caches, pieces.pop(), from_next)
+            if found is not None:
+                result[:, :, begin:end] = found
         return result, None, None, None
+
+
+def backward_step(
+    step: Step, chunk: Tensor, caches: Caches | None, of_output: Tensor, of_caches: Caches
+) -> tuple[Tensor | None, Caches]:
+    """Gradients of a chunk and of the caches it was given, from those of what it gave.
+
+    Of what the chunk gives only the way back is kept: caches are as large as the chunk's own graph.
+    """
+    chunk.requires_grad_()
+    with torch.enable_grad():
+        output, handed_on = step(chunk, caches)
+    pairs = [(get_gradient_edge(output), of_output)]
+    # What the chunk handed on may be part of its input, and may not have been used.
+    for cache, gradient in zip(handed_on, of_caches, strict=False):
+        if cache is not None and gradient is not None and cache.requires_grad:
+            pairs.append((get_gradient_edge(cache), gradient))
+    del output, handed_on
+    of_chunk, *rest = torch.autograd.grad(
+        [edge for edge, _ in pairs],
+        [chunk, *(c for c in caches or () if c is not None)],
+        [gradient for _, gradient in pairs],
+        allow_unused=True,
+    )
+    of_given = iter(rest)
+    return of_chunk, [None if c is None else next(of_given) for c in caches or ()]
 
 
 def put_aside(caches: Caches | None, *, on_cpu: bool) -> Caches | None:

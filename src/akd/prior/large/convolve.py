@@ -8,7 +8,7 @@ over frames is one over pictures whose channels are those of neighbouring frames
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -119,13 +119,27 @@ def plain_gradient(gradient: Tensor, like: torch.Size, weight: Tensor, shape: Sh
     )[0]  # fmt: skip
 
 
+def order_of(weight: Tensor) -> torch.memory_format:
+    """The order of pixels and channels in memory that a convolution with these weights works in."""
+    order = torch.channels_last_3d if weight.dim() == 5 else torch.channels_last
+    return order if weight.is_contiguous(memory_format=order) else torch.contiguous_format
+
+
+def join_frames(parts: Sequence[Tensor], weight: Tensor) -> Tensor:
+    """Frames [B, C, t, H, W] one after the other, in the order in memory that the weights ask for.
+
+    `torch.cat` of tensors in different orders gives up channels-last, and the convolution then
+    turns all of it round again, which takes longer than the convolution itself.
+    """
+    order = order_of(weight)
+    alike = [part.contiguous(memory_format=order) for part in parts]
+    return torch.cat(alike, dim=2) if len(alike) > 1 else alike[0]
+
+
 def turned(weight: Tensor) -> Tensor:
     """Weights [C, O, *K] whose convolution is the gradient of that with weights [O, C, *K]."""
-    order = torch.channels_last_3d if weight.dim() == 5 else torch.channels_last
-    if not weight.is_contiguous(memory_format=order):
-        order = torch.contiguous_format
     axes = tuple(range(2, weight.dim()))
-    return weight.transpose(0, 1).flip(axes).contiguous(memory_format=order)
+    return weight.transpose(0, 1).flip(axes).contiguous(memory_format=order_of(weight))
 
 
 def by_frames(x: Tensor, weight: Tensor, bias: Tensor | None, shape: Shape) -> Tensor:

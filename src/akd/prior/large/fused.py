@@ -19,8 +19,19 @@ from torch import Tensor
 
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled for all shapes at once."""
-    return torch.compile(function, dynamic=True)
+    """The function compiled: for each width and number of channels, for all numbers of rows."""
+    inner = torch.compile(function)
+
+    def call(*tensors: Tensor) -> Any:
+        for tensor in tensors:
+            # A kernel that knows the channels needs no division to find its column.
+            fixed = 0 if tensor.dim() == 1 else 1
+            if fixed:
+                torch._dynamo.maybe_mark_dynamic(tensor, 0)
+            torch._dynamo.mark_static(tensor, list(range(fixed, tensor.dim())))
+        return inner(*tensors)
+
+    return call
 
 
 def choose(function: Callable[..., Any], compile: bool) -> Callable[..., Any]:
@@ -63,13 +74,26 @@ def silu_slope(gradient: Tensor, y: Tensor) -> Tensor:
     return gradient.to(y.dtype) * s * (1.0 + y * (1.0 - s))
 
 
+def in_lines(rows: Float[Tensor, "R C"], length: int) -> Float[Tensor, "P L C"]:
+    """Rows in lines of pixels: sums are taken by line first, which keeps all of a GPU busy."""
+    return apart(rows.unflatten(0, (-1, length)))
+
+
+def line_sums(
+    x: Float[Tensor, "P L C"], like: Float[Tensor, "C"]
+) -> tuple[Float[Tensor, "P C"], Float[Tensor, "P C"]]:
+    """Sums over each line of x and of its square, in the precision of `like`."""
+    values = x.to(like.dtype)
+    return values.sum(1), values.square().sum(1)
+
+
 def affine_sums(
-    gradient: Float[Tensor, "R C"], x: Float[Tensor, "R C"], a: Tensor, b: Tensor
-) -> tuple[Float[Tensor, "C"], Float[Tensor, "C"]]:
-    """Sums over rows of the gradient of y = a x + b, and of it times x."""
+    gradient: Float[Tensor, "P L C"], x: Float[Tensor, "P L C"], a: Tensor, b: Tensor
+) -> tuple[Float[Tensor, "P C"], Float[Tensor, "P C"]]:
+    """Sums over each line of the gradient of y = a x + b, and of it times x."""
     values = x.to(a.dtype)
     slope = silu_slope(gradient, values * a + b)
-    return slope.sum(0), (slope * values).sum(0)
+    return slope.sum(1), (slope * values).sum(1)
 
 
 def affine_gradient(
@@ -90,19 +114,26 @@ class GroupNormSilu(torch.autograd.Function):
         """`options`: number of groups, eps, whether to compile."""
         groups, eps, compile = options
         rows, kind = as_rows(x), wide(x)
-        count = rows.shape[1] * (rows.shape[2] // groups)
-        sums = rows.sum(1, dtype=kind)
-        squares = torch.linalg.vector_norm(rows, dim=1, dtype=kind).square()
-        mean = sums.unflatten(1, (groups, -1)).sum(2) / count
-        square = squares.unflatten(1, (groups, -1)).sum(2) / count
-        rstd = torch.rsqrt((square - mean * mean).clamp_min(0.0) + eps)
-        each = rows.shape[2] // groups
-        a = rstd.repeat_interleave(each, 1) * weight.to(kind)
-        b = bias.to(kind) - mean.repeat_interleave(each, 1) * a
-        ctx.save_for_backward(x, mean, rstd, a, b, weight)
+        w, each = weight.to(kind), rows.shape[2] // groups
+        count = rows.shape[1] * each
+        add, run = choose(line_sums, compile), choose(affine_silu, compile)
+        means, spreads, factors, offsets, results = [], [], [], [], []
+        for row in rows:
+            plain, squares = (one.sum(0) for one in add(in_lines(row, x.shape[-1]), apart(w)))
+            mean = plain.unflatten(0, (groups, -1)).sum(1) / count
+            square = squares.unflatten(0, (groups, -1)).sum(1) / count
+            rstd = torch.rsqrt((square - mean * mean).clamp_min(0.0) + eps)
+            a = rstd.repeat_interleave(each) * w
+            b = bias.to(kind) - mean.repeat_interleave(each) * a
+            results.append(run(apart(row), a, b))
+            for kept, one in zip(
+                (means, spreads, factors, offsets), (mean, rstd, a, b), strict=True
+            ):
+                kept.append(one)
+        columns = (stacked(one) for one in (means, spreads, factors, offsets))
+        ctx.save_for_backward(x, *columns, weight)
         ctx.options = options
-        run = choose(affine_silu, compile)
-        return from_rows(each_sample(run, rows, a, b), x.shape)
+        return from_rows(stacked(results), x.shape)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
@@ -111,12 +142,13 @@ class GroupNormSilu(torch.autograd.Function):
         groups, _, compile = ctx.options
         rows, given = as_rows(x), as_rows(gradients[0])
         each, kind = rows.shape[2] // groups, mean.dtype
-        count = rows.shape[1] * each
+        count, length = rows.shape[1] * each, x.shape[-1]
         add, finish = choose(affine_sums, compile), choose(affine_gradient, compile)
         results = []
         for i in range(len(rows)):
             here, grad, factor, offset = (apart(one[i]) for one in (rows, given, a, b))
-            plain, times = add(grad, here, factor, offset)
+            sums = add(in_lines(grad, length), in_lines(here, length), factor, offset)
+            plain, times = (one.sum(0) for one in sums)
             w = weight.to(kind)
             first = (w * plain).unflatten(0, (groups, -1)).sum(1) / count
             second = (w * times).unflatten(0, (groups, -1)).sum(1) / count
@@ -125,13 +157,12 @@ class GroupNormSilu(torch.autograd.Function):
             q = -rstd[i] * first - mean[i] * p
             p, q = p.repeat_interleave(each), q.repeat_interleave(each)
             results.append(finish(grad, here, factor, offset, p, q))
-        return from_rows(torch.stack(results), x.shape), None, None, None
+        return from_rows(stacked(results), x.shape), None, None, None
 
 
-def each_sample(run: Callable[..., Tensor], rows: Tensor, *columns: Tensor) -> Tensor:
-    """A function of rows for every sample of the batch."""
-    results = [run(*(apart(one[i]) for one in (rows, *columns))) for i in range(len(rows))]
-    return results[0][None] if len(results) == 1 else torch.stack(results)
+def stacked(samples: list[Tensor]) -> Tensor:
+    """Samples as one batch; of a single one no copy is made."""
+    return samples[0][None] if len(samples) == 1 else torch.stack(samples)
 
 
 def channel_silu(x: Float[Tensor, "R C"], gamma: Float[Tensor, "C"]) -> Float[Tensor, "R C"]:
