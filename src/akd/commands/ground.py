@@ -11,6 +11,7 @@ import tyro
 from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
+    from akd.asset.asset import Asset
     from akd.motion.motion import Motion
     from akd.physics.ground import Grounded
     from akd.rig.character import Character
@@ -36,8 +37,9 @@ class Ground:
     height: float | None = None
     """Height of the character in metres, where the file's own is not to be believed: how fast a
     body can step depends on it."""
-    up: str = "y"
-    """The file's axis that points up: x, y or z (some BVH files have z)."""
+    up: str = "auto"
+    """The file's axis that points up: x, y or z. glTF states y; for BVH, which states none, auto
+    takes the axis along which the legs hang."""
     roles: Path | None = None
     """A TOML file that says what joints are, as `akd inspect` reads it."""
     iterations: int = 200
@@ -105,10 +107,11 @@ class Ground:
         from akd.motion.retarget import retarget
 
         file = read_asset(input_file(self.file))
+        up = self._up_axis(file)
         if self.asset is None:
-            source = character_of(file, height=self.height, up=self.up, roles=self.roles)
+            source = character_of(file, height=self.height, up=up, roles=self.roles)
         else:
-            source = character_of(file, height=None, up=self.up)
+            source = character_of(file, height=None, up=up)
         clips = {c.name: c for c in source.asset.clips}
         names = ", ".join(map(repr, clips))
         if not clips:
@@ -128,6 +131,19 @@ class Ground:
             return target, retarget(motion, target.skeleton, scale=ratio)
         except ValueError as error:
             raise UsageError(f"{self.asset}: {error}") from None
+
+    def _up_axis(self, file: Asset) -> str:
+        """The axis asked for, or the one found, which is said where it is not the usual one."""
+        if self.up != "auto":
+            return self.up
+        from akd.physics.up_axis import find_up_axis
+
+        found = find_up_axis(file)
+        if found != "y":
+            print(
+                f"{self.file.name}: its legs hang along -{found}, so {found} is up (--up y if not)"
+            )
+        return found
 
     def _simulator(self) -> type:
         if self.simulator == "newton":
