@@ -35,6 +35,8 @@ RESULTS = ("motion.glb", "video.mp4", "grounded.mp4", "metrics.json", "report.ht
 FORMAT = 1
 _SPLATS = 20_000
 _VIDEO_FPS = 24.0
+_MOTIONS = {"video": "motion", "grounded": "grounded"}
+"""What metrics call the motions, by the names of their videos."""
 
 
 def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> None:
@@ -57,6 +59,8 @@ def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> 
         "asset": made.subject.path.name,
         **{name: metrics.to_json() for name, metrics in made.metrics.items()},
     }
+    if len(made.found.merits) > 1:
+        about["finalists"] = list(made.found.merits)
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
     with write_whole(out / "metrics.json") as file:
@@ -80,21 +84,25 @@ def report_of(
         for name, motion in motions.items()
     ]
     charts = {
-        "Loss": loss_charts(made.distilled.history),
         "Feet": [chart for chart in feet if chart is not None],
-        "Root": root_charts(rig, final, height=character.height),
         "Joint angles": angle_charts(rig, final),
+        "Root": root_charts(rig, final, height=character.height),
         "Physics": [] if made.grounded is None else physics_charts(made.grounded),
+        "Loss": loss_charts(made.distilled.history),
     }
     physics = made.request.physics
     return Report(
         title=made.request.prompt,
-        about=[
-            f"{subject.path.name}: {len(rig)} driven joints, {character.height:.2f} m high",
-            ", ".join(f"{key} {value}" for key, value in provenance.items() if key != "prompt"),
-        ],
+        facts={
+            "asset": subject.path.name,
+            "height": f"{character.height:.2f} m",
+            "driven joints": str(len(rig)),
+            **{key: str(value) for key, value in provenance.items() if key != "prompt"},
+        },
         metrics=made.metrics,
-        videos={f"{name}.mp4": out / f"{name}.mp4" for name in motions},
+        videos={_MOTIONS[name]: out / f"{name}.mp4" for name in motions},
+        fps=_VIDEO_FPS,
+        feet=[f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs],
         pictures=strips,
         charts=charts,
         settings={

@@ -55,8 +55,9 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     links = Links()
     links.feed(text)
-    assert len(links.found) == 1
-    assert links.found[0].startswith("data:image/png;base64,")
+    icon, picture_link = links.found
+    assert icon == "data:,"
+    assert picture_link.startswith("data:image/png;base64,")
     assert "script" not in links.tags
     assert "Walk &lt;b&gt;" in text
     assert "a fox &amp; more" in text

@@ -28,7 +28,7 @@ def read(text: str) -> ET.Element:
 
 
 def words(svg: ET.Element) -> list[str]:
-    return [t.text or "" for t in svg.iter(f"{SVG}text")]
+    return [t.text or "" for kind in ("text", "tspan") for t in svg.iter(f"{SVG}{kind}")]
 
 
 def points(line: ET.Element) -> np.ndarray:

@@ -85,8 +85,8 @@ class Eval:
     ) -> None:
         """`index.html` and `metrics.json`."""
         from akd.export.atomic import write_whole
-        from akd.export.metric_rows import metric_rows
-        from akd.export.page import page, table, video, write_page
+        from akd.export.eval_page import eval_page
+        from akd.export.page import Film, Row, verdict, write_page
 
         values = {
             entry.name: {
@@ -102,15 +102,10 @@ class Eval:
         for entry in entries:
             path = videos[entry.name]
             if path is not None:
-                caption = f"{entry.name}: {entry.prompt}. {metrics[entry.name].verdict}"
-                shown.append(video(path, caption))
-        head, rows = metric_rows(metrics)
-        if scores:
-            rows += _videophy_rows(list(metrics), scores)
-        body = f'<h1>Side by side</h1><div class="side">{"".join(shown)}</div>'
-        write_page(
-            self.out / "index.html", page("akd eval", f"{body}<h2>Metrics</h2>{table(head, rows)}")
-        )
+                badge, rest = verdict(metrics[entry.name].verdict)
+                shown.append(Film(path, entry.name, f"“{entry.prompt}”: {rest}", badge))
+        more = {"VideoPhy": [Row(n, c) for n, *c in _videophy_rows(list(metrics), scores)]}
+        write_page(self.out / "index.html", eval_page(shown, metrics, more=more if scores else {}))
         print(f"{self.out / 'index.html'}: videos side by side")
 
     def _chosen(self, entries: list[Entry]) -> list[Entry]:

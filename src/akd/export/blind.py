@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
-from akd.export.page import data_uri, page
+from akd.export.page import Film, films, header, page
 
 QUESTIONS: dict[str, str] = {
     "motion_amount": "Which one moves more?",
@@ -59,37 +60,50 @@ def make_pairs(prompts: Mapping[str, str], *, seed: int) -> list[Pair]:
 
 
 def blind_page(pairs: Sequence[Pair], videos: Mapping[str, Path]) -> str:
-    """A form with every pair; it is sent to `/votes` of where it comes from. Needs no script."""
+    """A form with every pair; it is sent to `/votes` of where it comes from.
+
+    Scripts show one pair at a time, run its videos in step and take keys; without them the form is
+    one long page. Opened from the disk, it hands the votes over as a file.
+    """
+    study = hashlib.sha256(json.dumps([asdict(pair) for pair in pairs]).encode()).hexdigest()[:12]
     parts = [
-        "<h1>Which motion is better?</h1>",
+        header("Which motion is better?", above="a comparison of videos"),
         "<p>Watch both videos of a pair as often as you like, then choose one for each question."
         "</p>",
-        '<form method="post" action="/votes">',
-        '<p><label>Your name or a nickname: <input name="person" required maxlength="80">'
-        "</label></p>",
+        '<p class="about keys" hidden>Keys: <kbd>A</kbd> and <kbd>B</kbd> answer, '
+        "<kbd>Backspace</kbd> takes the last answer back, <kbd>Enter</kbd> goes on, "
+        "<kbd>Space</kbd> plays and pauses, <kbd>←</kbd> <kbd>→</kbd> step by a frame.</p>",
+        f'<form method="post" action="/votes" data-study="{study}">',
+        '<p><label>Your name or a nickname<br><input class="field" name="person" required '
+        'maxlength="80" autocomplete="nickname"></label></p>',
     ]
     for number, pair in enumerate(pairs):
-        shown = "".join(
-            f'<figure><video src="{data_uri(videos[name])}" controls autoplay loop muted '
-            f"playsinline></video><figcaption>{letter}</figcaption></figure>"
-            for letter, name in (("A", pair.left), ("B", pair.right))
+        shown = films([Film(videos[pair.left], "A"), Film(videos[pair.right], "B")])
+        parts.append(
+            f'<fieldset class="pair"><legend><span class="about">{number + 1} of {len(pairs)}'
+            f"</span><b>{escape(pair.prompt)}</b></legend>{shown}"
         )
-        parts.append(f"<h2>{number + 1} of {len(pairs)}: {escape(pair.prompt)}</h2>")
-        parts.append(f'<div class="side">{shown}</div>')
-        for question, words in QUESTIONS.items():
-            choices = " ".join(
-                f'<label><input type="radio" name="{number}.{question}" value="{choice}" '
-                f"required> {choice.upper()}</label>"
-                for choice in "ab"
-            )
-            parts.append(f"<p>{escape(words)} {choices}</p>")
-    parts.append("<p><button>Send</button></p></form>")
-    return page("Which motion is better?", "\n".join(parts))
+        parts += [_question(number, question, words) for question, words in QUESTIONS.items()]
+        parts.append("</fieldset>")
+    parts.append('<p><button class="act" type="submit">Send</button></p></form>')
+    return page("Which motion is better?", "\n".join(parts), scripts=("films.js", "blind.js"))
+
+
+def _question(pair: int, question: str, words: str) -> str:
+    choices = "".join(
+        f'<label><input type="radio" name="{pair}.{question}" value="{choice}" required '
+        f'aria-label="{choice.upper()}: {escape(words, quote=True)}">{choice.upper()}</label>'
+        for choice in "ab"
+    )
+    return (
+        f'<div class="question"><span>{escape(words)}</span>'
+        f'<span class="choices">{choices}</span></div>'
+    )
 
 
 def thanks_page() -> str:
     """What is shown after the votes were saved."""
-    return page("Thank you", "<h1>Thank you</h1><p>Your choices are saved.</p>")
+    return page("Thank you", f"{header('Thank you')}<p>Your choices are saved.</p>")
 
 
 def read_form(fields: Mapping[str, Sequence[str]], pairs: Sequence[Pair]) -> list[Vote]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 
 import numpy as np
 from jaxtyping import Float
@@ -41,13 +40,13 @@ def cuboid_frames(body: Body, tracking: Tracking, *, count: int = 8, columns: in
     made = _corners(body, tracking.states, chosen)
     given = _corners(body, tracking.given, chosen)
     rows = -(-len(chosen) // columns)
-    parts = [f'<rect width="100%" height="100%" fill="#fff"/>{_ARROW_HEAD}']
+    parts = [f'<rect width="100%" height="100%" fill="#fff" class="back"/>{_ARROW_HEAD}']
     for panel, frame in enumerate(chosen):
         x, y = panel % columns * WIDTH, panel // columns * height
         ground = height - MARGIN[1] - low * scale
         drawn = _panel(body, tracking, axes, scale, ground, frame, made[panel], given[panel])
         seconds = frame / tracking.reference.fps
-        label = f'<text x="8" y="16" font-size="12" fill="#555">{escape(f"{seconds:.2f} s")}</text>'
+        label = f'<text x="8" y="16" font-size="12" class="soft" fill="#555">{seconds:.2f} s</text>'
         parts.append(
             f'<svg x="{x:.0f}" y="{y:.0f}" width="{WIDTH:.0f}" height="{height:.0f}">'
             f"{drawn}{label}</svg>"

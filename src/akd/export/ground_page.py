@@ -13,7 +13,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from akd.export.cuboids import cuboid_frames
-from akd.export.page import data_uri, page, table, write_page
+from akd.export.page import Row, header, notes, page, picture, section, strip, table, write_page
 from akd.export.plots import contact_chart, line_chart
 from akd.physics.assess import TOUCH
 from akd.physics.body import Body, place
@@ -45,21 +45,16 @@ def ground_page(
     grounded: Grounded, *, title: str, about: Sequence[str], pictures: Mapping[str, Path]
 ) -> str:
     """The page as text."""
-    parts = [f"<h1>{escape(title)}</h1>"]
+    parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in _notes(grounded))
-    if notes:
-        parts.append(f'<ul class="notes">{notes}</ul>')
-    for caption, picture in pictures.items():
-        parts.append(
-            f'<figure><img src="{data_uri(picture)}" alt="{escape(caption, quote=True)}">'
-            f"<figcaption>{escape(caption)}</figcaption></figure>"
-        )
+    parts.append(notes(_notes(grounded)))
+    parts += [picture(path, caption) for caption, path in pictures.items()]
     parts.append(
-        f"<figure>{cuboid_frames(grounded.character.body, grounded.tracking)}<figcaption>"
-        "The simulated body, filled; the clip as it was given, outlined; forces of the ground, "
-        "red, cut at twice its weight. Marks on the ground are half a body height apart."
-        "</figcaption></figure>"
+        strip(
+            cuboid_frames(grounded.character.body, grounded.tracking),
+            "The simulated body, filled; the clip as it was given, outlined; forces of the ground, "
+            "red, cut at twice its weight. Marks on the ground are half a body height apart.",
+        )
     )
     parts += ["<h2>Before and after</h2>", _metrics(grounded)]
     for heading, charts in (
@@ -67,30 +62,30 @@ def ground_page(
         ("Joint torques", torque_charts(grounded)),
         ("How it was found", search_charts(grounded)),
     ):
-        parts.append(f'<h2>{heading}</h2><div class="charts">{"".join(charts)}</div>')
-    return page(title, "\n".join(parts))
+        parts.append(section(heading, charts))
+    return page(title, "\n".join(filter(None, parts)))
 
 
 def _notes(grounded: Grounded) -> list[str]:
-    notes = []
+    lines = []
     if grounded.tracking.failed:
-        notes.append("The simulation diverged: this is its last good result.")
+        lines.append("The simulation diverged: this is its last good result.")
     elif grounded.tracking.retries:
-        notes.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
+        lines.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
     if grounded.travel is not None:
         speed = float(grounded.travel.norm())
-        notes.append(f"The clip walks on the spot; its feet imply {speed:.2f} m/s, which it got.")
+        lines.append(f"The clip walks on the spot; its feet imply {speed:.2f} m/s, which it got.")
     if grounded.first_left_out:
-        notes.append("The clip's first frame is no part of its motion and was left out.")
+        lines.append("The clip's first frame is no part of its motion and was left out.")
     if grounded.character.welded:
-        notes.append(f"Too light to be simulated: {', '.join(grounded.character.welded)}.")
-    return notes
+        lines.append(f"Too light to be simulated: {', '.join(grounded.character.welded)}.")
+    return lines
 
 
 def _metrics(grounded: Grounded) -> str:
     b, a, tracking = grounded.before, grounded.after, grounded.tracking
     share = float(tracking.forces.help_work / tracking.forces.joint_work.clamp_min(1e-12))
-    rows = [
+    values = [
         ("skate, body heights a second", f"{b.skate:.3f}", f"{a.skate:.3f}"),
         ("a foot touches, of the time", f"{b.contact:.0%}", f"{a.contact:.0%}"),
         ("below the ground, mean of height", f"{b.penetration:.2%}", f"{a.penetration:.2%}"),
@@ -100,7 +95,8 @@ def _metrics(grounded: Grounded) -> str:
         ("work of the joints", "", f"{float(tracking.forces.joint_work):.3g} J"),
         ("work of the upright help, of the joints'", "", f"{share:.1%}"),
     ]
-    return table(("", "clip", "grounded"), rows)
+    rows = [Row(name, (before, after)) for name, before, after in values]
+    return table(("clip", "grounded"), {"": rows})
 
 
 def contact_charts(grounded: Grounded) -> list[str]:

@@ -82,7 +82,11 @@ def loss_charts(history: Sequence[Mapping[str, float]]) -> list[str]:
     for name in history[0]:
         values = np.array([row.get(name, math.nan) for row in history])
         curves = {name: values, "mean of the last 25": _running_mean(values, 25)}
-        charts.append(line_chart(curves, x=x, title=f"loss: {name}", unit="", x_label="iteration"))
+        charts.append(
+            line_chart(
+                curves, x=x, title=f"loss: {name}", unit="", x_label="iteration", faint=(name,)
+            )
+        )
     return charts
 
 

@@ -1,23 +1,27 @@
 """Charts as SVG text, drawn by hand: curves over time, and bars of when something touches.
 
 The text stands on its own, inside a page or as a file, with no script, font or style sheet. Its
-width follows the page; its drawing is `WIDTH` units wide.
+width follows the page; its drawing is `WIDTH` units wide. Classes (`s0`, `f0`, `grid`, `soft` ...)
+let a page's style sheet change its colours. A chart over seconds says in `data-axis` where its time
+is: first and last second, left, right, top and bottom of the plot.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import numpy as np
 
 Values = Sequence[float] | Sequence[int] | np.ndarray
 
-WIDTH = 760.0
-PLOT_HEIGHT = 210.0
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 14.0, 30.0, 38.0
+WIDTH = 480.0
+PLOT_HEIGHT = 170.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 8.0, 32.0, 40.0
+LETTER = 7.0
+"""Room for a letter of a label."""
 ROW = 20.0
 """Height of one row of bars, and of one line of the legend."""
 MOST_POINTS = 800
@@ -37,6 +41,7 @@ def line_chart(
     title: str,
     unit: str,
     x_label: str = "seconds",
+    faint: Collection[str] = (),
 ) -> str:
     """Curves over a common axis, as SVG text.
 
@@ -44,8 +49,9 @@ def line_chart(
         series: The curves by name, one value for each of `x`. A value that is not finite is a gap.
         x: Where the values stand, ascending: seconds, or what `x_label` says.
         title: Stands above.
-        unit: Of the values, written at their axis; "" for none.
+        unit: Of the values, written behind the title; "" for none.
         x_label: Written under the horizontal axis.
+        faint: Names of curves that stay in the background.
     """
     places = _ascending(x)
     curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
@@ -58,22 +64,21 @@ def line_chart(
     finite = [values[np.isfinite(values)] for values in curves.values()]
     everything = np.concatenate(finite) if finite else np.zeros(0)
     ticks = _ticks(*_range(everything), most=6)
-    across, legend = _ticks(places[0], places[-1], most=10, within=True), _Legend(list(curves))
+    across, legend = _ticks(places[0], places[-1], most=7, within=True), _Legend(list(curves))
     height = TOP + PLOT_HEIGHT + BOTTOM + legend.height
     box = _Box(places[0], places[-1], ticks[0], ticks[-1], TOP, TOP + PLOT_HEIGHT)
-    parts = [_text(LEFT, 18, title, size=14, bold=True)]
-    if unit:
-        parts.append(_text(LEFT - 8, 18, unit, anchor="end", colour="#555"))
+    parts = [_title(title, unit)]
     for tick in ticks:
         y = box.y(tick)
-        parts.append(_line(LEFT, y, WIDTH - RIGHT, y, "#888" if tick == 0 else "#e2e2e2"))
+        parts.append(_line(LEFT, y, WIDTH - RIGHT, y, "axis" if tick == 0 else "grid"))
         parts.append(_text(LEFT - 8, y + 4, _number(tick, ticks), anchor="end"))
     parts += _horizontal_axis(box, across, x_label)
-    for index, values in enumerate(curves.values()):
+    for index, (name, values) in enumerate(curves.items()):
         drawn = _polylines(box, *_thin(places, values))
-        parts.append(f'<g fill="none" {_stroke(index)}>{drawn}</g>')
+        opacity = ' opacity="0.4"' if name in faint else ""
+        parts.append(f'<g fill="none" {_stroke(index)}{opacity}>{drawn}</g>')
     parts.append(legend.at(TOP + PLOT_HEIGHT + BOTTOM))
-    return _svg(height, title, parts)
+    return _svg(height, title, parts, box if x_label == "seconds" else None)
 
 
 def contact_chart(
@@ -99,17 +104,17 @@ def contact_chart(
     last = places[-1] + (places[-1] - places[-2] if len(places) > 1 else 1.0)
     edges = np.append(places, last)
     longest = max((len(name) for name in rows), default=0)
-    left = max(LEFT, 12 + 6.6 * longest)
+    left = max(LEFT, 10 + LETTER * longest)
     bottom = TOP + ROW * max(len(rows), 1)
     box = _Box(edges[0], edges[-1], 0.0, 1.0, TOP, bottom, left=left)
-    parts = [_text(LEFT, 18, title, size=14, bold=True)]
+    parts = [_title(title, "")]
     for index, (name, values) in enumerate(rows.items()):
         top = TOP + ROW * index
         share = 100 * float(values.mean())
         parts.append(_text(left - 8, top + 14, name, anchor="end"))
         parts.append(
             f'<rect x="{left:.1f}" y="{top + 3:.1f}" width="{WIDTH - RIGHT - left:.1f}" '
-            f'height="{ROW - 6:.1f}" fill="#f1f1f1"/>'
+            f'height="{ROW - 6:.1f}" fill="#f1f1f1" class="bar"/>'
         )
         bars = "".join(
             f'<rect x="{box.x(edges[a]):.1f}" y="{top + 3:.1f}" '
@@ -118,9 +123,10 @@ def contact_chart(
         )
         label = escape(f"{name}: {share:.0f} % of the time")
         colour = COLOURS[index % len(COLOURS)]
-        parts.append(f'<g fill="{colour}"><title>{label}</title>{bars}</g>')
-    parts += _horizontal_axis(box, _ticks(edges[0], edges[-1], most=10, within=True), x_label)
-    return _svg(bottom + BOTTOM, title, parts)
+        style = f'fill="{colour}" class="f{index % len(COLOURS)}"'
+        parts.append(f"<g {style}><title>{label}</title>{bars}</g>")
+    parts += _horizontal_axis(box, _ticks(edges[0], edges[-1], most=7, within=True), x_label)
+    return _svg(bottom + BOTTOM, title, parts, box if x_label == "seconds" else None)
 
 
 class _Box:
@@ -131,6 +137,7 @@ class _Box:
         *, left: float = LEFT,
     ) -> None:  # fmt: skip
         self.left, self.top, self.bottom = left, top, bottom
+        self.first, self.last = x0, x1
         self._x0, self._across = x0, (WIDTH - RIGHT - left) / ((x1 - x0) or 1.0)
         self._y0, self._up = y0, (bottom - top) / ((y1 - y0) or 1.0)
 
@@ -146,11 +153,11 @@ class _Legend:
 
     def __init__(self, names: list[str]) -> None:
         self._places: list[tuple[float, float, str]] = []
-        x, row = LEFT, 0
+        x, row = 0.0, 0
         for name in names:
-            width = 34 + 6.6 * len(name)
-            if x > LEFT and x + width > WIDTH - RIGHT:
-                x, row = LEFT, row + 1
+            width = 36 + LETTER * len(name)
+            if x > 0 and x + width > WIDTH - RIGHT:
+                x, row = 0.0, row + 1
             self._places.append((x, row * ROW, name))
             x += width
         self.height = ROW * (row + 1) if names else 0.0
@@ -211,13 +218,13 @@ def _number(value: float, ticks: list[float]) -> str:
 
 
 def _horizontal_axis(box: _Box, ticks: list[float], label: str) -> list[str]:
-    parts = [_line(box.left, box.bottom, WIDTH - RIGHT, box.bottom, "#888")]
+    parts = [_line(box.left, box.bottom, WIDTH - RIGHT, box.bottom, "axis")]
     for tick in ticks:
         at = box.x(tick)
-        parts.append(_line(at, box.bottom, at, box.bottom + 4, "#888"))
+        parts.append(_line(at, box.bottom, at, box.bottom + 4, "axis"))
         parts.append(_text(at, box.bottom + 16, _number(tick, ticks), anchor="middle"))
     middle = (box.left + WIDTH - RIGHT) / 2
-    parts.append(_text(middle, box.bottom + 31, label, anchor="middle", colour="#555"))
+    parts.append(_text(middle, box.bottom + 32, label, anchor="middle", soft=True))
     return parts
 
 
@@ -261,34 +268,44 @@ def _stroke(index: int) -> str:
     dash = DASHES[index // len(COLOURS) % len(DASHES)]
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     return (
+        f'class="s{index % len(COLOURS)}" '
         f'stroke="{COLOURS[index % len(COLOURS)]}" stroke-width="1.6" '
         f'stroke-linejoin="round"{dashed}'
     )
 
 
-def _line(x0: float, y0: float, x1: float, y1: float, colour: str) -> str:
+def _line(x0: float, y0: float, x1: float, y1: float, kind: str) -> str:
+    colour = {"axis": "#888", "grid": "#e2e2e2"}[kind]
     return (
         f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{colour}" '
-        'stroke-width="1"/>'
+        f'class="{kind}" stroke-width="1"/>'
     )
 
 
-def _text(
-    x: float, y: float, text: str, *, anchor: str = "start", size: int = 11, bold: bool = False,
-    colour: str = "#222",
-) -> str:  # fmt: skip
-    weight = ' font-weight="600"' if bold else ""
+def _title(title: str, unit: str) -> str:
+    behind = f'<tspan dx="8" font-weight="400" fill="#555" class="soft">{escape(unit)}</tspan>'
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
-        f'fill="{colour}"{weight}>{escape(text)}</text>'
+        f'<text x="0" y="15" font-size="13" font-weight="600" fill="#222">{escape(title)}'
+        f"{behind if unit else ''}</text>"
     )
 
 
-def _svg(height: float, title: str, parts: list[str]) -> str:
+def _text(x: float, y: float, text: str, *, anchor: str = "start", soft: bool = False) -> str:
+    colour = 'fill="#555" class="soft"' if soft else 'fill="#222"'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" {colour}>'
+        f"{escape(text)}</text>"
+    )
+
+
+def _svg(height: float, title: str, parts: list[str], time: _Box | None) -> str:
+    axis = ""
+    if time is not None:
+        ends = (time.first, time.last, time.left, WIDTH - RIGHT, time.top, time.bottom)
+        axis = f'data-axis="{" ".join(f"{v:.6g}" for v in ends)}" '
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {height:.0f}" '
-        f'width="100%" style="max-width:{WIDTH:.0f}px" role="img" '
-        f'aria-label="{escape(title, quote=True)}" '
+        f'width="100%" {axis}role="img" aria-label="{escape(title, quote=True)}" '
         'font-family="system-ui, Helvetica, Arial, sans-serif">'
-        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>'
+        f'<rect width="100%" height="100%" fill="#fff" class="back"/>{"".join(parts)}</svg>'
     )

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from akd.export import page as pages
 from akd.export.metric_rows import metric_rows
-from akd.export.page import data_uri, page, table, video, write_page
 from akd.metrics.motion import MotionMetrics
 
 
@@ -19,14 +19,18 @@ class Report:
     """What a report says."""
 
     title: str
-    about: Sequence[str]
-    """Lines under the title: asset, prior, seed."""
+    facts: Mapping[str, str]
+    """Under the title: asset, prior, seed."""
     metrics: Mapping[str, MotionMetrics]
     """By the name of the motion: start, motion, grounded. The last one is the result."""
     videos: Mapping[str, Path] = field(default_factory=dict)
-    """By caption. They become part of the page."""
+    """By the name of the motion. They become part of the page."""
+    fps: float = 24.0
+    """Of the videos."""
     pictures: Mapping[str, Path] = field(default_factory=dict)
     """By caption, such as frames side by side."""
+    feet: Sequence[str] = ()
+    """Names of the feet, in the order in which metrics have them."""
     charts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """SVG text by the heading it goes under."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -37,33 +41,35 @@ class Report:
 
 def report_page(report: Report) -> str:
     """The page as text."""
-    parts = [f"<h1>{escape(report.title)}</h1>"]
-    parts += [f'<p class="about">{escape(line)}</p>' for line in report.about]
-    for name, metrics in list(report.metrics.items())[-1:]:
-        parts.append(f'<p class="verdict">{escape(name)}: {escape(metrics.verdict)}</p>')
-    if report.notes:
-        lines = "".join(f"<li>{escape(note)}</li>" for note in report.notes)
-        parts.append(f'<ul class="notes">{lines}</ul>')
+    parts = [pages.header(report.title, above="akd animate", facts=report.facts)]
+    parts.append(pages.notes(report.notes))
     if report.videos:
-        shown = "".join(video(path, caption) for caption, path in report.videos.items())
-        parts.append(f'<div class="side">{shown}</div>')
-    for caption, path in report.pictures.items():
-        parts.append(
-            f'<figure><img src="{data_uri(path)}" alt="{escape(caption, quote=True)}">'
-            f"<figcaption>{escape(caption)}</figcaption></figure>"
-        )
-    head, rows = metric_rows(report.metrics)
-    parts += ["<h2>Metrics</h2>", table(head, rows)]
-    for heading, charts in report.charts.items():
-        if charts:
-            parts.append(f"<h2>{escape(heading)}</h2>")
-            parts.append(f'<div class="charts">{"".join(charts)}</div>')
+        parts.append(pages.films(_films(report), fps=report.fps, charts=True))
+    parts += [pages.picture(path, caption) for caption, path in report.pictures.items()]
+    parts.append("<h2>Metrics</h2>")
+    parts.append(pages.table(list(report.metrics), metric_rows(report.metrics), wanted=True))
+    if report.feet:
+        parts.append(f'<p class="about">Feet in this order: {escape(", ".join(report.feet))}.</p>')
+    parts.append(
+        '<p class="about">Wanted is what a walk should have that is to be shown; gallops and '
+        "jumps do not alternate left and right.</p>"
+    )
+    parts += [pages.section(heading, charts) for heading, charts in report.charts.items()]
     text = escape(json.dumps(report.settings, indent=2, default=str))
     parts.append("<h2>Settings</h2>")
     parts.append(f"<details><summary>all of them</summary><pre>{text}</pre></details>")
-    return page(report.title, "\n".join(parts))
+    return pages.page(report.title, "\n".join(filter(None, parts)), scripts=("films.js",))
+
+
+def _films(report: Report) -> list[pages.Film]:
+    """The videos, each with its verdict."""
+    shown = []
+    for name, path in report.videos.items():
+        badge, rest = pages.verdict(report.metrics[name].verdict)
+        shown.append(pages.Film(path, name, rest, badge))
+    return shown
 
 
 def write_report(path: Path, report: Report) -> None:
     """Write the page, whole or not at all."""
-    write_page(path, report_page(report))
+    pages.write_page(path, report_page(report))

@@ -1,0 +1,180 @@
+"""Pages in a real browser: they fetch nothing, say nothing, fit a phone, and their keys work."""
+
+import json
+import shutil
+from threading import Thread
+
+import pytest
+import torch
+
+from akd.commands.blind_server import BlindServer
+from akd.export.blind import QUESTIONS, Pair, blind_page, read_votes
+from akd.export.page import Film, Row, badge, films, header, page, section, table, write_page
+from akd.export.plots import contact_chart, line_chart
+from akd.scene.video import Video
+
+TIMES = "[...document.querySelectorAll('video')].map(v => v.currentTime)"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium")
+    with playwright.sync_playwright() as play:
+        made = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    """One of 12 frames, and one of 24, at 24 frames a second."""
+    folder = tmp_path_factory.mktemp("videos")
+    for name, count in (("short", 12), ("long", 24)):
+        grey = torch.linspace(0, 1, count)[:, None, None, None].expand(count, 36, 64, 3)
+        Video(grey.contiguous(), 24.0).write_mp4(folder / f"{name}.mp4")
+    return folder
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a page and sees that it fetches nothing but itself and has no complaints."""
+    contexts, said, fetched = [], [], []
+
+    def visit(address: str, **options):
+        context = browser.new_context(reduced_motion="reduce", **options)
+        contexts.append(context)
+        shown = context.new_page()
+        shown.on("console", lambda message: said.append(message.text))
+        shown.on("pageerror", lambda error: said.append(str(error)))
+        shown.on("request", lambda request: fetched.append(request.url))
+        shown.goto(address)
+        shown.wait_for_selector(".transport:visible")
+        return shown
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert said == []
+    own = [url for url in fetched if not url.startswith(("data:", "blob:", "file:", "http://127."))]
+    assert own == []
+
+
+@pytest.fixture(scope="module")
+def report(videos, tmp_path_factory):
+    """A page with all that pages are made of."""
+    seconds = [i / 24 for i in range(24)]
+    charts = [
+        line_chart({"knee": seconds}, x=seconds, title="angle", unit="degrees"),
+        contact_chart({"left foot": [True] * 24}, x=seconds, title="feet"),
+    ]
+    shown = [
+        Film(videos / "short.mp4", "motion", "slides", badge("sliding", good=False)),
+        Film(videos / "long.mp4", "grounded", "goes", badge("moves", good=True)),
+    ]
+    rows = {"feet": [Row("skate, of body speed", ("135 %", "7 %"), ("bad", "good"), "at most 20")]}
+    body = header("a fox walking", above="akd", facts={"asset": "fox.glb"})
+    body += films(shown, charts=True) + table(("motion", "grounded"), rows, wanted=True)
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(path, page("fox", body + section("Feet", charts), scripts=("films.js",)))
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_fits_a_phone(opened, report, scheme):
+    shown = opened(report, viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    assert shown.evaluate("document.documentElement.scrollWidth") == 390
+    ink = shown.evaluate("getComputedStyle(document.querySelector('svg text')).fill")
+    back = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+    level = {c: sum(map(int, c[4:-1].split(","))) for c in (ink, back)}
+    assert (level[ink] > level[back]) == (scheme == "dark")
+
+
+def test_videos_step_together_and_the_shorter_one_holds_its_last_frame(opened, report):
+    shown = opened(report)
+    assert shown.evaluate(TIMES) == [0, 0]
+    for _ in range(5):
+        shown.keyboard.press("ArrowRight")
+    assert shown.evaluate(TIMES) == pytest.approx([5 / 24, 5 / 24], abs=1e-3)
+    shown.locator("input[type=range]").fill("0.9")
+    assert shown.evaluate(TIMES) == pytest.approx([11.5 / 24, 0.9], abs=1e-3)
+    assert shown.inner_text(".transport output") == "0.90 s · frame 22 of 24"
+
+
+def test_space_plays_and_a_chart_moves_the_videos(opened, report):
+    shown = opened(report)
+    shown.keyboard.press("Space")
+    shown.wait_for_function("document.querySelectorAll('video')[1].currentTime > 0.1")
+    shown.keyboard.press("Space")
+    assert shown.evaluate("[...document.querySelectorAll('video')].every(v => v.paused)")
+    chart = shown.locator("svg[data-axis]").first
+    left, right = (float(v) for v in chart.get_attribute("data-axis").split()[2:4])
+    width = float(chart.get_attribute("viewBox").split()[2])
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    middle = box["width"] * (left + right) / 2 / width
+    shown.mouse.click(box["x"] + middle, box["y"] + 60)
+    assert shown.evaluate(TIMES)[1] == pytest.approx(23 / 24 / 2, abs=0.01)
+    at = float(shown.locator("svg[data-axis] line.now").first.get_attribute("x1"))
+    assert at == pytest.approx((left + right) / 2, abs=1.0)
+
+
+PAIRS = [Pair("walk", "short", "long"), Pair("run", "long", "short")]
+
+
+def test_a_study_is_answered_by_keys_and_votes_are_saved(opened, videos, tmp_path):
+    text = blind_page(PAIRS, {n: videos / f"{n}.mp4" for n in ("short", "long")})
+    with BlindServer(text, PAIRS, tmp_path / "votes.jsonl") as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            shown = opened(server.address)
+            assert shown.locator(".pair:visible").count() == 1
+            shown.fill("input[name=person]", "Ada L.")
+            shown.locator("h1").click()
+            for key in ("a", "b", "b", "Backspace", "a", "Enter"):
+                shown.keyboard.press(key)
+            assert "2 of 2" in shown.inner_text(".pair:visible legend")
+            shown.reload()  # nothing is lost
+            shown.get_by_text("Next").click()
+            for key in ("b", "b", "b"):
+                shown.keyboard.press(key)
+            shown.keyboard.press("Enter")
+            shown.get_by_text("Your choices are saved.").wait_for()
+        finally:
+            server.shutdown()
+            thread.join()
+    votes = read_votes(tmp_path / "votes.jsonl")
+    assert [v.chosen for v in votes] == ["a", "b", "a", "b", "b", "b"]
+    assert {v.person for v in votes} == {"Ada L."}
+
+
+def test_a_study_opened_from_the_disk_hands_the_votes_over_as_a_file(opened, videos, tmp_path):
+    path = tmp_path / "blind.html"
+    write_page(path, blind_page(PAIRS[:1], {n: videos / f"{n}.mp4" for n in ("short", "long")}))
+    shown = opened(path.as_uri(), accept_downloads=True)
+    shown.fill("input[name=person]", " Ada  L. ")
+    for label in shown.locator(".choices label:first-child").all():
+        label.click()
+    with shown.expect_download() as found:
+        shown.get_by_text("Send").click()
+    found.value.save_as(tmp_path / "votes.jsonl")
+    lines = (tmp_path / "votes.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"person": "Ada L.", "pair": 0, "question": question, "chosen": "a"}
+        for question in QUESTIONS
+    ]
+
+
+def test_pages_work_without_scripts(browser, videos, tmp_path):
+    path = tmp_path / "blind.html"
+    write_page(path, blind_page(PAIRS, {n: videos / f"{n}.mp4" for n in ("short", "long")}))
+    context = browser.new_context(java_script_enabled=False)
+    shown = context.new_page()
+    shown.goto(path.as_uri())
+    assert shown.locator("video[controls]").count() == 4
+    assert shown.locator(".question:visible").count() == 6
+    assert shown.locator("button[type=submit]:visible").count() == 1
+    context.close()
