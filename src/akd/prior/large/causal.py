@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
 
 from akd.prior.large.convolve import (
-    FrozenConvolution,
     Shape,
     convolve,
     fill_channels,
@@ -32,20 +31,25 @@ MOST_NUMBERS = 2**31
 
 
 class CausalConvolution(torch.autograd.Function):
-    """Frames that came before, a chunk, and its convolution: one step of CogVideoX's encoder."""
+    """Frames that came before, a chunk, and its convolution."""
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, before: Tensor | None, weight: Tensor, bias: Tensor | None,
-        shape: Shape,
+        shape: Shape, black: bool,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """Output, and the frames to hand on. Without frames before, the first one is repeated."""
+        """Output, and the frames to hand on. Without frames before, these are black or the first
+        one repeated."""
         count = weight.shape[2] - 1
-        first = before is None
-        edge = x[:, :, :1].expand(-1, -1, count, -1, -1) if before is None else before
-        whole = join_frames((edge, x), weight)
+        if before is None:
+            edge = x[:, :, :1].expand(-1, -1, count, -1, -1)
+            before = torch.zeros_like(edge) if black else edge
+            ctx.first = "black" if black else "repeated"
+        else:
+            ctx.first = ""
+        whole = join_frames((before, x), weight)
         ctx.save_for_backward(weight)
-        ctx.like, ctx.shape, ctx.count, ctx.first = whole.shape, shape, count, first
+        ctx.like, ctx.shape, ctx.count = whole.shape, shape, count
         ctx.set_materialize_grads(False)
         handed_on = whole[:, :, whole.shape[2] - count :].clone()
         return convolve(whole, weight, bias, shape), handed_on
@@ -64,10 +68,9 @@ class CausalConvolution(torch.autograd.Function):
         if of_handed_on is not None:
             whole[:, :, whole.shape[2] - count :] += of_handed_on
         edge, own = whole[:, :, :count], whole[:, :, count:]
-        if ctx.first:
+        if ctx.first == "repeated":
             own[:, :, :1] += edge.sum(2, keepdim=True)
-            return own, None, None, None, None
-        return own, edge, None, None, None
+        return own, None if ctx.first else edge, None, None, None, None
 
 
 def freeze_cogvideox(module: Any, way: Convolutions) -> None:
@@ -86,7 +89,7 @@ def cogvideox_causal(
         return plain(inputs, conv_cache)
     weight, bias = module.conv.weight, module.conv.bias
     x = fill_channels(inputs, weight.shape[1] - inputs.shape[1])
-    return CausalConvolution.apply(x, conv_cache, weight, bias, shape)  # pyright: ignore[reportReturnType]
+    return CausalConvolution.apply(x, conv_cache, weight, bias, shape, False)  # pyright: ignore[reportReturnType]
 
 
 class RecomputedBlock(torch.autograd.Function):
@@ -155,37 +158,16 @@ def recomputed_block(
 
 
 def downsample(module: Any, x: Tensor) -> Tensor:
-    """CogVideoX's halving: frames in pairs (but for an odd first one), then every other pixel."""
-    if module.compress_time and x.shape[2] > 1:
-        odd = x.shape[2] % 2
-        pairs = x[:, :, odd:].unflatten(2, (-1, 2)).mean(3)
-        x = torch.cat((x[:, :, :1], pairs), dim=2) if odd else pairs
-    x = nn.functional.pad(x, (0, 1, 0, 1))
-    pictures = module.conv(x.transpose(1, 2).flatten(0, 1))
-    return pictures.unflatten(0, (x.shape[0], -1)).transpose(1, 2)
+    """CogVideoX's halving: frames in pairs (but for an odd first one), then every other pixel.
 
-
-def freeze_wan(module: Any, way: Convolutions) -> None:
-    """Swap the arithmetic of one of Wan's causal convolutions."""
-    sides = (0, module._padding[2], module._padding[0])
-    shape = Shape(
-        tuple(module.stride), sides, tuple(module.dilation), module.groups, way
-    )  # fmt: skip
-    module.forward = partial(wan_causal, module, shape, module._padding[4])
-
-
-def wan_causal(
-    module: Any, shape: Shape, missing: int, x: Tensor, cache_x: Tensor | None = None
-) -> Tensor:
-    """A chunk after the frames it is given; what is missing of these is black."""
-    x = fill_channels(x, module.weight.shape[1] * module.groups - x.shape[1])
-    parts = [x]
-    if missing > 0 and cache_x is not None:
-        cache_x = fill_channels(cache_x.to(x.device), x.shape[1] - cache_x.shape[1])
-        parts.insert(0, cache_x)
-        missing -= cache_x.shape[2]
-    if missing > 0:
-        batch, channels, _, height, width = x.shape
-        parts.insert(0, x.new_zeros(batch, channels, missing, height, width))
-    whole = join_frames(parts, module.weight)
-    return FrozenConvolution.apply(whole, module.weight, module.bias, shape)  # pyright: ignore[reportReturnType]
+    Channels are last throughout: `pad` of five dimensions would put them first again.
+    """
+    frames = x.movedim(1, -1)
+    count = frames.shape[1]
+    if module.compress_time and count > 1:
+        first, others = frames.split((count % 2, count - count % 2), dim=1)
+        pairs = others.unflatten(1, (-1, 2)).mean(2)
+        frames = torch.cat((first, pairs), dim=1) if count % 2 else pairs
+    frames = nn.functional.pad(frames, (0, 0, 0, 1, 0, 1))
+    pictures = module.conv(frames.flatten(0, 1).movedim(-1, 1))
+    return pictures.movedim(1, -1).unflatten(0, (x.shape[0], -1)).movedim(-1, 1)

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from akd.prior.large.causal import downsample, freeze_cogvideox, freeze_wan, recompute_block
+from akd.prior.large.causal import downsample, freeze_cogvideox, recompute_block
+from akd.prior.large.causal_wan import freeze_wan, swap_wan
 from akd.prior.large.convolve import FrozenConvolution, Shape, fill_channels
 from akd.prior.large.fused import ChannelNormSilu, GroupNormSilu
 from akd.prior.large.settings import Convolutions
@@ -99,6 +100,8 @@ def freeze(
                 module.forward = partial(downsample, module)  # pyright: ignore[reportAttributeAccessIssue]
             case "WanCausalConv3d":
                 freeze_wan(module, convolutions)
+            case _:
+                swap_wan(module)
 
 
 def freeze_convolution(
