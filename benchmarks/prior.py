@@ -475,17 +475,18 @@ def print_choices() -> None:
     if not choices:
         return
     rows: dict[tuple[Any, ...], Any] = {}
-    for (_, x, _, weight, *_), choice in choices.items():
+    for (_, x, strides, weight, *_), choice in choices.items():
         back = "turned" in choice.milliseconds
-        rows[back, x, weight] = choice
+        rows[back, x, weight, strides] = choice
     took = sum(choice.seconds for choice in choices.values())
     say(f"{len(choices)} sizes of convolutions, searched in {took:.1f} s; the slowest (ms, the "
         f"fastest way first):")  # fmt: skip
     slowest = sorted(rows.items(), key=lambda row: -min(row[1].milliseconds.values(), default=0.0))
-    for (back, x, weight), choice in slowest[:12]:
+    for (back, x, weight, strides), choice in slowest[:12]:
         times = sorted(choice.milliseconds.items(), key=lambda way: way[1])
         told = ", ".join(f"{name} {needed:.2f}" for name, needed in times)
-        say(f"  {'back' if back else 'forward'} {list(x)} by {list(weight)}: {told}")
+        order = "" if strides[1] == 1 else " (channels not last)"
+        say(f"  {'back' if back else 'forward'} {list(x)}{order} by {list(weight)}: {told}")
 
 
 def main() -> None:

@@ -6,8 +6,9 @@ import pytest
 import torch
 from tiny_pipelines import autoencoder
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from akd.prior.large.convolve import FrozenConvolution, Shape
+from akd.prior.large.convolve import FrozenConvolution, Shape, order_of
 from akd.prior.large.errors import PriorError
 from akd.prior.large.frozen import NormAct, freeze
 from akd.prior.large.settings import Convolutions, LargeSettings, Recompute
@@ -85,6 +86,40 @@ def test_frozen_layers_give_the_same(family: str, channels_last: bool, way: Conv
         )
         torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
         torch.testing.assert_close(gradient, slope, rtol=1e-8, atol=1e-10 * slope.abs().max())
+
+
+class OrderOfInputs(TorchDispatchMode):
+    """Notes which convolutions get their input in another order than they work in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count, self.others = 0, []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        del types
+        if func is torch.ops.aten.convolution.default:
+            self.count += 1
+            if not args[0].is_contiguous(memory_format=order_of(args[1])):
+                self.others.append(tuple(args[0].shape))
+        return func(*args, **(kwargs or {}))
+
+
+def test_every_convolution_gets_channels_last() -> None:
+    """Forward and back: a layer that loses the order costs more than the convolution."""
+    vae = autoencoder("cogvideox").requires_grad_(False)
+    freeze(vae.encoder, fused="eager", channels_last=True, convolutions=Convolutions.TURNED)
+    settings = LargeSettings(recompute=Recompute.NOTHING)
+    pixels = video().float().requires_grad_()
+    with OrderOfInputs() as seen:
+        moments = encode_moments(vae, pixels, settings)
+    assert seen.count > 20
+    assert seen.others == []
+    given = torch.ones_like(moments)
+    with OrderOfInputs() as seen:
+        moments.backward(given)
+    assert seen.count > 20
+    # What comes from outside has an order of its own: the last layer's gradient, once a chunk.
+    assert seen.others == [(1, 8, 2, 4, 4), (1, 8, 3, 4, 4)]
 
 
 def kept_by(vae) -> int:
