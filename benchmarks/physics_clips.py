@@ -46,6 +46,7 @@ CLIPS: tuple[tuple[str, str, float | None], ...] = (
     ("quaternius/animals_pack/Husky.glb", "Gallop", None),
     ("quaternius/animals_pack/Husky.glb", "Gallop", 0.6),
     ("quaternius/dinosaurs_pack/Trex.glb", "Walk", None),
+    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", 4.0),
     ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk", None),
     ("quaternius/dinosaurs_pack/Apatosaurus.glb", "Walk", None),
     ("threejs/RobotExpressive/RobotExpressive.glb", "Walking", None),

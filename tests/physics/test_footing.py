@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from bodies_for_tests import quadruped
 from test_tracking import FEET, walk_in_place
 
-from akd.physics.assess import add_travel, assess
+from akd.asset import read_asset
+from akd.motion.clip import motion_from_clip
+from akd.physics.assess import add_travel, assess, implied_travel
+from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
 from akd.physics.footing import find_stance, plant_feet
 from akd.physics.reference import Reference, stand_on_ground, starts_apart
-from akd.physics.settings import TrackingSettings
-from akd.physics.tracking import track
+from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.simulator import WarpSimulator
+from akd.physics.tracking import _Problem, track
 from akd.physics.units import BodyUnits
+from akd.rig.character import load_character
+from akd.rig.control_build import build_control_rig
 
 SPEED = 0.42 * 0.4 / 0.6
 """Of the walk that `walk_in_place` makes on the spot, m/s."""
@@ -123,6 +130,79 @@ def test_a_body_that_glides_does_not_stand() -> None:
     glide = motion.position[:1] + along * torch.tensor((1.0, 0.0, 0.0), dtype=torch.float64)
     body, motion = in_body_units(replace(motion, angles=0 * motion.angles, position=glide))
     assert not bool(find_stance(body, FEET, motion).any())
+
+
+def raised(seconds: float, *, ballistic: bool) -> tuple[Body, Reference, torch.Tensor]:
+    """A body that stands, is 5 % up half way, and stands again; and its height, in body heights."""
+    motion = walk(0.0)
+    body = quadruped()
+    frames = round(60 * seconds) + 21
+    along = ((torch.arange(frames) - 10) / (frames - 21)).clamp(0, 1).double()
+    # Thrown up and falling, or rising and sinking gently.
+    height = 4 * along * (1 - along) if ballistic else (torch.pi * along).sin() ** 2
+    height = 0.05 * body.height * height
+    position = motion.position[:1].expand(frames, 3).clone()
+    position[:, 1] += height
+    angles = torch.zeros(frames, *motion.angles.shape[1:], dtype=torch.float64)
+    turn = motion.rotation[:1].expand(frames, 4)
+    unit, moved = in_body_units(Reference(position, turn, angles, 60.0))
+    return unit, moved, height / body.height
+
+
+def test_a_body_that_does_not_fall_is_carried() -> None:
+    body, motion, height = raised(1.0, ballistic=False)
+    assert bool((height > 0.045).any())
+    assert bool(find_stance(body, FEET, motion)[:, FEET].any(1).all())
+    # A hop of 5 % of the height takes 2 sqrt(2 0.05 h / g).
+    flight = 2 * (0.1 * quadruped().height / 9.81) ** 0.5
+    body, motion, height = raised(flight, ballistic=True)
+    assert bool((height > 0.045).any())
+    assert not bool(find_stance(body, FEET, motion)[height > 0.04].any())
+
+
+def test_travel_is_that_of_the_feet_that_stand() -> None:
+    body = quadruped()
+    velocity = implied_travel(body, FEET, walk_in_place(body))
+    assert velocity is not None
+    assert float(velocity[0]) == pytest.approx(SPEED, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["Apatosaurus", "Triceratops", "Trex"])
+def test_whose_feet_are_sunk_unevenly_walks_ahead(shared_assets: Path, name: str) -> None:
+    """What is lowest of all in these clips is at times a foot that swings."""
+    file = read_asset(shared_assets / "quaternius" / "dinosaurs_pack" / f"{name}.glb")
+    character = load_character(file)
+    rig = build_control_rig(character)
+    made = build_body(rig, character.mesh)
+    walk_ = next(c for c in file.clips if c.name.endswith("Walk"))
+    frames = motion_from_clip(character, walk_).resample(30.0)
+    motion = made.reference(rig.from_pose(frames.pose), 30.0)
+    velocity = implied_travel(made.body, made.feet, motion)
+    assert velocity is not None
+    assert float(velocity @ character.forward.double()) > 0.05 * made.body.height
+
+
+def test_sliding_counts_as_a_speed_whatever_the_frame_rate() -> None:
+    body, motion = in_body_units(walk(0.6))
+    stance = find_stance(body, FEET, motion)
+
+    def between(values: torch.Tensor) -> torch.Tensor:
+        both = torch.stack((values[:-1], (values[:-1] + values[1:]) / 2), dim=1)
+        return torch.cat((both.flatten(0, 1), values[-1:]))
+
+    finer = Reference(
+        between(motion.position), between(motion.rotation), between(motion.angles), 2 * motion.fps
+    )
+    costs = []
+    for clip in (motion, finer):
+        stands = stance if clip is motion else stance.repeat_interleave(2, 0)[:-1]
+        problem = _Problem(
+            body, clip, stands, 20, TrackingSettings(clearance=0.0), SimulatorSettings(),
+            WarpSimulator,
+        )  # fmt: skip
+        made = place(body, clip.position, clip.rotation, clip.angles)
+        costs.append(float(problem.footing(made).mean()))
+    assert costs[1] == pytest.approx(costs[0], rel=0.1)
 
 
 def test_planting_never_makes_another_motion_of_it() -> None:

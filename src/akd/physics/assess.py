@@ -15,6 +15,9 @@ from akd.physics.reference import Reference
 TOUCH = 0.015
 """A corner nearer to the ground than this share of body height touches it."""
 
+FLOOR = 0.05
+"""A foot is lower than its own floor for this share of the time."""
+
 
 @dataclass(frozen=True)
 class GroundContact:
@@ -56,17 +59,21 @@ def implied_travel(
     """The velocity (m/s, horizontal) that the stance feet of an in-place clip imply, else None.
 
     A clip is in place where its root comes back to where it was while the soles that touch move
-    steadily. The median over touching corners is robust to heels that roll and toes that drag.
+    steadily. Each foot has a floor of its own, as feet may be sunk, and not alike: what is lowest
+    of all in such a clip may be a foot that swings. The median over touching corners is robust to
+    heels that roll and toes that drag.
     """
     placement = place(body, motion.position, motion.rotation, motion.angles)
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
-    soles = placement.points(body, body.corners)[:, chosen].flatten(1, 2)
-    floor = soles[..., 1].amin(1)
-    # Runs fly for half of the time at most; what is lowest in the other half carries the body.
-    carries = floor <= floor.median()
-    low = (soles[..., 1] - floor[:, None] < TOUCH * body.height) & carries[:, None]
-    stance = low[1:] & low[:-1]
-    if int(stance.sum()) < 4:
+    soles = placement.points(body, body.corners)[:, chosen]
+    floor = soles[..., 1].amin(-1).quantile(FLOOR, dim=0)
+    stance = torch.zeros(0, dtype=torch.bool)
+    for touch in (TOUCH, 2 * TOUCH):
+        low = soles[..., 1] - floor[:, None] < touch * body.height
+        stance = low[1:] & low[:-1]
+        if int(stance.sum()) >= 4:
+            break
+    else:
         return None
     steps = (soles[1:] - soles[:-1])[stance] * motion.fps
     velocity = -steps.median(0).values

@@ -24,7 +24,15 @@ LOW = 0.03
 SOLE = 0.015
 """Corners within this height of the lowest one are the sole of a standing foot."""
 AHEAD = 0.15
-"""A foot that moves ahead of the root faster than this swings, however low it is."""
+"""A foot that moves ahead of the root faster than this swings, however low it is; so does one that
+is faster than the root itself, where that is slower."""
+SLOW = 0.05
+"""A root slower than this does not travel."""
+CARRIES = 0.06
+"""A body that does not fall is carried by the foot nearest to its floor, if it is as near as this
+and does not swing."""
+FALLS = 0.5
+"""A body whose centre falls faster than this share of gravity is not carried."""
 SHORTEST = 3
 """Frames that a foot must stand to count."""
 REACH = 1.5
@@ -54,11 +62,30 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[
     along = course / speed.clamp_min(1e-9)
     ahead = ((moves - root[:, None]) * along[:, None]).sum(-1)
     # A body that hardly travels overtakes nothing: there a foot that is quick is no standing one.
-    swings = torch.where(speed > AHEAD, ahead, moves.norm(dim=-1)) > AHEAD
+    overtakes = torch.where(speed > SLOW, ahead > speed.clamp_max(AHEAD), False)
+    swings = torch.where(speed > SLOW, overtakes, moves.norm(dim=-1) > AHEAD)
     floor = torch.where(swings, torch.nan, low).nanquantile(0.1, dim=0)
     # Where a foot swings all the time there is no floor, and nothing is near it.
-    stance[:, feet] = _within_reach(_long_enough((low - floor < LOW) & ~swings), motion.position)
+    above = torch.where(swings, torch.inf, (low - floor).nan_to_num(torch.inf))
+    standing = above < LOW
+    nearest = (above == above.amin(1, keepdim=True)) & (above < CARRIES)
+    alone = ~standing.any(1) & ~_falls(body, placement, motion.fps)
+    standing = _long_enough(standing | (nearest & alone[:, None]))
+    stance[:, feet] = _within_reach(standing, motion.position)
     return stance
+
+
+def _falls(body: Body, placement: Placement, fps: float) -> Bool[Tensor, "F"]:
+    """Whether the body's centre of mass falls, as it must where nothing carries it."""
+    centres = placement.points(body, body.centres[:, None]).squeeze(-2)
+    height = (centres[..., 1] * body.masses).sum(1) / body.masses.sum()
+    # Over a fifth of a body time on either side: a single frame of a clip says little.
+    reach = max(1, round(0.2 * fps))
+    middle = torch.arange(len(height)).clamp(reach, max(reach, len(height) - 1 - reach))
+    if len(height) <= 2 * reach:
+        return torch.zeros(len(height), dtype=torch.bool)
+    bend = height[middle + reach] - 2 * height[middle] + height[middle - reach]
+    return bend * (fps / reach) ** 2 < -FALLS
 
 
 def _smooth(values: Float[Tensor, "F 3"], reach: int) -> Float[Tensor, "F 3"]:

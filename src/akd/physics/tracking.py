@@ -27,6 +27,8 @@ from akd.physics.units import BodyUnits
 Progress = Callable[[int, int, float], None]
 """Called with the iteration, their number and the loss."""
 MakeSimulator = Callable[[Body, Parameters], Simulator]
+SLIDE_TIME = 0.15
+"""Body times over which the speed of a sliding sole counts like a distance."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ class _Problem:
     ) -> None:
         self.body, self.reference, self.settings = body, reference, settings
         self.stance, self.feet = stance, stance.any(0)
+        # A speed, not a distance a frame: tall bodies have more frames in a body time.
+        self.slide_weight = SLIDE_TIME * reference.fps
         frame = 1.0 / reference.fps
         per_frame = math.ceil(frame / world.step - 1e-9)
         self.parameters = scale_parameters(body, world, gravity=1.0, step=frame / per_frame)
@@ -200,7 +204,7 @@ class _Problem:
         """By how much soles slide from frame to frame and hover while they should stand, and feet
         drag where they should swing, summed over the feet; for all frames but the first."""
         soles = made.points(self.body, self.body.corners)[:, self.feet]
-        slide = (soles[1:] - soles[:-1])[..., [0, 2]].norm(dim=-1)
+        slide = (soles[1:] - soles[:-1])[..., [0, 2]].norm(dim=-1) * self.slide_weight
         low = soles[1:, ..., 1].amin(-1)
         standing = self.stance[1:, self.feet]
         slides = (self.soles.to(slide) * slide).sum((1, 2))
