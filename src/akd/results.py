@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from akd import __version__
 from akd.export.atomic import write_whole
-from akd.export.character import write_motions
+from akd.export.clip_files import write_clip_files
+from akd.export.formats import FORMATS, files_of
 from akd.export.motion_charts import (
     angle_charts,
     feet_chart,
@@ -30,25 +32,36 @@ if TYPE_CHECKING:
     from akd.pipeline import Animation
     from akd.rig.character import Character
 
-RESULTS = ("motion.glb", "video.mp4", "grounded.mp4", "metrics.json", "report.html")
-"""Names of the files that `write_results` may write."""
 FORMAT = 1
+"""Of metrics.json."""
 _SPLATS = 20_000
 _VIDEO_FPS = 24.0
 _MOTIONS = {"video": "motion", "grounded": "grounded"}
-"""What metrics call the motions, by the names of their videos."""
+"""What metrics and files call the motions, by the names of their videos."""
+
+
+def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> list[str]:
+    """Names of the files that `write_results` writes; by default of all it ever may."""
+    videos = ["video", "grounded"] if grounded else ["video"]
+    clips = files_of(formats, [_MOTIONS[name] for name in videos])
+    return [*clips, *(f"{name}.mp4" for name in videos), "metrics.json", "report.html"]
 
 
 def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> None:
-    """Write `motion.glb`, `video.mp4`, `grounded.mp4`, `metrics.json` and `report.html`.
+    """Write the clip in every format, `video.mp4`, `grounded.mp4`, `metrics.json`, `report.html`.
 
-    Each appears whole or not at all. `provenance` goes into every clip's extras.
+    Each appears whole or not at all. `provenance` goes into every clip's extras. A request for a
+    clip in place takes the travel out of the clips alone: videos and metrics are of the motion as
+    it was found.
     """
     out.mkdir(parents=True, exist_ok=True)
     extras = {"generator": f"akd {__version__}", "prompt": made.request.prompt, **provenance}
     motions = made.motions()
     character = made.subject.character
-    write_motions(character, list(motions.values()), out / "motion.glb", extras=extras)
+    write_clip_files(
+        character, made.subject.rig, {_MOTIONS[name]: m for name, m in motions.items()}, out,
+        formats=made.request.formats, stay=made.request.in_place, extras=extras,
+    )  # fmt: skip
     videos = {name: film_motion(character, motion) for name, motion in motions.items()}
     for name, video in videos.items():
         video.write_mp4(out / f"{name}.mp4")

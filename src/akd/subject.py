@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from akd.rig.autorig.rig import LOW_CONFIDENCE, rig_mesh
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
+from akd.rig.role_file import correct_roles
+from akd.rig.roles import Role
 
 _VERTICAL = 0.7
 """Left and right are above one another where they lie apart by this share along up."""
@@ -53,12 +56,14 @@ def load_subject(
     height: float | None = None,
     up: str = "y",
     template: str = "auto",
+    roles: Mapping[str, Role] | None = None,
 ) -> Subject:
     """Read a file and make sure that there is a body in it which can be driven.
 
     A mesh without a skeleton gets one, written to `rigged` as a GLB; `template` is its body plan.
-    `height` (metres) and `up` are for files whose units or axes are not to be believed. Raises
-    `AssetError`, one line, for what cannot be animated.
+    `height` (metres) and `up` are for files whose units or axes are not to be believed, `roles` (by
+    the joints' names) for joints that would be mistaken. Raises `AssetError`, one line, for what
+    cannot be animated.
     """
     asset = read_asset(path)
     if not asset.meshes:
@@ -74,6 +79,8 @@ def load_subject(
         raise AssetError(
             f"{path.name}: a clip can only be added to a glTF file, and this is {asset.format}"
         )
+    if roles:
+        character = correct_roles(character, roles)
     rig = build_control_rig(character)
     if len(rig) < 1:
         count = int(sum(len(skin.joints) for skin in asset.skins))

@@ -10,7 +10,7 @@ import tyro
 
 from akd.commands.errors import UsageError, input_file
 
-_FORMATS = ("bvh",)
+_FORMATS = ("bvh", "usd")
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Export:
     file: tyro.conf.Positional[Path]
     """A glTF, GLB or BVH file with clips."""
     to: str = "bvh"
-    """Formats, separated by commas: bvh."""
+    """Formats, separated by commas: bvh, usd (needs akd[usd])."""
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path()
     """Folder to write to."""
     clip: str | None = None
@@ -34,18 +34,18 @@ class Export:
 
     def run(self) -> None:
         """Write the files and name them."""
-        wanted = [f.strip().lower() for f in self.to.split(",") if f.strip()]
-        unknown = [f for f in wanted if f not in _FORMATS]
-        if unknown or not wanted:
-            raise UsageError(
-                f"--to takes formats out of {', '.join(_FORMATS)}, separated by commas; "
-                f"got {self.to!r}"
-            )
+        from akd.export.formats import read_formats
+
+        try:
+            wanted = read_formats(self.to, option="--to", known=_FORMATS)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
         if self.fps is not None and not 0 < self.fps <= 1000:
             raise UsageError(f"--fps must be above 0 and at most 1000, got {self.fps:g}")
         from akd.asset.read import read_asset
         from akd.commands.options import character_of
         from akd.export.bvh import write_bvh
+        from akd.export.clip_files import body_joints, frame_rate
         from akd.motion.clip import motion_from_clip
         from akd.motion.travel import in_place
         from akd.rig.control_build import build_control_rig
@@ -62,12 +62,18 @@ class Export:
             motion = motion_from_clip(body, clip)
             if self.in_place:
                 motion = in_place(build_control_rig(body), motion)
-            path = self.out / f"{self.file.stem}-{_file_name(clip.name)}.bvh"
-            joints = [
-                j for j in range(len(body.skeleton)) if body.anatomy.body.parents.get(j) is not None
-            ]
-            write_bvh(motion, path, joints=joints or None, fps=self.fps)
-            print(path)
+            stem = f"{self.file.stem}-{_file_name(clip.name)}"
+            if "bvh" in wanted:
+                path = self.out / f"{stem}.bvh"
+                write_bvh(motion, path, joints=body_joints(body), fps=self.fps)
+                print(path)
+            if "usd" in wanted:
+                from akd.export.usd import write_usd
+
+                path = self.out / f"{stem}.usda"
+                keys = motion if self.fps is None else motion.resample(self.fps)
+                write_usd(body, keys, path, fps=self.fps or frame_rate(motion))
+                print(path)
 
 
 def _file_name(name: str) -> str:

@@ -21,6 +21,8 @@ class Resume:
     """The asset, where it has been moved since."""
     weights: Path | None = None
     """The folder of weights, where it has been moved since."""
+    roles: Path | None = None
+    """The file of roles, where it has been moved since."""
     device: str | None = None
     """auto, cpu or cuda, in place of the one it began on."""
 
@@ -34,8 +36,9 @@ class Resume:
         known = {field.name for field in fields(Animate)}
         options = {k: v for k, v in found["options"].items() if k in known}
         options["file"] = self.file or Path(options["file"])
-        weights = options["weights"]
-        options["weights"] = self.weights or (None if weights is None else Path(weights))
+        for name, given in (("weights", self.weights), ("roles", self.roles)):
+            kept = options.get(name)
+            options[name] = given or (None if kept is None else Path(kept))
         options["set"] = tuple(options["set"])
         options["device"] = self.device or options["device"]
         if not options["file"].exists():

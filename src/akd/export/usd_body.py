@@ -11,7 +11,6 @@ perpendicular to the first two, and drives pull to zero, where both mean the sam
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.export.usd_names import identifier, unique_identifiers
 from akd.math import quaternion
 from akd.physics.body import Body
 from akd.physics.parameters import Parameters
@@ -40,10 +40,10 @@ def write_usd_body(
     scene.CreateGravityDirectionAttr(Gf.Vec3f(*(gravity / max(size, 1e-12)).tolist()))
     scene.CreateGravityMagnitudeAttr(size)
     _add_ground(stage)
-    top = UsdGeom.Xform.Define(stage, f"/{_identifier(name)}")
+    top = UsdGeom.Xform.Define(stage, f"/{identifier(name)}")
     stage.SetDefaultPrim(top.GetPrim())
     UsdPhysics.ArticulationRootAPI.Apply(top.GetPrim())
-    labels = _unique(body.names)
+    labels = unique_identifiers(body.names)
     parts = [_add_part(stage, top, body, i, labels[i]) for i in range(len(body))]
     for i, parent in enumerate(body.parents):
         if parent >= 0:
@@ -125,18 +125,3 @@ def _quat(q: Float[Tensor, "4"]) -> Any:
 
     w, x, y, z = q.tolist()
     return Gf.Quatf(w, x, y, z)
-
-
-def _identifier(name: str) -> str:
-    """A name that USD accepts: letters, digits and underscores, not beginning with a digit."""
-    cleaned = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
-    return f"_{cleaned}" if cleaned[0].isdigit() else cleaned
-
-
-def _unique(names: tuple[str, ...]) -> list[str]:
-    seen: dict[str, int] = {}
-    result = []
-    for name in map(_identifier, names):
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return result

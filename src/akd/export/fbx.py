@@ -1,0 +1,59 @@
+"""FBX by way of Blender, which reads the glTF and writes it. akd itself has no FBX writer."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+_LONGEST = 600.0
+"""Seconds that Blender may take."""
+_SCRIPT = """
+import sys
+import bpy
+source, target = sys.argv[-2:]
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.ops.import_scene.gltf(filepath=source)
+for thing in bpy.context.view_layer.objects:  # what Blender shows bones as is none of the file's
+    helper = any(c.name.startswith("glTF_not_exported") for c in thing.users_collection)
+    thing.select_set(not helper)
+bpy.ops.export_scene.fbx(
+    filepath=target, use_selection=True, object_types={"ARMATURE", "MESH"}, add_leaf_bones=False,
+    bake_anim=True, bake_anim_use_nla_strips=False, bake_anim_use_all_actions=True,
+    bake_anim_simplify_factor=0.0,
+)
+"""
+
+
+def find_blender() -> list[str] | None:
+    """A command that runs a Python script in Blender: the program, or its Python module."""
+    if program := shutil.which("blender"):
+        return [program, "--background", "--factory-startup", "--python-exit-code", "1",
+                "--python-expr", _SCRIPT, "--"]  # fmt: skip
+    if importlib.util.find_spec("bpy") is not None:
+        return [sys.executable, "-c", _SCRIPT]
+    return None
+
+
+def write_fbx(glb: Path, path: Path) -> None:
+    """Write all clips of a GLB file as FBX, whole or not at all.
+
+    Raises `OSError` where Blender does not manage.
+    """
+    command = find_blender()
+    if command is None:
+        raise OSError(f"{path}: needs Blender, which is not there")
+    temporary = path.with_name(f".{path.stem}.part.fbx")
+    try:
+        done = subprocess.run(
+            [*command, str(glb), str(temporary)], capture_output=True, text=True, check=False,
+            timeout=_LONGEST,
+        )  # fmt: skip
+        if done.returncode or not temporary.exists():
+            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+            raise OSError(f"{path}: Blender could not write it: {' '.join(last)}")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,50 @@
+"""Which formats motions are written in besides GLB, and what each needs. No torch here."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+
+FORMATS = ("glb", "bvh", "usd", "fbx")
+
+
+def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> tuple[str, ...]:
+    """Formats from words with commas between them, in the order of `known`.
+
+    Raises `ValueError`, one line, for one that is not known or that this machine lacks the means
+    for: before any work is done.
+    """
+    wanted = [word.strip().lower() for word in text.split(",") if word.strip()]
+    if not wanted or any(word not in known for word in wanted):
+        raise ValueError(
+            f"{option} takes formats out of {', '.join(known)}, separated by commas; got {text!r}"
+        )
+    if "usd" in wanted and importlib.util.find_spec("pxr") is None:
+        raise ValueError(f"{option} usd needs akd[usd]: pip install 'akd[usd]'")
+    if "fbx" in wanted:
+        from akd.export.fbx import find_blender
+
+        if find_blender() is None:
+            raise ValueError(
+                f"{option} fbx is written by Blender: put `blender` on the PATH (blender.org), or "
+                f"open the .glb in it and choose File > Export > FBX"
+            )
+    return tuple(name for name in known if name in wanted)
+
+
+def files_of(formats: Iterable[str], motions: Iterable[str]) -> list[str]:
+    """Names of the files that `motions` (such as motion and grounded) are written to.
+
+    GLB and FBX hold all of them in one file, BVH and USD have a file for each.
+    """
+    motions = list(motions)
+    names = ["motion.glb"]
+    for name in formats:
+        if name == "fbx":
+            names.append("motion.fbx")
+        elif name in ("bvh", "usd"):
+            names += [f"{motion}.{_ENDINGS[name]}" for motion in motions]
+    return names
+
+
+_ENDINGS = {"bvh": "bvh", "usd": "usda"}

@@ -1,0 +1,139 @@
+"""`akd animate` that is stopped goes on to the same result, bit for bit."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from animating import refused, same_result, stop_after, words
+from small_prior import QUICK
+
+from akd.cli import main
+from akd.distill import warm_start
+from akd.distill.checkpoint import Checkpoint
+from akd.distill.run_folder import RunFolder
+
+
+def test_the_same_command_again_says_that_it_is_done(capsys, fox, weights, uninterrupted):
+    before = (uninterrupted / "motion.glb").stat().st_mtime_ns
+    assert main(words(fox, weights, uninterrupted)) == 0
+    assert "was finished already; --overwrite makes it anew" in capsys.readouterr().out
+    assert (uninterrupted / "motion.glb").stat().st_mtime_ns == before
+
+
+def test_a_result_that_is_missing_is_made_again_alike(fox, weights, uninterrupted, tmp_path):
+    out = tmp_path / "copy"
+    shutil.copytree(uninterrupted, out)
+    (out / "motion.glb").unlink()
+    assert main(["resume", str(out)]) == 0
+    assert (out / "motion.glb").read_bytes() == (uninterrupted / "motion.glb").read_bytes()
+
+
+@pytest.mark.parametrize("writes", [2, 3, 4, 6, 8, 10])
+def test_a_run_stopped_at_any_stage_goes_on_bit_for_bit(
+    capsys, monkeypatch, fox, weights, uninterrupted, tmp_path, writes
+):
+    """run.json comes first, then the videos, the fits, two finalists' iterations by twos."""
+    stop_after(monkeypatch, writes, KeyboardInterrupt())
+    assert main(words(fox, weights, tmp_path)) == 130
+    said = capsys.readouterr().err
+    assert f"akd: stopped; the state is kept, `akd resume {tmp_path}` goes on from there" in said
+    assert not (tmp_path / "motion.glb").exists()
+    monkeypatch.undo()
+    assert main(["resume", str(tmp_path)]) == 0
+    same_result(tmp_path, uninterrupted)
+
+
+@pytest.mark.parametrize("step", [2, 6])
+def test_a_run_stopped_within_the_fit_goes_on_bit_for_bit(
+    monkeypatch, fox, weights, uninterrupted, tmp_path, step
+):
+    """Two videos are fitted for two steps each, then the better one for three."""
+    compare, calls = warm_start.photometric_loss, []
+
+    def stopping(*given):
+        calls.append(given)
+        if len(calls) == step:
+            raise KeyboardInterrupt
+        return compare(*given)
+
+    monkeypatch.setattr(warm_start, "photometric_loss", stopping)
+    assert main(words(fox, weights, tmp_path)) == 130
+    assert (tmp_path / "run/videos.safetensors").exists()
+    assert not (tmp_path / "run/starts.safetensors").exists()
+    monkeypatch.undo()
+    assert main(["resume", str(tmp_path)]) == 0
+    same_result(tmp_path, uninterrupted)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(
+    capsys, monkeypatch, fox, weights, uninterrupted, tmp_path
+):
+    stop_after(monkeypatch, 6, OSError(errno.ENOSPC, "No space left on device"))
+    message = refused(capsys, words(fox, weights, tmp_path))
+    assert message == f"{tmp_path}: No space left on device; what was done so far is kept"
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+    assert Checkpoint.load(
+        tmp_path / "run/state-1.safetensors", belongs_to={"run": RunFolder(tmp_path).digest()}
+    ).iteration == 2  # fmt: skip
+    monkeypatch.undo()
+    assert main(words(fox, weights, tmp_path)) == 0
+    same_result(tmp_path, uninterrupted)
+
+
+AKD = (sys.executable, "-m", "akd")
+MANY = ("--iterations", "90", "--set", *QUICK[1:], "checkpoint_every=7")
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """The environment of a process of its own."""
+    source = Path(__file__).resolve().parents[2] / "src"
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(source)}
+
+
+@pytest.fixture(scope="module")
+def whole_process(fox, weights, alone, tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    subprocess.run([*AKD, *words(fox, weights, out, *MANY)], env=alone, check=True)
+    return out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_real_process_that_is_stopped_loses_little(
+    fox, weights, alone, whole_process, tmp_path, number
+):
+    """At most the checkpoint interval with kill -9, nothing with Ctrl-C; then bit for bit."""
+    process = subprocess.Popen(
+        [*AKD, *words(fox, weights, tmp_path, *MANY)], env=alone, stderr=subprocess.PIPE, text=True
+    )
+
+    def reached() -> int:
+        state = tmp_path / "run/state-1.safetensors"
+        if not state.exists():
+            return -1
+        belongs = {"run": RunFolder(tmp_path).digest()}
+        return Checkpoint.load(state, belongs_to=belongs).iteration
+
+    deadline = time.monotonic() + 300
+    while reached() < 14 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    at = reached()
+    assert 14 <= at < 90
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert f"akd: stopped; the state is kept, `akd resume {tmp_path}` goes on" in said
+    else:
+        assert process.returncode == -signal.SIGKILL
+        assert at % 7 == 0
+    assert not (tmp_path / "motion.glb").exists()
+    subprocess.run([*AKD, "resume", str(tmp_path)], env=alone, check=True)
+    same_result(tmp_path, whole_process)

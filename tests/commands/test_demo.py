@@ -1,0 +1,27 @@
+"""`akd demo`: the whole job on the built-in fox."""
+
+from animating import refused
+from small_prior import QUICK
+
+from akd.asset.read import read_asset
+from akd.cli import main
+
+
+def test_the_demo_is_the_whole_job_on_the_built_in_fox(capsys, weights, tmp_path):
+    given = ["demo", "-o", str(tmp_path), "--weights", str(weights), "--no-grounded"]
+    given += ["--device", "cpu", "--iterations", "2", *QUICK]
+    assert main(given) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"{tmp_path / 'fox.glb'}: a fox of 5,000 vertices, without any motion"
+    assert said[-1].startswith("done in ")
+    assert not read_asset(tmp_path / "fox.glb").clips
+    assert [c.name for c in read_asset(tmp_path / "motion.glb").clips] == ["a fox walking"]
+    assert main(given) == 0
+    assert "was finished already" in capsys.readouterr().out
+
+
+def test_the_demo_writes_over_nobodys_fox(capsys, weights, tmp_path):
+    (tmp_path / "fox.glb").write_bytes(b"mine")
+    message = refused(capsys, ["demo", "-o", str(tmp_path), "--weights", str(weights)])
+    assert "fox.glb: is there already, and no demo left it there" in message
+    assert (tmp_path / "fox.glb").read_bytes() == b"mine"

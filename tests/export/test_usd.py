@@ -1,0 +1,68 @@
+"""A character in motion as USD: what UsdSkel makes of it is what akd skins."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from akd.asset.read import read_asset
+from akd.export.creature import write_creature
+from akd.export.usd import write_usd
+from akd.motion.clip import motion_from_clip
+from akd.rig.character import Character, load_character
+from akd.rig.skin import Skin
+from akd.zoo.clips import make_clip
+from akd.zoo.creature import build_creature
+
+pytest.importorskip("pxr")
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory: pytest.TempPathFactory) -> Character:
+    path = tmp_path_factory.mktemp("fox") / "2 foxes.glb"
+    creature = build_creature("fox", vertices=600)
+    write_creature(creature, [make_clip(creature, "walk", frames=8)], path)
+    return load_character(read_asset(path))
+
+
+def twice_bound(character: Character) -> Character:
+    """Every other vertex bound to bones of its own that sit elsewhere on the same joints."""
+    mesh = character.mesh
+    assert mesh is not None
+    skin, count = mesh.skin, len(mesh.skin.bone_joints)
+    shift = torch.eye(4)
+    shift[0, 3] = 0.1
+    odd = torch.arange(len(mesh.vertices)) % 2 == 1
+    bones = skin.bones + odd[:, None] * count
+    inverse = torch.cat((skin.inverse_bind, skin.inverse_bind @ shift))
+    doubled = Skin(skin.bone_joints.repeat(2), inverse, bones, skin.weights)
+    return replace(character, mesh=replace(mesh, skin=doubled))
+
+
+@pytest.mark.parametrize("bindings", [1, 2])
+def test_points_are_where_akd_puts_them(fox: Character, tmp_path: Path, bindings: int) -> None:
+    from pxr import Usd, UsdSkel
+
+    character = fox if bindings == 1 else twice_bound(fox)
+    assert character.mesh is not None
+    motion = motion_from_clip(character, character.asset.clips[0])
+    path = tmp_path / "fox.usda"
+    write_usd(character, motion, path, fps=24.0)
+    stage = Usd.Stage.Open(str(path))
+    assert stage.GetTimeCodesPerSecond() == 24.0
+    root = UsdSkel.Root(stage.GetDefaultPrim())
+    assert root.GetPrim().GetName() == "_2_foxes"
+    cache = UsdSkel.Cache()
+    cache.Populate(root, Usd.TraverseInstanceProxies())
+    (binding,) = cache.ComputeSkelBindings(root, Usd.TraverseInstanceProxies())
+    skeleton = cache.GetSkelQuery(binding.GetSkeleton())
+    (target,) = binding.GetSkinningTargets()
+    for frame in (0, 3, len(motion) - 1):
+        code = float((motion.times[frame] - motion.times[0]) * 24.0)
+        points = target.GetPrim().GetAttribute("points").Get()
+        assert target.ComputeSkinnedPoints(skeleton.ComputeSkinningTransforms(code), points, code)
+        expected = character.mesh.pose(motion.world()[frame]).numpy()
+        np.testing.assert_allclose(np.array(points), expected, atol=1e-5 * character.height)
+    assert not list(tmp_path.glob(".*"))
