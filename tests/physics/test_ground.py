@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from akd.asset import read_asset
+from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
-from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.bodies import CharacterBody, _points_by_control, build_body
 from akd.physics.body import State, place
 from akd.physics.ground import check_feet, ground, take_travel_out
 from akd.physics.settings import TrackingSettings
@@ -21,6 +22,7 @@ from akd.physics.twin import momentum
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig
+from akd.zoo.creature import build_creature
 
 
 def load(path: Path) -> tuple[Character, ControlRig, CharacterBody]:
@@ -55,6 +57,26 @@ def test_cuboids_hold_the_fox(fox) -> None:
         local = (vertices - body.centres[i]) @ turn.T
         inside |= (local.abs() < body.half_extents[i] + 0.02 * body.height).all(-1)
     assert float(inside.double().mean()) > 0.97
+
+
+@pytest.mark.parametrize("species", ["tiger", "man", "elephant"])
+def test_a_foot_that_tips_stands_on_its_skin(species, tmp_path) -> None:
+    path = tmp_path / "creature.glb"
+    write_creature(build_creature(species, seed=1), [], path)
+    character, rig, made = load(path)
+    skin, owners = _points_by_control(rig, character.mesh)
+    part = int(made.feet.nonzero()[0])
+    foot = int(made.controls[part - 1]) + 1
+    # Toes that are welded are skin of the foot.
+    toes = [i + 1 for i, parent in enumerate(rig.parents) if parent + 1 == foot]
+    below = [foot, *(i for i in toes if i - 1 not in made.controls)]
+    skin = skin[torch.isin(owners, torch.tensor(below))]
+    corners, height = made.body.corners[part], made.body.height
+    up, left, _ = rig.root_axes.double()
+    for angle in torch.linspace(-0.4, 0.4, 9, dtype=torch.float64):
+        down = angle.cos() * up + angle.sin() * torch.linalg.cross(left, up)
+        apart = float((corners @ down).min() - (skin @ down).min()) / height
+        assert abs(apart) < 0.005, f"tipped by {float(angle):.1f}: {apart:.3f}"
 
 
 def test_body_moves_as_the_control_rig_does(fox) -> None:

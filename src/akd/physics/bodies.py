@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -27,6 +28,8 @@ FLAT = 0.012
 """A part whose lowest point is within this share of body height of the ground stands on it."""
 STANDS = 0.04
 """So does one within this share of it, where it is the last of its limb."""
+TIP = 0.8
+"""Radians by which a foot tips, about: there its cuboid is as low as its skin."""
 SURFACE_POINTS = 10_000
 """Points spread over a mesh to fit cuboids to."""
 SKIRT = 0.2
@@ -227,15 +230,23 @@ def _fit_all(
 def _fit(
     points: Float[Tensor, "N 3"], frame: Float[Tensor, "3 3"], stands: bool, height: float
 ) -> _Cuboid:
-    """The cuboid along a frame that holds the points but for a few; flat on the ground, and turned
-    about the vertical only, where the part stands on it."""
+    """The cuboid along a frame that holds the points but for a few; flat on the ground, turned
+    about the vertical only and as wide as its sole is, where the part stands on it.
+
+    A cuboid as wide as a round paw stands on corners that the paw has not, and as soon as it tips
+    the paw hangs in the air.
+    """
     if stands:
         frame = _upright(points, frame)
     local = points @ frame
     trim = TRIM if len(points) > 50 else 0.0
     low, high = local.quantile(trim, dim=0), local.quantile(1 - trim, dim=0)
     if stands:
-        low = torch.stack((low[0], local[:, 1].min(), low[2]))
+        bottom = local[:, 1].min()
+        # Tipped by this angle, the corners touch the ground when the skin does.
+        rise = (local[:, 1] - bottom) / math.tan(TIP)
+        low = torch.stack(((local[:, 0] + rise).min(), bottom, (local[:, 2] + rise).min()))
+        high = torch.stack(((local[:, 0] - rise).max(), high[1], (local[:, 2] - rise).max()))
     half = ((high - low) / 2).clamp_min(LEAST_HALF_EXTENT * height)
     middle = (low + high) / 2
     if stands:
