@@ -51,6 +51,8 @@ BF16_LIMIT = 989.5e12
 """FLOP/s of an H100 or H200 (SXM) in bfloat16, without sparsity, by its data sheet."""
 FP8_LIMIT = 1979.0e12
 BEGIN = time.perf_counter()
+ROWS: list[str] = []
+"""Of the table that is printed at the end."""
 
 
 @dataclass
@@ -323,6 +325,12 @@ def measure(
         f"{flops['encoder'] / 1e12:.0f} TFLOP at {flops['encoder'] / encoder / 1e12:.0f} TFLOP/s, "
         f"{100 * flops['encoder'] / BF16_LIMIT / encoder:.0f}% of the limit"
     )
+    ROWS.append(
+        f"| {model.name}, {label} | {sum(best.values()):.2f} s | {best['predict']:.2f} s, "
+        f"{100 * limit / best['predict']:.0f} % of the limit | {best['encode']:.2f} + "
+        f"{best['gradient']:.2f} s, {100 * flops['encoder'] / BF16_LIMIT / encoder:.0f} % | "
+        f"{peak:.1f} GiB ({held:.1f} with the allocator's own) |"
+    )
     return outcome
 
 
@@ -526,6 +534,9 @@ def main() -> None:
         if device.type == "cuda":
             torch.cuda.empty_cache()
     say("done")
+    if ROWS:
+        print("\n| | step | guided pair | encoder, forward + gradient | peak |")
+        print("| --- | --- | --- | --- | --- |", *ROWS, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

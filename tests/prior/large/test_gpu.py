@@ -20,9 +20,13 @@ def test_every_way_to_convolve() -> None:
     gpu_checks.every_way_to_convolve()
 
 
-@pytest.mark.parametrize("family", ["cogvideox", "wan2.2"])
+@pytest.mark.parametrize("family", ["cogvideox", "wan2.2-wide"])
 def test_fast_encoder(family: str) -> None:
     gpu_checks.fast_encoder(family)
+
+
+def test_little_memory() -> None:
+    gpu_checks.little_memory()
 
 
 def test_offload_changes_nothing(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from tiny_pipelines import autoencoder
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from akd.prior.large import normed
 from akd.prior.large.convolve import FrozenConvolution, Shape, order_of
 from akd.prior.large.errors import PriorError
 from akd.prior.large.frozen import NormAct, freeze
 from akd.prior.large.settings import Convolutions, LargeSettings, Recompute
 from akd.prior.large.vae import chunks_after_first, encode_moments, own_chunks
 
-FAMILIES = ("cogvideox", "wan2.1", "wan2.2", "ltx", "ltx-0.9.5", "animatediff")
+FAMILIES = ("cogvideox", "wan2.1", "wan2.2", "wan2.2-wide", "ltx", "ltx-0.9.5", "animatediff")
 FRAMES = 17
 PLAIN = LargeSettings(recompute=Recompute.NOTHING, frozen_kernels=False)
 
@@ -120,6 +121,25 @@ def test_every_convolution_gets_channels_last() -> None:
     assert seen.count > 20
     # What comes from outside has an order of its own: the last layer's gradient, once a chunk.
     assert seen.others == [(1, 8, 2, 4, 4), (1, 8, 3, 4, 4)]
+
+
+@pytest.mark.parametrize("family", ["cogvideox", "wan2.2-wide"])
+def test_norms_write_where_convolutions_read(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every residual block is worked out that way; the values are compared above."""
+    count = []
+
+    def spy(*given):
+        count.append(1)
+        return found.apply(*given)
+
+    found = normed.NormedConvolution
+    monkeypatch.setattr(normed, "NormedConvolution", type("Spy", (), {"apply": staticmethod(spy)}))
+    vae = autoencoder(family).requires_grad_(False)
+    freeze(vae.encoder, fused="eager", channels_last=True)
+    encode_moments(vae, video().float()[:, :, :1], PLAIN)
+    blocks = [m for m in vae.encoder.modules() if "ResnetBlock3D" in type(m).__name__
+              or type(m).__name__ == "WanResidualBlock"]  # fmt: skip
+    assert len(count) == 2 * len(blocks) > 8
 
 
 def kept_by(vae) -> int:

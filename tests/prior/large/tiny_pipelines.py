@@ -46,13 +46,15 @@ def autoencoder(family: str) -> Any:
                     temperal_downsample=[False, True, True],
                 )
             )
-        case "wan2.2":
+        case "wan2.2" | "wan2.2-wide":
+            # The wide one has the published ratios: channels by eights that double.
+            wide = family == "wan2.2-wide"
             return seeded(
                 lambda: diffusers.AutoencoderKLWan(
-                    base_dim=4,
+                    base_dim=8 if wide else 4,
                     decoder_base_dim=4,
                     z_dim=8,
-                    dim_mult=[1, 1, 1, 1],
+                    dim_mult=[1, 2, 4, 4] if wide else [1, 1, 1, 1],
                     num_res_blocks=1,
                     temperal_downsample=[False, True, True],
                     latents_mean=[0.1 * i for i in range(8)],

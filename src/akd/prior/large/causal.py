@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.graph import get_gradient_edge
 
 from akd.prior.large.convolve import (
@@ -24,6 +24,7 @@ from akd.prior.large.convolve import (
     input_gradient,
     join_frames,
 )
+from akd.prior.large.normed import two_steps
 from akd.prior.large.settings import Convolutions
 
 MOST_NUMBERS = 2**31
@@ -70,7 +71,8 @@ class CausalConvolution(torch.autograd.Function):
         edge, own = whole[:, :, :count], whole[:, :, count:]
         if ctx.first == "repeated":
             own[:, :, :1] += edge.sum(2, keepdim=True)
-        return own, None if ctx.first else edge, None, None, None, None
+        # A view would keep all of the gradient alive as long as these few frames.
+        return own, None if ctx.first else edge.clone(), None, None, None, None
 
 
 def freeze_cogvideox(module: Any, way: Convolutions) -> None:
@@ -78,6 +80,7 @@ def freeze_cogvideox(module: Any, way: Convolutions) -> None:
     shape = Shape.of(module.conv, way)
     if module.pad_mode != "replicate" and module.time_kernel_size > 1 and shape.is_dense():
         plain = module.forward
+        module.causal_shape = shape
         module.forward = partial(cogvideox_causal, module, shape, plain)
 
 
@@ -128,46 +131,100 @@ class RecomputedBlock(torch.autograd.Function):
         return None, *all_of_them
 
 
-def recompute_block(module: Any, *, again: bool) -> None:
-    """Make one of CogVideoX's residual blocks keep nothing but what goes into it, or as it was."""
+def swap_block(module: Any, *, again: bool) -> None:
+    """Swap the arithmetic of one of CogVideoX's residual blocks.
+
+    `again` makes it keep nothing but what goes into it, and work out the rest on the way back.
+    """
     if module.in_channels != module.out_channels and module.use_conv_shortcut:
         return  # its shortcut hands frames on as well; no published model has one
     if not hasattr(module, "plain_forward"):
         module.plain_forward = module.forward
     module.is_recomputed = again
-    module.forward = (
-        partial(recomputed_block, module.plain_forward) if again else module.plain_forward
-    )
+    whole = partial(residual_block, module)
+    module.forward = partial(recomputed_block, whole) if again else whole
+
+
+CACHES = ("conv1", "conv2")
+"""Of a residual block."""
+
+
+def residual_block(
+    module: Any, inputs: Tensor, temb: Any = None, zq: Any = None, conv_cache: Any = None
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """A residual block of CogVideoX's encoder, which has neither `temb` nor `zq`."""
+    found = None
+    if temb is None and zq is None and inputs.numel() * 2 <= MOST_NUMBERS:
+        convolutions = (module.conv1, module.conv2)
+        layers = [
+            (norm, conv.conv, getattr(conv, "causal_shape", None))
+            for norm, conv in zip((module.norm1, module.norm2), convolutions, strict=True)
+        ]
+        same = module.in_channels == module.out_channels
+        found = two_steps(
+            layers, inputs, (lambda x: x) if same else module.conv_shortcut,
+            [(conv_cache or {}).get(name) for name in CACHES], black=False,
+        )  # fmt: skip
+    if found is None:
+        return module.plain_forward(inputs, temb, zq, conv_cache)
+    return found[0], dict(zip(CACHES, found[1], strict=True))
 
 
 def recomputed_block(
     plain: Any, inputs: Tensor, temb: Any = None, zq: Any = None, conv_cache: Any = None
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """A residual block of CogVideoX's encoder, which has neither `temb` nor `zq`."""
+    """The same, worked out again on the way back."""
     assert temb is None
     assert zq is None
-    names = ("conv1", "conv2")
 
     def run(x: Tensor, *caches: Tensor | None) -> tuple[Tensor, ...]:
-        output, handed_on = plain(x, None, None, dict(zip(names, caches, strict=True)))
-        return output, *(handed_on[name] for name in names)
+        output, handed_on = plain(x, None, None, dict(zip(CACHES, caches, strict=True)))
+        return output, *(handed_on[name] for name in CACHES)
 
-    given = [None if conv_cache is None else conv_cache.get(name) for name in names]
+    given = [None if conv_cache is None else conv_cache.get(name) for name in CACHES]
     output, *handed_on = RecomputedBlock.apply(run, inputs, *given)  # pyright: ignore[reportGeneralTypeIssues]
-    return output, dict(zip(names, handed_on, strict=True))
+    return output, dict(zip(CACHES, handed_on, strict=True))
 
 
-def downsample(module: Any, x: Tensor) -> Tensor:
-    """CogVideoX's halving: frames in pairs (but for an odd first one), then every other pixel.
+class HalvedFrames(torch.autograd.Function):
+    """Means of pairs of frames (but for an odd first one), with a black row and column at the end.
 
     Channels are last throughout: `pad` of five dimensions would put them first again.
     """
-    frames = x.movedim(1, -1)
-    count = frames.shape[1]
-    if module.compress_time and count > 1:
-        first, others = frames.split((count % 2, count - count % 2), dim=1)
-        pairs = others.unflatten(1, (-1, 2)).mean(2)
-        frames = torch.cat((first, pairs), dim=1) if count % 2 else pairs
-    frames = nn.functional.pad(frames, (0, 0, 0, 1, 0, 1))
-    pictures = module.conv(frames.flatten(0, 1).movedim(-1, 1))
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, halve: bool) -> Tensor:
+        """Pictures [B * t, C, H + 1, W + 1] of x [B, C, T, H, W]; all frames if not to `halve`."""
+        batch, channels, count, height, width = x.shape
+        ctx.like, ctx.halve = x.shape, halve
+        odd = count % 2 if halve else count
+        frames = x.movedim(1, -1)
+        made = odd + (count - odd) // 2
+        result = x.new_empty(batch, made, height + 1, width + 1, channels)
+        result[:, :, height:] = 0.0
+        result[:, :, :, width:] = 0.0
+        inside = result[:, :, :height, :width]
+        inside[:, :odd] = frames[:, :odd]
+        torch.add(frames[:, odd::2], frames[:, odd + 1 :: 2], out=inside[:, odd:])
+        inside[:, odd:] *= 0.5
+        return result.flatten(0, 1).movedim(-1, 1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradient of x."""
+        batch, channels, count, height, width = ctx.like
+        odd = count % 2 if ctx.halve else count
+        given = gradients[0].movedim(1, -1).unflatten(0, (batch, -1))[:, :, :height, :width]
+        result = given.new_empty(batch, count, height, width, channels)
+        result[:, :odd] = given[:, :odd]
+        half = given[:, odd:] * 0.5
+        result[:, odd::2] = half
+        result[:, odd + 1 :: 2] = half
+        return result.movedim(-1, 1), None
+
+
+def downsample(module: Any, x: Tensor) -> Tensor:
+    """CogVideoX's halving: frames in pairs, then every other pixel."""
+    pictures: Any = HalvedFrames.apply(x, bool(module.compress_time) and x.shape[2] > 1)
+    pictures = module.conv(pictures)
     return pictures.movedim(1, -1).unflatten(0, (x.shape[0], -1)).movedim(-1, 1)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from akd.prior.large.causal import CausalConvolution
 from akd.prior.large.convolve import FrozenConvolution, Shape, fill_channels, join_frames
+from akd.prior.large.normed import two_steps
 from akd.prior.large.settings import Convolutions
 
 
@@ -44,18 +45,34 @@ def residual_block(
     module: Any, x: Tensor, feat_cache: list[Tensor | None] | None = None, feat_idx: Any = None
 ) -> Tensor:
     """Two norms and convolutions beside a shortcut. Frames that are missing are black."""
-    result = module.conv_shortcut(x)
-    for norm, conv in ((module.norm1, module.conv1), (module.norm2, module.conv2)):
+    convolutions = (module.conv1, module.conv2)
+    given: list[Tensor | None] = [None, None]
+    if feat_cache is not None:
+        given = feat_cache[feat_idx[0] : feat_idx[0] + 2]
+    layers = [
+        (norm, conv, conv.causal_shape)
+        for norm, conv in zip((module.norm1, module.norm2), convolutions, strict=True)
+    ]
+    found = two_steps(layers, x, module.conv_shortcut, given, black=True)
+    if found is None:
+        found = plain_steps(module, layers, x, given)
+    if feat_cache is not None:
+        feat_cache[feat_idx[0] : feat_idx[0] + 2] = found[1]
+        feat_idx[0] += 2
+    return found[0]
+
+
+def plain_steps(
+    module: Any, layers: list[Any], x: Tensor, before: list[Tensor | None]
+) -> tuple[Tensor, list[Tensor]]:
+    """The same layer by layer."""
+    shortcut, handed_on = module.conv_shortcut(x), []
+    for (norm, conv, shape), given in zip(layers, before, strict=True):
         x = module.nonlinearity(norm(x))
         x = fill_channels(x, conv.weight.shape[1] - x.shape[1])
-        before = None if feat_cache is None else feat_cache[feat_idx[0]]
-        x, handed_on = CausalConvolution.apply(  # pyright: ignore[reportGeneralTypeIssues]
-            x, before, conv.weight, conv.bias, conv.causal_shape, True
-        )
-        if feat_cache is not None:
-            feat_cache[feat_idx[0]] = handed_on
-            feat_idx[0] += 1
-    return x + result
+        x, frames = CausalConvolution.apply(x, given, conv.weight, conv.bias, shape, True)  # pyright: ignore[reportGeneralTypeIssues]
+        handed_on.append(frames)
+    return x + shortcut, handed_on
 
 
 def down_block(

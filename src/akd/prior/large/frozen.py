@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from akd.prior.large.causal import downsample, freeze_cogvideox, recompute_block
+from akd.prior.large.causal import downsample, freeze_cogvideox, swap_block
 from akd.prior.large.causal_wan import freeze_wan, swap_wan
 from akd.prior.large.convolve import FrozenConvolution, Shape, fill_channels
 from akd.prior.large.fused import ChannelNormSilu, GroupNormSilu
@@ -95,7 +95,7 @@ def freeze(
             case "CogVideoXCausalConv3d":
                 freeze_cogvideox(module, convolutions)
             case "CogVideoXResnetBlock3D":
-                recompute_block(module, again=blocks)
+                swap_block(module, again=blocks)
             case "CogVideoXDownsample3D":
                 module.forward = partial(downsample, module)  # pyright: ignore[reportAttributeAccessIssue]
             case "WanCausalConv3d":

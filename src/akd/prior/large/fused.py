@@ -19,16 +19,18 @@ from torch import Tensor
 
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled: for each width and number of channels, for all numbers of rows."""
+    """The function compiled: once for each number of channels, for all numbers of pixels."""
     inner = torch.compile(function)
+    # Models differ in their channels: beyond its limit the compiler would give up without a word.
+    config: Any = torch._dynamo.config
+    config.recompile_limit = max(config.recompile_limit, 64)
 
     def call(*tensors: Tensor) -> Any:
         for tensor in tensors:
             # A kernel that knows the channels needs no division to find its column.
-            fixed = 0 if tensor.dim() == 1 else 1
-            if fixed:
-                torch._dynamo.maybe_mark_dynamic(tensor, 0)
-            torch._dynamo.mark_static(tensor, list(range(fixed, tensor.dim())))
+            for axis in range(tensor.dim() - 1):
+                torch._dynamo.maybe_mark_dynamic(tensor, axis)
+            torch._dynamo.mark_static(tensor, tensor.dim() - 1)
         return inner(*tensors)
 
     return call

@@ -134,7 +134,8 @@ def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[i
         case Recompute.CHUNKS | Recompute.BLOCKS:
             boundaries = 0 if settings.caches_on_cpu else len(chunks) - 1
             kept = boundaries * passed_on + inputs
-            return kept, kept + graph + 2 * passed_on + working
+            # Frames handed on: those given, their gradient, and the gradient that is given.
+            return kept, kept + graph + 3 * passed_on + working
 
 
 def prediction_bytes(
