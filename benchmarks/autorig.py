@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measured import write_report
 
 from akd.asset.read import read_asset
 from akd.rig.automatic_skin import world_positions
@@ -216,14 +217,6 @@ def draw(case: Case, found: FoundSkeleton, path: Path) -> None:
         for x, y in place(np.array(list(case.truth.values())), view):
             pen.ellipse((x - 3, y - 3, x + 3, y + 3), outline=(0, 130, 0), width=2)
     picture.save(path)
-
-
-def write_report(path: Path, tables: str) -> None:
-    """Replace what is below the marker; what is written above it by hand stays."""
-    marker = "<!-- measured -->"
-    head = path.read_text().partition(marker)[0] if path.exists() else ""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{head}{marker}\n\n{tables}")
 
 
 def main() -> None:

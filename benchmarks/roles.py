@@ -12,6 +12,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from measured import write_report
+
 from akd.asset.asset import Asset
 from akd.asset.read import read_asset
 from akd.rig.character import Character, load_character
@@ -106,14 +108,6 @@ def is_right(character: Character, names: tuple[str, ...], truth: tuple[str, str
     found = feet(character)
     wanted = tuple(frozenset(names.index(n) for n in side.split()) for side in truth)
     return found == wanted
-
-
-def write_report(path: Path, tables: str) -> None:
-    """Replace what is below the marker; what is written above it by hand stays."""
-    marker = "<!-- measured -->"
-    head = path.read_text().partition(marker)[0] if path.exists() else ""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{head}{marker}\n\n{tables}")
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from measured import write_report
 
 from akd.asset.read import read_asset
 from akd.motion.clip import motion_from_clip
@@ -250,14 +251,6 @@ def scale(blender: Blender | None) -> list[str]:
         print(row, flush=True)
         rows.append(row)
     return rows
-
-
-def write_report(path: Path, tables: str) -> None:
-    """Replace what is below the marker; what is written above it by hand stays."""
-    marker = "<!-- measured -->"
-    head = path.read_text().partition(marker)[0] if path.exists() else ""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{head}{marker}\n\n{tables}")
 
 
 def main() -> None:

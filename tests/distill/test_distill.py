@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 import torch
 from known_prior import KnownPrior
-from tube import write_tube
 
 from akd.distill.limits import angle_limits
 from akd.distill.loop import distil
@@ -13,7 +12,6 @@ from akd.distill.score import latest_time, score_gradient, score_loss
 from akd.distill.settings import DistillSettings, LossSettings, ScoreSettings, UnknownSettings
 from akd.distill.stage import Stage
 from akd.distill.unknowns import Unknowns
-from akd.rig.control_build import build_control_rig
 from akd.scene.follow import bounding_boxes, follow
 from akd.scene.roles import splat_role_colours
 from akd.splat.render import render_skinned
@@ -23,16 +21,6 @@ SETTINGS = DistillSettings(
     iterations=12, splats=300, checkpoint_every=4, camera_jitter=0.1,
     unknowns=UnknownSettings(knots=4), score=ScoreSettings(guidance=1.0),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def tube(tmp_path_factory):
-    return write_tube(tmp_path_factory.mktemp("tube") / "tube.glb")
-
-
-@pytest.fixture(scope="module")
-def rig(tube):
-    return build_control_rig(tube)
 
 
 def prior(spread: float = 0.3) -> KnownPrior:

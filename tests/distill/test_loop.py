@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from known_prior import KnownPrior
-from tube import write_tube
 
 from akd.distill import disk
 from akd.distill.checkpoint import Checkpoint
@@ -17,23 +16,12 @@ from akd.distill.result import motion_of, smooth_fps
 from akd.distill.settings import DistillSettings, ScoreSettings, UnknownSettings
 from akd.distill.stage import Stage
 from akd.distill.unknowns import Unknowns
-from akd.rig.control_build import build_control_rig
 
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
     iterations=12, splats=200, checkpoint_every=4, camera_jitter=0.1,
     unknowns=UnknownSettings(knots=4), score=ScoreSettings(guidance=1.0),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def tube(tmp_path_factory):
-    return write_tube(tmp_path_factory.mktemp("tube") / "tube.glb")
-
-
-@pytest.fixture(scope="module")
-def rig(tube):
-    return build_control_rig(tube)
 
 
 class Broken(KnownPrior):

@@ -9,7 +9,7 @@ from khronos import ERROR, WARNING, codes, validate
 from akd import __version__
 from akd.asset.asset import Asset
 from akd.asset.read import read_asset
-from akd.export.gltf.build import build_document, smooth_normals
+from akd.export.gltf.build import build_document, vertex_normals
 from akd.export.gltf.write import write_glb
 from akd.math import quaternion, transform
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
@@ -143,7 +143,7 @@ def test_the_weights_in_the_file_sum_to_one(tmp_path: Path) -> None:
 
 def test_normals_point_outwards() -> None:
     mesh, _ = creature(influences=1, size=30)
-    normals = smooth_normals(mesh.vertices.numpy(), mesh.faces.numpy())
+    normals = vertex_normals(mesh.vertices.numpy(), mesh.faces.numpy())
     np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-6)
     inner = np.abs(mesh.vertices.numpy()[:, 1]) < 0.9
     outward = (normals * mesh.vertices.numpy()).sum(axis=1)[inner]
@@ -153,5 +153,5 @@ def test_normals_point_outwards() -> None:
 
 def test_vertices_without_a_face_have_a_normal() -> None:
     positions = np.zeros((4, 3), np.float32)
-    normals = smooth_normals(positions, np.array(((0, 1, 2),)))
+    normals = vertex_normals(positions, np.array(((0, 1, 2),)))
     np.testing.assert_array_equal(normals, ((0, 1, 0),) * 4)

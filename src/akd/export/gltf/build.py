@@ -45,7 +45,7 @@ def build_document(
     )
     attributes = {
         "POSITION": data.add(positions, _VERTICES, bounds=True),
-        "NORMAL": data.add(smooth_normals(positions, faces), _VERTICES),
+        "NORMAL": data.add(vertex_normals(positions, faces), _VERTICES),
         "COLOR_0": data.add(_colours(mesh), _VERTICES),
     }
     joint_type = np.uint8 if len(joints) <= 256 else np.uint16
@@ -169,7 +169,7 @@ def _bone_nodes(mesh: SkinnedMesh, nodes: list[dict[str, Any]]) -> list[int]:
     return joints
 
 
-def smooth_normals(
+def vertex_normals(
     positions: Float32[np.ndarray, "V 3"], faces: Integer[np.ndarray, "F 3"]
 ) -> Float32[np.ndarray, "V 3"]:
     """Unit normals of the vertices: the mean of their faces' normals, weighted by area."""
