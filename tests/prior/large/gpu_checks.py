@@ -104,7 +104,7 @@ def little_memory() -> None:
     """What `LEAN` holds at its fullest: a few frames handed on must not keep whole gradients."""
     vae = autoencoder("cogvideox").to(GPU).requires_grad_(False)
     prepare_autoencoder(vae, LEAN)
-    pixels = torch.rand(1, 3, 25, 256, 256, device=GPU).requires_grad_()
+    pixels = torch.rand(1, 3, 25, 512, 512, device=GPU).requires_grad_()
     settings = replace(LEAN, precision="float32")
     encode_moments(vae, pixels, settings).square().sum().backward()
     before = torch.cuda.memory_allocated()
@@ -112,9 +112,9 @@ def little_memory() -> None:
     encode_moments(vae, pixels, settings).square().sum().backward()
     most = torch.cuda.max_memory_allocated() - before
     empty = autoencoder("cogvideox").to("meta").requires_grad_(False)
-    _, expected = encoder_bytes(empty, VideoSize(25, 256, 256, 8.0), settings)
+    _, expected = encoder_bytes(empty, VideoSize(25, 512, 512, 8.0), settings)
     print(f"  at most {most / 2**20:.0f} MiB, expected {expected / 2**20:.0f}", flush=True)
-    assert most < 1.1 * expected
+    assert most < 1.2 * expected, (most, expected)
 
 
 def offload_changes_nothing(folder: Path) -> None:
