@@ -18,7 +18,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "physics"))
 
-from random_tracking import track_random  # pyright: ignore[reportMissingImports]
+from random_tracking import Outcome, track_random  # pyright: ignore[reportMissingImports]
 
 
 def main() -> None:
@@ -29,22 +29,28 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     begin = time.perf_counter()
-    outcomes, exploded = [], []
+    outcomes: list[Outcome] = []
     for seed in range(options.first, options.first + options.count):
-        outcome = track_random(seed)
-        outcomes.append(outcome)
-        if not outcome.finite:
-            exploded.append(seed)
-        if time.perf_counter() - begin > options.seconds:
-            break
+        outcomes.append(track_random(seed))
+        late = time.perf_counter() - begin > options.seconds
+        if late or len(outcomes) % 50 == 0:
+            report(options.first, outcomes, time.perf_counter() - begin)
+        if late:
+            return
+    report(options.first, outcomes, time.perf_counter() - begin)
+
+
+def report(first: int, outcomes: list[Outcome], seconds: float) -> None:
+    """What became of the runs so far: a long run that is stopped has said what it found."""
+    exploded = [first + i for i, o in enumerate(outcomes) if not o.finite]
+    again = [o for o in outcomes if o.retries > 0]
     kept = sum(o.failed and not o.refused for o in outcomes)
-    print(f"{len(outcomes)} tracking runs in {time.perf_counter() - begin:.0f} s")
+    print(f"{len(outcomes)} tracking runs from seed {first} on in {seconds:.0f} s")
     print(f"  not finite                          {len(exploded)} {exploded or ''}")
-    print(f"  begun again with a smaller step     {sum(o.retries > 0 for o in outcomes)}")
-    print(f"  of these, well at a smaller step    "
-          f"{sum(o.retries > 0 and not o.failed for o in outcomes)}")  # fmt: skip
+    print(f"  begun again with a smaller step     {len(again)}")
+    print(f"  of these, well at a smaller step    {sum(not o.failed for o in again)}")
     print(f"  the last good iteration was kept    {kept}")
-    print(f"  never worked, and said so           {sum(o.refused for o in outcomes)}")
+    print(f"  never worked, and said so           {sum(o.refused for o in outcomes)}", flush=True)
 
 
 if __name__ == "__main__":
