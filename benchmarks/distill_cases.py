@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +13,9 @@ import torch
 
 from akd.export.creature import write_creature
 from akd.metrics.feet import track_feet
+from akd.metrics.judge import TOGETHER
 from akd.motion.clip import motion_from_clip
+from akd.motion.loop import repeat
 from akd.motion.motion import Motion
 from akd.motion.travel import displaced, implied_velocity
 from akd.prior.tiny.vocabulary import read_prompt
@@ -23,8 +26,6 @@ from akd.zoo.creature import build_creature
 
 CLIP_SECONDS = 3.0
 CLIP_FPS = 30.0
-TOGETHER = ("gallop", "jump")
-"""Actions in which left and right legs need not alternate."""
 
 
 @dataclass(frozen=True)
@@ -161,19 +162,17 @@ def _clip_of_file(subject: Subject, case: Case) -> Motion | None:
         return None
     once = motion_from_clip(character, clips[case.clip])
     seconds = torch.arange(round(CLIP_SECONDS * CLIP_FPS) + 1) / CLIP_FPS
-    rounds = torch.floor(seconds / once.duration)
-    looped = once.sample(once.times[0] + seconds - rounds * once.duration)
-    looped = replace(looped, times=seconds.to(once.times))
+    looped = repeat(rig, once, math.ceil(CLIP_SECONDS / once.duration))
+    looped = looped.sample(looped.times[0] + seconds)
     soles = [foot.sole for foot in track_feet(character, rig, once.resample(CLIP_FPS))]
     ends = once.world()[[0, -1], rig.root, :3, 3]
     own = (ends[1] - ends[0]) * ends.new_tensor((1.0, 0.0, 1.0))
     velocity = None
     if soles:
         velocity = implied_velocity(torch.cat(soles, 1), fps=CLIP_FPS, height=character.height)
+    shift = torch.zeros(len(seconds), 3)
     if velocity is not None and own.norm() < 0.25 * velocity.norm() * once.duration:
         shift = seconds[:, None] * velocity
-    else:
-        shift = rounds[:, None] * own
     moved = displaced(rig, looped, shift.to(looped.pose.translation))
     assert character.mesh is not None
     lowest = float(character.mesh.pose(moved.world())[..., 1].amin())

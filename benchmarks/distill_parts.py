@@ -78,13 +78,20 @@ def _warm(**values: Any) -> Change:
     return lambda s: replace(s, warm_start=replace(s.warm_start, **values))
 
 
+def distilled_steps(settings: DistillSettings) -> int:
+    """Steps of the distillation, over all finalists."""
+    warm = settings.warm_start
+    return settings.iterations * (min(warm.finalists, warm.samples) if warm.samples else 1)
+
+
 def all_steps(settings: DistillSettings) -> int:
     """Steps of gradient descent through the renderer: those of the fits, and the distillation's."""
     warm = settings.warm_start
     if not warm.samples:
         return settings.iterations
     trials = warm.trial * warm.samples if warm.samples > 1 else 0
-    return trials + warm.iterations + settings.iterations
+    fits = min(warm.finalists, warm.samples) * warm.iterations
+    return trials + fits + distilled_steps(settings)
 
 
 def _cold(settings: DistillSettings) -> DistillSettings:
@@ -98,6 +105,7 @@ VARIANTS: dict[str, Variant] = {
     "no warm start, its steps distilled": Variant(_cold),
     "no distillation, warm start alone": Variant(lambda s: replace(s, iterations=0)),
     "one sample": Variant(_warm(samples=1)),
+    "one finalist": Variant(_warm(finalists=1)),
     "first sample, no recogniser": Variant(_warm(trial=0), judge=False),
     "no guess of swings": Variant(swings=False),
     "speed not from feet": Variant(_warm(speed_from_feet=False)),

@@ -20,27 +20,28 @@ from deformation_field import (
     search_field,
 )
 from distill_cases import Case, find_case, played
-from distill_parts import VARIANTS, Variant, all_steps
+from distill_parts import VARIANTS, Variant, all_steps, distilled_steps
 
-from akd.commands.recognisers import find_recogniser, judge_of
+from akd.commands.recognisers import find_recogniser
 from akd.distill.run_folder import weights_hash
 from akd.distill.settings import DistillSettings
 from akd.distill.stage import Stage
 from akd.distill.warm_start import sample_videos_of
 from akd.export.character import write_motions
+from akd.metrics.action import score_action
 from akd.metrics.judge import demo_conditions
 from akd.metrics.motion import MotionMetrics
 from akd.metrics.recognise.recogniser import shipped_recognisers
 from akd.metrics.recognise.settings import CLASSES
 from akd.motion.motion import Motion
-from akd.physics.ground import ground
 from akd.physics.settings import TrackingSettings
-from akd.pipeline import Request, distil_motion, judged, starting_point
+from akd.pipeline import Request, find_motion, judged, starting_point
 from akd.prior.choose import choose_prior, chosen_device
 from akd.prior.protocol import VideoPrior
 from akd.prior.tiny.load import shipped_weights
 from akd.results import film_motion
 from akd.scene.video import Video
+from akd.steer import judge_of
 from akd.subject import Subject
 from akd.watch import Silent
 
@@ -85,8 +86,9 @@ class Clock(Silent):
         """A stage begins, and the one before it ends."""
         now = time.perf_counter()
         if self._stage:
-            self.seconds[self._stage] = round(now - self._began, 2)
-        self._stage, self._began = stage, now
+            took = self.seconds.get(self._stage, 0.0) + now - self._began
+            self.seconds[self._stage] = round(took, 2)
+        self._stage, self._began = stage.split(maxsplit=1)[0], now  # "distil 2 of 2" is "distil"
 
 
 @cache
@@ -114,7 +116,10 @@ def work(job: Job, device: str, assets: Path | None, out: Path) -> dict[str, Any
 
 def request_of(job: Job, case: Case) -> Request:
     """What `akd animate` would ask for."""
-    return Request(case.prompt, job.settings, seed=job.seed, asked=case.prompt, action=case.action)
+    return Request(
+        case.prompt, job.settings, seed=job.seed, asked=case.prompt, action=case.action,
+        physics=TrackingSettings(iterations=job.physics) if job.physics else None,
+    )  # fmt: skip
 
 
 def search_by_skeleton(
@@ -122,33 +127,28 @@ def search_by_skeleton(
 ) -> dict[str, Any]:
     """Distil as `akd animate` does, and measure what comes of it beside start and true clip."""
     variant, clock = VARIANTS.get(job.variant, Variant()), Clock()
-    judge = judge_of(find_recogniser("a", None), prior, case.action) if variant.judge else None
+    steering, recogniser = find_recogniser("a", None), find_recogniser("b", None)
     with variant.applied():
-        found = distil_motion(
-            subject, request_of(job, case), variant.prior(prior), judge=judge, watch=clock
-        )
-    motions = {"motion": found.motion}
-    row: dict[str, Any] = {"notes": list(found.notes)}
+        found = find_motion(
+            subject, request_of(job, case), variant.prior(prior),
+            steering=steering if variant.judge else None, watch=clock,
+        )  # fmt: skip
+    motions = {"motion": found.distilled.motion}
+    row: dict[str, Any] = {"notes": list(found.distilled.notes), "finalists": list(found.merits)}
     if job.part == "cases":
-        motions["start"] = found.start
+        motions["start"] = found.distilled.start
         if true is not None:
             motions["true"] = true
-    if job.physics:
-        clock.begin("ground")
-        try:
-            made = ground(
-                subject.rig, subject.character.mesh, found.motion,
-                settings=TrackingSettings(iterations=job.physics),
-            )  # fmt: skip
-            motions["grounded"] = replace(made.motion, name="grounded")
-        except (ValueError, ArithmeticError) as error:
-            row["notes"].append(f"not grounded: {error}")  # the motion itself still counts
-    recogniser = find_recogniser("b", None)
+    if found.grounded is not None:
+        motions["grounded"] = replace(found.grounded.motion, name="grounded")
     clock.begin("measure")
     for name, motion in motions.items():
         metrics = judged(subject, motion, recogniser, case.action)
         row[name] = in_words(metrics, alternates=case.alternates)
-    row["motion"] |= skeleton_measures(job, subject, found.motion, prior)
+        if steering is not None:  # what steers the search, beside what only reports
+            steered = score_action(steering, subject.character, motion, case.action)
+            row[name]["steering"] = steered.probability
+    row["motion"] |= skeleton_measures(job, subject, found.distilled.motion, prior)
     clock.begin("film")
     keep(job, subject, {n: m for n, m in motions.items() if n in ("motion", "grounded")}, out)
     clock.begin("end")
@@ -195,9 +195,9 @@ def search_by_field(
         clock.begin("fit")
         search_field(
             scene, field, prior, case.prompt, settings, generator=generator,
-            iterations=steps - settings.iterations, target=videos[best],
+            iterations=steps - distilled_steps(settings), target=videos[best],
         )  # fmt: skip
-        steps = settings.iterations
+        steps = distilled_steps(settings)
     clock.begin("distil")
     search_field(scene, field, prior, case.prompt, settings, generator=generator, iterations=steps)
     clock.begin("measure")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from akd.distill.period import SHORTEST_CYCLE, find_period
 from akd.distill.result import motion_of, smooth_fps
 from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
-from akd.distill.speed import starting_period, starting_speed, starting_turn
+from akd.distill.speed import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.distill.stage import Stage
+from akd.distill.starts import kept_starts, kept_videos
 from akd.distill.unknowns import Unknowns
-from akd.distill.warm_start import Judge, fit_best, sample_videos_of
+from akd.distill.warm_start import Judge, fit_finalists, sample_videos_of
 from akd.metrics.action import score_action
 from akd.metrics.motion import MotionMetrics, measure
 from akd.metrics.recognise.recogniser import Recogniser
@@ -28,6 +30,7 @@ from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior
 from akd.results import write_results
 from akd.scene.video import Video
+from akd.steer import judge_of, merit
 from akd.subject import Subject
 from akd.watch import Silent, Watch
 
@@ -50,6 +53,10 @@ class Request:
     """What the prior is asked with, where that is not the prompt itself."""
     action: str | None = None
     """What recognisers call what is asked for, where they know it."""
+    formats: tuple[str, ...] = ("glb",)
+    """What the clips are written as; GLB is always among them."""
+    in_place: bool = False
+    """Take the travel over the ground out of the clips that are written."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +73,39 @@ class Distilled:
 
 
 @dataclass(frozen=True)
+class Found:
+    """A motion, brought down to the ground where that was asked for."""
+
+    distilled: Distilled
+    grounded: Grounded | None
+    merits: tuple[float, ...]
+    """What each finalist was worth, the kept one's the highest; see `merit`."""
+
+    @property
+    def final(self) -> Motion:
+        """The motion that counts."""
+        return self.distilled.motion if self.grounded is None else self.grounded.motion
+
+
+@dataclass(frozen=True)
 class Animation:
     """What `animate` made."""
 
     subject: Subject
     request: Request
-    distilled: Distilled
-    grounded: Grounded | None
+    found: Found
     metrics: dict[str, MotionMetrics]
     """Of `start`, `motion` and `grounded`, where there is one."""
+
+    @property
+    def distilled(self) -> Distilled:
+        """How it was found."""
+        return self.found.distilled
+
+    @property
+    def grounded(self) -> Grounded | None:
+        """What physics made of it."""
+        return self.found.grounded
 
     def motions(self) -> dict[str, Motion]:
         """Clips by the name of their video."""
@@ -93,35 +124,27 @@ def animate(
     out: Path,
     *,
     folder: RunFolder | None = None,
-    judge: Judge | None = None,
+    steering: Recogniser | None = None,
     recogniser: Recogniser | None = None,
     provenance: dict[str, Any] | None = None,
     watch: Watch | None = None,
 ) -> Animation:
     """Distil the motion of a sentence into a character's joints and write the results to `out`.
 
-    Goes on from `folder` where that holds a state. `judge` chooses among the samples of the warm
-    start, `recogniser` scores the result.
+    Goes on from `folder` where that holds a state. `steering` chooses among samples and finalists,
+    `recogniser` only scores the result.
     """
     watch = watch or Silent()
-    found = distil_motion(subject, request, prior, folder=folder, judge=judge, watch=watch)
-    grounded = None
-    if request.physics is not None:
-        watch.begin("physics")
-        grounded = ground(
-            subject.rig, subject.character.mesh, found.motion,
-            settings=request.physics,
-            progress=lambda i, n, loss: watch.step(i + 1, n, {"loss": loss}),
-        )  # fmt: skip
+    found = find_motion(subject, request, prior, folder=folder, steering=steering, watch=watch)
     watch.begin("measure")
-    motions = {"start": found.start, "motion": found.motion}
-    if grounded is not None:
-        motions["grounded"] = grounded.motion
+    motions = {"start": found.distilled.start, "motion": found.distilled.motion}
+    if found.grounded is not None:
+        motions["grounded"] = found.grounded.motion
     metrics = {
         name: judged(subject, motion, recogniser, request.action)
         for name, motion in motions.items()
     }
-    made = Animation(subject, request, found, grounded, metrics)
+    made = Animation(subject, request, found, metrics)
     watch.begin("film")
     write_results(made, out, provenance=provenance or {})
     if folder is not None:
@@ -129,7 +152,42 @@ def animate(
     return made
 
 
-def distil_motion(
+def find_motion(
+    subject: Subject,
+    request: Request,
+    prior: VideoPrior,
+    *,
+    folder: RunFolder | None = None,
+    steering: Recogniser | None = None,
+    watch: Watch | None = None,
+) -> Found:
+    """Distil every finalist, bring each down to the ground, and keep the one of most merit."""
+    watch = watch or Silent()
+    judge = judge_of(steering, prior, request.action)
+    finalists = distil_motions(subject, request, prior, folder=folder, judge=judge, watch=watch)
+    grounded: list[Grounded | None] = [None] * len(finalists)
+    if request.physics is not None:
+        watch.begin("physics")
+        for k, finalist in enumerate(finalists):
+            grounded[k] = ground(
+                subject.rig, subject.character.mesh, finalist.motion,
+                settings=request.physics,
+                progress=_part_of(k, len(finalists), watch),
+            )  # fmt: skip
+    if len(finalists) == 1:
+        return Found(finalists[0], grounded[0], (1.0,))
+    watch.begin("choose")
+    results = [Found(d, g, ()) for d, g in zip(finalists, grounded, strict=True)]
+    merits = tuple(merit(subject, f.final, steering, request.action) for f in results)
+    return replace(results[merits.index(max(merits))], merits=merits)
+
+
+def _part_of(k: int, count: int, watch: Watch) -> Callable[[int, int, float], None]:
+    """Progress of one of several rounds, shown as that of all of them."""
+    return lambda i, n, loss: watch.step(k * n + i + 1, count * n, {"loss": loss})
+
+
+def distil_motions(
     subject: Subject,
     request: Request,
     prior: VideoPrior,
@@ -137,8 +195,8 @@ def distil_motion(
     folder: RunFolder | None = None,
     judge: Judge | None = None,
     watch: Watch | None = None,
-) -> Distilled:
-    """The motion alone: set the stage, find a start that moves, follow the prior's score.
+) -> list[Distilled]:
+    """The motions alone: set the stage, find starts that move, follow the prior's score from each.
 
     Every random number comes from the seed, stage by stage, so that a run that was stopped goes on
     from `folder` to the same result, bit for bit on the CPU.
@@ -149,36 +207,38 @@ def distil_motion(
     watch.begin("stage")
     stage = Stage.of(subject.character, subject.rig, prior, splats=settings.splats)
     generator = torch.Generator().manual_seed(request.seed)
-    keeper = Keeper()
-    if folder is not None:
-        keeper = Keeper(folder.state, {"run": folder.digest()})
-    videos = None
-    if settings.warm_start.samples:
-        watch.begin("sample")
-        videos = _kept(folder, generator, lambda: sample_videos_of(
-            stage, prior, asked, settings, generator=generator
-        ))  # fmt: skip
 
     def begin(video: Tensor | None) -> Unknowns:
         return starting_point(subject, prior, request, video)
 
     start = motion_of(stage, begin(None), "start", fps=fps)
-    unknowns = begin(None)
-    if videos is not None:
+    finalists = [begin(None)]
+    if settings.warm_start.samples:
+        watch.begin("sample")
+        videos = kept_videos(folder, generator, lambda: sample_videos_of(
+            stage, prior, asked, settings, generator=generator
+        ))  # fmt: skip
         watch.begin("fit")
-        unknowns = _kept_start(folder, unknowns, lambda: fit_best(
+        finalists = kept_starts(folder, begin(None), lambda: fit_finalists(
             stage, videos, begin, settings, judge=judge, report=watch.step
         ))  # fmt: skip
-    preview = Preview(stage, unknowns, prior.fps, folder)
-    watch.begin("distil")
-    with watch.patient():
-        history = distil(
-            stage, prior, asked, unknowns, settings,
-            generator=generator, keeper=keeper, report=preview.during(watch.step),
-        )  # fmt: skip
-    preview.write()
-    motion = motion_of(stage, unknowns, request.prompt, fps=fps)
-    return Distilled(start, motion, history, () if keeper.good is None else keeper.good.notes)
+    found = []
+    for k, unknowns in enumerate(finalists):
+        preview = Preview(stage, unknowns, prior.fps, folder)
+        keeper = Keeper()
+        if folder is not None:
+            keeper = Keeper(folder.state(k), {"run": folder.digest()})
+        watch.begin("distil" if len(finalists) == 1 else f"distil {k + 1} of {len(finalists)}")
+        with watch.patient():
+            history = distil(
+                stage, prior, asked, unknowns, settings,
+                generator=generator, keeper=keeper, report=preview.during(watch.step),
+            )  # fmt: skip
+        preview.write()
+        motion = motion_of(stage, unknowns, request.prompt, fps=fps)
+        notes = () if keeper.good is None else keeper.good.notes
+        found.append(Distilled(start, motion, history, notes))
+    return found
 
 
 def starting_point(
@@ -189,10 +249,10 @@ def starting_point(
     A gait is searched for as a cycle; how long it lasts is seen in the `target` video, if any.
     """
     settings = request.settings.unknowns
-    leg = subject.leg_length
+    leg, legs = subject.leg_length, subject.character.anatomy.legs
     speed = settings.speed
     if speed is None:
-        speed = starting_speed(request.prompt, leg) if subject.character.anatomy.legs else 0.0
+        speed = starting_speed(request.prompt, leg) if legs else 0.0
     period = starting_period(request.prompt, leg) if settings.cycles else None
     if period is not None and period * prior.fps < SHORTEST_CYCLE:
         period = None  # too fast for the prior's frame rate to show
@@ -201,6 +261,7 @@ def starting_point(
     return Unknowns.start(
         subject.rig, settings, frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed,
         period=period, turn=starting_turn(request.prompt) * (prior.frames - 1) / prior.fps,
+        symmetrical=settings.symmetric and is_symmetrical(request.prompt, len(legs)),
     )  # fmt: skip
 
 
@@ -245,39 +306,6 @@ class Preview:
         Video(frames.cpu(), self._fps).write_strip(self._folder.preview, count=8)
 
 
-def _kept(folder: RunFolder | None, generator: torch.Generator, make: Any) -> Tensor:
-    """The videos of the warm start: from the folder where they are there, else made and kept."""
-    from safetensors.torch import load, save
-
-    from akd.distill.disk import write_to_disk
-
-    if folder is None:
-        return make()
-    if folder.videos.exists():
-        kept = load(folder.videos.read_bytes())
-        generator.set_state(kept["generator"])
-        return kept["videos"]
-    videos = make().cpu()
-    write_to_disk(
-        folder.videos, save({"videos": videos.contiguous(), "generator": generator.get_state()})
-    )
-    return videos
-
-
-def _kept_start(folder: RunFolder | None, blank: Unknowns, make: Any) -> Unknowns:
-    """What the warm start comes to: from the folder where it is there, else made and kept."""
-    from safetensors.torch import load, save
-
-    from akd.distill.disk import write_to_disk
-
-    if folder is not None and folder.start.exists():
-        return blank.with_values(load(folder.start.read_bytes()))
-    unknowns = make()
-    if folder is not None:
-        write_to_disk(folder.start, save(unknowns.values()))
-    return unknowns
-
-
 def job_of(
     subject: Subject, request: Request, *, asset_hash: str, prior: dict[str, str]
 ) -> dict[str, Any]:
@@ -289,6 +317,8 @@ def job_of(
         "prior": prior,
         "seed": request.seed,
         "fps": request.fps,
+        "formats": list(request.formats),
+        "in_place": request.in_place,
         "settings": asdict(request.settings),
         "physics": None if request.physics is None else asdict(request.physics),
         "height": subject.character.height,

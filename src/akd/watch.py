@@ -11,7 +11,7 @@ class Watch(Protocol):
     """Told what is being done, and how far it is."""
 
     def begin(self, stage: str) -> None:
-        """A stage begins: stage, sample, fit, distil, physics, measure or film."""
+        """A stage begins: stage, sample, fit, distil, physics, choose, measure or film."""
         ...
 
     def step(self, iteration: int, iterations: int, parts: dict[str, float]) -> None:

@@ -37,9 +37,16 @@ def fox_stage(fox: Subject, *, splats: int = 600) -> Stage:
     return Stage.of(fox.character, fox.rig, Screen(), splats=splats)
 
 
-def standing(fox: Subject, *, period: float | None = None, speed: float = 0.0, **more) -> Unknowns:
+def standing(
+    fox: Subject,
+    *,
+    period: float | None = None,
+    speed: float = 0.0,
+    symmetrical: bool = False,
+    **more,
+) -> Unknowns:
     """The fox in its neutral pose, over the screen's frames."""
     return Unknowns.start(
         fox.rig, UnknownSettings(**more), frames=Screen.frames, fps=Screen.fps,
-        leg_length=fox.leg_length, speed=speed, period=period,
+        leg_length=fox.leg_length, speed=speed, period=period, symmetrical=symmetrical,
     )  # fmt: skip

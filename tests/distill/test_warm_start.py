@@ -9,7 +9,7 @@ from fox import fox_stage, load_fox, standing
 from akd.distill import warm_start
 from akd.distill.settings import DistillSettings, WarmStartSettings
 from akd.distill.swing import find_swings
-from akd.distill.warm_start import fit_best, fit_to_video
+from akd.distill.warm_start import fit_finalists, fit_to_video
 from akd.rig.roles import Part
 
 PERIOD = 0.6
@@ -81,8 +81,10 @@ def blind(monkeypatch):
     monkeypatch.setattr(warm_start, "find_swings", lambda *given: None)
 
 
-def settings(trial: int = 2, iterations: int = 2) -> DistillSettings:
-    return DistillSettings(warm_start=WarmStartSettings(trial=trial, iterations=iterations))
+def settings(trial: int = 2, iterations: int = 2, finalists: int = 1) -> DistillSettings:
+    return DistillSettings(
+        warm_start=WarmStartSettings(trial=trial, iterations=iterations, finalists=finalists)
+    )
 
 
 class Begin:
@@ -100,7 +102,7 @@ class Begin:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_video_that_can_be_danced_is_chosen(fox, stage, videos, blind, order):
     begin, reports = Begin(fox), []
-    found = fit_best(
+    (found,) = fit_finalists(
         stage, videos[list(order)], begin, settings(),
         report=lambda i, n, parts: reports.append((i, n, parts["difference"])),
     )  # fmt: skip
@@ -120,13 +122,43 @@ def test_a_judge_may_prefer_the_other_one(fox, stage, videos, blind):
         seen.append(shown.shape)
         return torch.tensor([1000.0 * len(seen)])
 
-    assert fit_best(stage, videos, begin, settings(), judge=judge) is begin.made[1][1]
+    (found,) = fit_finalists(stage, videos, begin, settings(), judge=judge)
+    assert found is begin.made[1][1]
     assert seen == [(1, *videos.shape[1:])] * 2
+
+
+@pytest.mark.parametrize("finalists", [2, 5])
+def test_finalists_come_best_first_and_are_all_fitted_on(fox, stage, videos, blind, finalists):
+    begin, reports = Begin(fox), []
+    found = fit_finalists(
+        stage, videos.flip(0), begin, settings(finalists=finalists),
+        report=lambda i, n, parts: reports.append((i, n)),
+    )  # fmt: skip
+    assert [f is u for f, (_, u) in zip(found, reversed(begin.made), strict=True)] == [True, True]
+    assert reports == [(i + 1, 8) for i in range(8)]  # two trials and two fits of two iterations
+
+
+def test_the_sides_of_a_symmetrical_gait_are_found_together(fox, stage):
+    true = swinging(fox, [0.3, 0.3 + math.pi, 1.9, 1.9 + math.pi])
+    target = shown(stage, true)
+    found = standing(fox, period=PERIOD, symmetrical=True)
+    find_swings(stage, found, target)
+    waves = found.angles.detach()[1:3, uppers(fox), 0]
+    mirror = found.mirror
+    assert mirror is not None
+    for control in uppers(fox):
+        other = int(mirror.partners[control])
+        torch.testing.assert_close(
+            found.angles.detach()[1:3, control, 0], -found.angles.detach()[1:3, other, 0]
+        )
+    for wave, phase in zip(waves.T, [0.3, 0.3 + math.pi, 1.9, 1.9 + math.pi], strict=True):
+        off = (math.atan2(-float(wave[1]), float(wave[0])) - phase + math.pi) % (2.0 * math.pi)
+        assert abs(off - math.pi) < STEP
 
 
 def test_without_trials_the_judge_chooses_before(fox, stage, videos, blind):
     begin = Begin(fox)
-    found = fit_best(
+    (found,) = fit_finalists(
         stage, videos, begin, settings(trial=0), judge=lambda shown: torch.tensor([0.2, 0.7])
     )
     ((video, unknowns),) = begin.made

@@ -47,6 +47,11 @@ class Animate:
     seed: int = 0
     fps: float | None = None
     """Frames a second of the clip; by default a multiple of the prior's own, at least 24."""
+    formats: str = "glb"
+    """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
+    Blender). motion.glb is always written."""
+    in_place: bool = False
+    """Take the travel over the ground out of the clips; videos and metrics still show it."""
     grounded: bool = True
     """Bring the motion down to the ground by physics as well."""
     physics_iterations: int = 200
@@ -61,6 +66,8 @@ class Animate:
     """The file's axis that points up: x, y or z."""
     template: str = "auto"
     """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
+    roles: Path | None = None
+    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
     overwrite: bool = False
     """Begin anew, and write over what the folder holds."""
 
@@ -82,7 +89,10 @@ class Animate:
             subject, request, plan, folder, job = self._prepare(rigged)
             try:
                 goes_on = folder.begin(
-                    job, results=_results(), options=self.options(), overwrite=self.overwrite
+                    job,
+                    results=[*_results(request), *(_left_by(folder) if self.overwrite else ())],
+                    options=self.options(),
+                    overwrite=self.overwrite,
                 )
                 if goes_on and _is_done(folder, request):
                     return None
@@ -99,14 +109,16 @@ class Animate:
                 ) from None
             except OSError as error:
                 where = f"{error.filename}: " if error.filename else f"{self.out}: "
-                kept = "; what was done so far is kept" if folder.state.exists() else ""
+                kept = "; what was done so far is kept" if folder.state(0).exists() else ""
                 raise UsageError(f"{where}{error.strerror or error}{kept}") from None
 
     def options(self) -> dict[str, Any]:
         """The options as JSON values, for `akd resume`."""
         values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite")}
         values["file"] = str(self.file.resolve())
-        values["weights"] = None if self.weights is None else str(self.weights.resolve())
+        for name in ("weights", "roles"):
+            path = getattr(self, name)
+            values[name] = None if path is None else str(path.resolve())
         values["set"] = list(self.set)
         return values
 
@@ -139,22 +151,27 @@ class Animate:
         self, rigged: Path
     ) -> tuple[Subject, Request, Plan | Path, RunFolder, dict[str, Any]]:
         """Everything but the work: what is wrong with file, prompt or prior is said here."""
+        from akd.commands.recognisers import recogniser_hash
         from akd.distill.run_folder import RunFolder, file_hash, weights_hash
+        from akd.export.formats import read_formats
         from akd.physics.settings import TrackingSettings
         from akd.pipeline import Request, job_of
         from akd.presets import find_preset, with_values
         from akd.prior.choose import chosen_device, is_tiny, plan_large, prompt_for, tiny_folder
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.vocabulary import NONE, read_prompt
+        from akd.rig.role_file import read_role_file
         from akd.subject import load_subject
 
         path = input_file(self.file)
+        roles = None if self.roles is None else read_role_file(input_file(self.roles))
         tiny = is_tiny(self.prior)
         try:
             preset = self.preset or ("tiny" if tiny else "fast")
             settings = with_values(find_preset(preset), self.set)
             if self.iterations is not None:
                 settings = replace(settings, iterations=self.iterations)
+            formats = read_formats(self.formats, option="--formats")
             asked = prompt_for(self.prior, self.prompt)
             size = (None, None, None, None)
             if tiny:
@@ -168,8 +185,9 @@ class Animate:
         except ValueError as error:
             raise UsageError(str(error)) from None
         subject = load_subject(
-            path, rigged=rigged, height=self.height, up=self.up, template=self.template
-        )
+            path, rigged=rigged, height=self.height, up=self.up, template=self.template,
+            roles=roles,
+        )  # fmt: skip
         notes = list(subject.notes)
         try:
             if tiny and (warning := check_body(subject.character.anatomy)):
@@ -189,10 +207,17 @@ class Animate:
             physics=physics,
             asked=asked,
             action=None if action == NONE else action,
+            formats=formats,
+            in_place=self.in_place,
         )
         where = plan if isinstance(plan, Path) else plan.folder.path
         prior = {"name": self.prior if not tiny else "tiny", "hash": weights_hash(where)}
         job = job_of(subject, request, asset_hash=file_hash(path), prior=prior)
+        # A chooses what is kept, B stands in metrics.json: other weights are another run.
+        job["judge"] = {"hash": recogniser_hash("a", self.weights)}
+        job["scorer"] = {"hash": recogniser_hash("b", self.weights)}
+        if self.roles is not None:
+            job["roles"] = {"hash": file_hash(self.roles)}
         return replace(subject, notes=tuple(notes)), request, plan, RunFolder(self.out), job
 
     def _animate(
@@ -207,7 +232,7 @@ class Animate:
         import torch
 
         from akd.cache import cache_folder
-        from akd.commands.recognisers import find_recogniser, judge_of
+        from akd.commands.recognisers import find_recogniser
         from akd.commands.watching import Terminal
         from akd.pipeline import animate
         from akd.prior.choose import chosen_device
@@ -229,7 +254,7 @@ class Animate:
                 prior,
                 self.out,
                 folder=folder,
-                judge=judge_of(find_recogniser("a", self.weights), prior, request.action),
+                steering=find_recogniser("a", self.weights),
                 recogniser=find_recogniser("b", self.weights),
                 provenance={"prior": prior.name, "seed": self.seed, "run": folder.digest()[:16]},
                 watch=watch,
@@ -241,14 +266,21 @@ class Animate:
         return made
 
 
-def _results() -> tuple[str, ...]:
-    from akd.results import RESULTS
+def _results(request: Request) -> list[str]:
+    from akd.results import result_names
 
-    return RESULTS
+    return result_names(request.formats, grounded=request.physics is not None)
+
+
+def _left_by(folder: RunFolder) -> list[str]:
+    """Names of the results of the run that the folder holds, which may be in other formats."""
+    from akd.results import result_names
+
+    job = (folder.read() or {}).get("job", {})
+    return result_names(job.get("formats", ())) if job else []
 
 
 def _is_done(folder: RunFolder, request: Request) -> bool:
     """Whether every result is there."""
-    wanted = [n for n in _results() if n != "grounded.mp4" or request.physics is not None]
     finished = bool((folder.read() or {}).get("done"))
-    return finished and all((folder.out / name).exists() for name in wanted)
+    return finished and all((folder.out / name).exists() for name in _results(request))

@@ -18,9 +18,10 @@ from rich.progress import Progress as RichProgress
 STAGES = {
     "stage": "set the stage",
     "sample": "sample videos",
-    "fit": "fit to the best",
+    "fit": "fit to videos",
     "distil": "distil",
     "physics": "physics",
+    "choose": "choose the best",
     "measure": "measure",
     "film": "film",
 }

@@ -17,7 +17,7 @@ _LEG: dict[Part, tuple[float, float, float]] = {
     Part.LOWER: (75.0, 4.0, 4.0),
     Part.CANNON: (60.0, 4.0, 4.0),
     Part.FOOT: (50.0, 6.0, 6.0),
-    Part.TOES: (40.0, 4.0, 4.0),
+    Part.TOES: (10.0, 2.0, 2.0),
 }
 _ARM: dict[Part, tuple[float, float, float]] = {
     Part.GIRDLE: (15.0, 15.0, 5.0),

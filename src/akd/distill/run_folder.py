@@ -1,9 +1,8 @@
 """`RunFolder`: the `run/` of an output folder, from which an interrupted job goes on.
 
-`run.json` says what the job is, `log.jsonl` what happened, `state.safetensors` holds the state of
-the distillation, `videos.safetensors` what the warm start has sampled and
-`start.safetensors` what it has come to, `preview.png` is
-what the motion looks like so far.
+`run.json` says what the job is, `log.jsonl` what happened, `state-1.safetensors` holds the state of
+the distillation, one file a finalist, `videos.safetensors` what the warm start has sampled and
+`starts.safetensors` what it has come to, `preview.png` is what the motion looks like so far.
 """
 
 from __future__ import annotations
@@ -54,10 +53,9 @@ class RunFolder:
         self.out = out
         self.path = out / "run"
 
-    @property
-    def state(self) -> Path:
-        """The distillation's checkpoint."""
-        return self.path / "state.safetensors"
+    def state(self, finalist: int) -> Path:
+        """The checkpoint of a finalist's distillation; the first has number 0."""
+        return self.path / f"state-{finalist + 1}.safetensors"
 
     @property
     def videos(self) -> Path:
@@ -65,9 +63,9 @@ class RunFolder:
         return self.path / "videos.safetensors"
 
     @property
-    def start(self) -> Path:
-        """What the warm start has come to."""
-        return self.path / "start.safetensors"
+    def starts(self) -> Path:
+        """What the warm start has come to: where each finalist begins."""
+        return self.path / "starts.safetensors"
 
     @property
     def preview(self) -> Path:

@@ -13,6 +13,8 @@ class UnknownSettings:
     """Coefficients of each curve over the clip. As many as frames, or 0, means one a frame."""
     cycles: bool = True
     """A gait is one cycle that comes again and again, of a length that is searched for too."""
+    symmetric: bool = True
+    """In a gait that is symmetrical, left does what right did half a cycle before."""
     harmonics: int = 3
     """Waves that a cycle is made of, at most: those that the prior's frame rate can show."""
     periodic: bool = False
@@ -69,9 +71,11 @@ class WarmStartSettings:
     """Steps of a sample."""
     guidance: float = 3.0
     trial: int = 50
-    """Iterations of the fit to every sample, after which the best is chosen; 0: chosen before."""
+    """Iterations of the fit to every sample, after which the best are chosen; 0: chosen before."""
+    finalists: int = 2
+    """Fits that are distilled to the end, each; the best of what comes of them is kept."""
     iterations: int = 50
-    """Of the fit to the best one, slower."""
+    """Of the fit to each finalist's sample, slower."""
     learning_rate: float = 0.04
     weight: float = 200.0
     """On the difference of the pictures."""

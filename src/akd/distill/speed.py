@@ -19,6 +19,9 @@ _FROUDE = {
 }  # fmt: skip
 _ONCE = ("stand", "idle", "wait", "still", "jump", "leap", "hop")
 """What is no gait: there is no cycle of strides."""
+_SYMMETRICAL = ("walk", "stroll", "amble", "sneak", "trot", "jog")
+_SYMMETRICAL_ON_TWO_LEGS = ("run", "sprint")
+"""Gaits in which left does what right did half a cycle before: what runs on four legs gallops."""
 _PACE = {"slowly": 0.6, "slow": 0.6, "quickly": 1.4, "fast": 1.4, "briskly": 1.3}
 _UNKNOWN = 0.12
 _TURN_RATE = 0.8
@@ -39,6 +42,14 @@ def starting_period(prompt: str, leg_length: float) -> float | None:
     froude *= pace**2
     stride = 2.3 * froude**0.3 * leg_length
     return stride / math.sqrt(froude * GRAVITY * leg_length)
+
+
+def is_symmetrical(prompt: str, legs: int) -> bool:
+    """Whether the words name a gait in which both sides do the same, half a cycle apart."""
+    stem, _, _ = _gait(prompt)
+    if starting_turn(prompt) != 0.0:
+        return False
+    return stem in _SYMMETRICAL or (legs == 2 and stem in _SYMMETRICAL_ON_TWO_LEGS)
 
 
 def _gait(prompt: str) -> tuple[str | None, float, float]:

@@ -8,7 +8,7 @@ that a few dozen pictures show all that a limb can do, and all limbs are compare
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.distill.stage import Stage
+from akd.distill.symmetry import Mirror
 from akd.distill.unknowns import Unknowns
 from akd.fit.hues import hue_maps
 from akd.rig.control import ControlRig
@@ -87,25 +88,37 @@ def _choose(
     """Give each limb's control the constant, amplitude and phase that look best, all at once."""
     turning = [i for i in controls if i is not None]
     unit = math.sqrt(2.0 / len(unknowns.angles))
-    before = unknowns.angles[:3, :, 0].clone()
+    before = unknowns.angles.clone()
+    mirror = unknowns.mirror
+    # Of a symmetrical gait one side is put, and the other one follows half a cycle later.
+    follows = {} if mirror is None else _followers(turning, mirror)
 
-    def put(control: int, choice: tuple[float, float, float]) -> None:
-        constant, amplitude, phase = choice
-        wave = (
-            constant / math.sqrt(0.5),
-            amplitude * math.cos(phase),
-            -amplitude * math.sin(phase),
-        )
-        unknowns.angles[:3, control, 0] = before[:, control] + before.new_tensor(wave) / unit
+    def put(chosen: Mapping[int, tuple[float, float, float]]) -> None:
+        unknowns.angles.copy_(before)
+        for control, (constant, amplitude, phase) in chosen.items():
+            wave = (
+                constant / math.sqrt(0.5),
+                amplitude * math.cos(phase),
+                -amplitude * math.sin(phase),
+            )
+            unknowns.angles[:3, control, 0] += before.new_tensor(wave) / unit
+        if mirror is not None and follows:
+            later, _ = mirror.half_a_cycle_later(unknowns.angles, unknowns.root)
+            unknowns.angles[:, list(follows)] = later[:, list(follows)]
 
     errors = []
     for choice in choices:
-        for control in turning:
-            put(control, choice)
+        put({control: choice for control in turning if control not in follows})
         pose = unknowns.controls()
         video, _ = stage.show(stage.bones(pose), pose.translation)
         errors.append((hue_maps(video, colours) - wanted).square().mean((0, 2, 3)).cpu())
-    best = torch.stack(errors).argmin(0).tolist()
-    for control, choice in zip(controls, best, strict=True):
-        if control is not None:
-            put(control, choices[choice])
+    by_limb = dict(zip(controls, torch.stack(errors).unbind(1), strict=True))
+    for follower, leader in follows.items():
+        by_limb[leader] = by_limb[leader] + by_limb[follower]
+    put({c: choices[int(by_limb[c].argmin())] for c in turning if c not in follows})
+
+
+def _followers(controls: Sequence[int], mirror: Mirror) -> dict[int, int]:
+    """For the second of each pair among the controls, the first."""
+    pairs = ((i, int(mirror.partners[i])) for i in controls if bool(mirror.known[i]))
+    return {other: i for i, other in pairs if i < other and other in controls}

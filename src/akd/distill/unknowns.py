@@ -13,6 +13,7 @@ from torch import Tensor
 from akd.distill.curves import bumps, harmonics_within, waves
 from akd.distill.limits import angle_limits
 from akd.distill.settings import UnknownSettings
+from akd.distill.symmetry import Mirror
 from akd.rig.control import ControlPose, ControlRig
 
 _SPEED_RANGE = 0.6
@@ -51,6 +52,8 @@ class Unknowns:
     """How far the way turns left over the clip, before it is bounded."""
     tempo: Float[Tensor, "1"]
     """Change of the cycle's length, before it is bounded."""
+    mirror: Mirror | None = None
+    """With it left does what right did, half a cycle later; None: each side is free."""
 
     @classmethod
     def start(
@@ -64,10 +67,12 @@ class Unknowns:
         speed: float,
         period: float | None = None,
         turn: float = 0.0,
+        symmetrical: bool = False,
     ) -> Unknowns:
         """The neutral pose, travelling, its way turning left by `turn` radians over the clip.
 
-        With a `period` in seconds, what is found is a cycle.
+        With a `period` in seconds, what is found is a cycle; of a `symmetrical` one the second half
+        is the first one in the mirror.
         """
         if period is not None and not period * fps > 2.2:
             raise ValueError(f"a cycle of {period:g} s is too short for {fps:g} frames a second")
@@ -78,7 +83,8 @@ class Unknowns:
         leaves = [new(count, len(rig), 3), new(count, 6), new(1), new(1) + turn, new(1)]
         for leaf in leaves:
             leaf.requires_grad_()
-        return cls(rig, settings, frames, fps, leg_length, speed, period, *leaves)
+        mirror = Mirror.of(rig) if symmetrical and period is not None else None
+        return cls(rig, settings, frames, fps, leg_length, speed, period, *leaves, mirror)
 
     def values(self) -> dict[str, Tensor]:
         """All that was found so far, by name, copied."""
@@ -133,8 +139,11 @@ class Unknowns:
         if seconds is None:
             seconds = torch.arange(self.frames) / self.fps
         basis = self.curves(seconds)
-        angles = torch.einsum("tk,kdc->tdc", basis, self.angles)
-        root = basis @ self.root
+        angles, root = self.angles, self.root
+        if self.mirror is not None:
+            angles, root = self.mirror.balanced(angles, root)
+        angles = torch.einsum("tk,kdc->tdc", basis, angles)
+        root = basis @ root
         pace, turn = self.pace, self.turn
         if self.settings.bounded:
             angles = _bounded(angles, angle_limits(self.rig).to(angles))

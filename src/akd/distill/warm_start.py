@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -51,7 +50,7 @@ def sample_videos_of(
         return prior.decode(latents).clamp(0.0, 1.0)
 
 
-def fit_best(
+def fit_finalists(
     stage: Stage,
     videos: Float[Tensor, "K T H W 3"],
     begin: Callable[[Float[Tensor, "T H W 3"]], Unknowns],
@@ -59,15 +58,17 @@ def fit_best(
     *,
     judge: Judge | None = None,
     report: Report | None = None,
-) -> Unknowns:
-    """Unknowns that look like one of the videos: the one whose likeness is best.
+) -> list[Unknowns]:
+    """Unknowns that look like one of the videos each: those whose likeness is best, best first.
 
     `begin` makes the unknowns to start with for a video. All of them are fitted for a while; what
-    has come of each is judged by how well it shows what was asked for and how near it came. The
-    best is fitted on.
+    has come of each is judged by how well it shows what was asked for and how near it came. As
+    many of the best as there are to be finalists are fitted on.
     """
     warm = settings.warm_start
-    total = warm.trial * len(videos) * (len(videos) > 1) + warm.iterations
+    trials = warm.trial if len(videos) > 1 else 0
+    count = min(warm.finalists, len(videos))
+    total = trials * len(videos) + warm.iterations * count
     done = 0
 
     def step(parts: dict[str, float]) -> None:
@@ -76,29 +77,36 @@ def fit_best(
         if report is not None:
             report(done, total, parts)
 
-    best, unknowns, highest = 0, None, -math.inf
-    for k, video in enumerate(videos if len(videos) > 1 else ()):
-        if warm.trial == 0:
-            break
-        trial = begin(video)
-        away = fit_to_video(stage, trial, video, settings, iterations=warm.trial, report=step)
-        value = -_NEARNESS * away
-        if judge is not None:
-            with torch.no_grad():
-                controls = trial.controls()
-                seen, _ = stage.show(stage.bones(controls), controls.translation)
-                value += float(judge(seen[None])[0])
-        if value > highest:
-            best, unknowns, highest = k, trial, value
-    tried = unknowns is not None
-    if unknowns is None:
-        best = 0 if judge is None else int(judge(videos).argmax())
-        unknowns = begin(videos[best])
-    fit_to_video(
-        stage, unknowns, videos[best], settings, iterations=warm.iterations, report=step,
-        guess=not tried, slowly=tried,
-    )  # fmt: skip
-    return unknowns
+    if trials:
+        tried = [begin(video) for video in videos]
+        values = []
+        for trial, video in zip(tried, videos, strict=True):
+            away = fit_to_video(stage, trial, video, settings, iterations=trials, report=step)
+            likeness = 0.0 if judge is None else float(judge(_seen(stage, trial)[None])[0])
+            values.append(likeness - _NEARNESS * away)
+        best = _best(torch.tensor(values), count)
+        found = [tried[k] for k in best]
+    else:
+        best = _best(torch.zeros(len(videos)) if judge is None else judge(videos), count)
+        found = [begin(videos[k]) for k in best]
+    for k, unknowns in zip(best, found, strict=True):
+        fit_to_video(
+            stage, unknowns, videos[k], settings, iterations=warm.iterations, report=step,
+            guess=not trials, slowly=bool(trials),
+        )  # fmt: skip
+    return found
+
+
+def _best(values: Float[Tensor, "K"], count: int) -> list[int]:
+    """Places of the highest values, the highest first; of equal ones the first."""
+    return values.argsort(descending=True, stable=True)[:count].tolist()
+
+
+@torch.no_grad()
+def _seen(stage: Stage, unknowns: Unknowns) -> Float[Tensor, "T H W 3"]:
+    """What the stage's camera sees."""
+    controls = unknowns.controls()
+    return stage.show(stage.bones(controls), controls.translation)[0]
 
 
 def fit_to_video(

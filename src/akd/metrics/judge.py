@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
 TRAVEL, FOOT_TRAVEL = 1.0, 0.25
-"""Of a walk that may be shown. `demo_conditions` says what each of them bounds."""
+TOGETHER = ("gallop", "jump")
+"""Of a walk that may be shown. `demo_conditions` says what each of them bounds; actions in which
+left and right legs go `TOGETHER` need not alternate."""
 _STILL_FEET = 0.12
 """Feet that swing less than this, in leg lengths, do not step."""
 _STILL_BODY = 0.25

@@ -1,0 +1,74 @@
+"""Symmetrical gaits: half a cycle later, left does what right did.
+
+So it is in every walk, trot and run of two legs that goes straight (Hildebrand 1965). What is found
+for one side then holds for the other: there are half as many unknowns, and a leg that the body
+hides from the camera is seen half a cycle later on the other side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from akd.rig.control import ControlRig
+from akd.rig.roles import Role, Side
+
+_ROOT_SIGNS = (-1.0, 1.0, 1.0, -1.0, 1.0, -1.0)
+"""Of sway left, up and forward, yaw, pitch and roll in a mirror."""
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """What a mirror between left and right makes of a control rig's coordinates."""
+
+    partners: Int[Tensor, "D"]
+    """The control on the other side; a control of the middle is its own."""
+    signs: Float[Tensor, "D 3"]
+    """Of flexion, abduction and twist."""
+    known: Bool[Tensor, "D"]
+    """False for a control of one side that has no partner: it is left alone."""
+
+    @classmethod
+    def of(cls, rig: ControlRig) -> Mirror:
+        """The mirror of a rig, by the roles of its controls and the directions of their axes."""
+        places = {role: i for i, role in enumerate(rig.roles)}
+        partners = [places.get(_across(role), -1) for role in rig.roles]
+        known = torch.tensor([p >= 0 for p in partners], dtype=torch.bool)
+        found = torch.tensor([p if p >= 0 else i for i, p in enumerate(partners)]).long()
+        left = rig.root_axes[1]
+        seen = rig.axes - 2.0 * (rig.axes @ left)[..., None] * left
+        # A mirror turns a rotation about an axis into the opposite one about the axis it shows.
+        signs = -torch.sign((seen * rig.axes[found]).sum(-1))
+        return cls(found, signs, known)
+
+    def half_a_cycle_later(
+        self, angles: Float[Tensor, "K D 3"], root: Float[Tensor, "K 6"]
+    ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
+        """Coefficients of a constant and harmonics, mirrored and moved by half a cycle."""
+        parity = _parity(len(angles)).to(angles)
+        moved = parity[:, None, None] * self.signs.to(angles) * angles[:, self.partners]
+        known = self.known.to(angles.device)[:, None]
+        signs = root.new_tensor(_ROOT_SIGNS)
+        return torch.where(known, moved, angles), parity[:, None] * signs * root
+
+    def balanced(
+        self, angles: Float[Tensor, "K D 3"], root: Float[Tensor, "K 6"]
+    ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
+        """The nearest coefficients that are the same half a cycle later, in the mirror."""
+        other_angles, other_root = self.half_a_cycle_later(angles, root)
+        return 0.5 * (angles + other_angles), 0.5 * (root + other_root)
+
+
+def _across(role: Role) -> Role:
+    """The same on the other side."""
+    other = {Side.LEFT: Side.RIGHT, Side.RIGHT: Side.LEFT}
+    return replace(role, side=other.get(role.side, role.side))
+
+
+def _parity(count: int) -> Float[Tensor, "K"]:
+    """What half a cycle does to a constant, and to cosine and sine of each harmonic in turn."""
+    harmonic = (torch.arange(count) + 1) // 2
+    return 1.0 - 2.0 * (harmonic % 2)

@@ -1,0 +1,93 @@
+"""Symmetrical gaits: half a cycle later, left does what right did."""
+
+import pytest
+import torch
+from fox import load_fox, standing
+
+from akd.distill.speed import is_symmetrical
+from akd.distill.symmetry import Mirror
+from akd.rig.roles import Side
+
+PERIOD = 0.6
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory):
+    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
+
+
+def shaken(fox, **more):
+    unknowns = standing(fox, period=PERIOD, speed=1.0, **more)
+    g = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for leaf in (unknowns.angles, unknowns.root):
+            leaf.copy_(0.4 * torch.randn(leaf.shape, generator=g))
+    return unknowns
+
+
+def places(fox, unknowns, seconds):
+    """Of the driven joints in the world, as left and right of the way, up and ahead of the root."""
+    with torch.no_grad():
+        world = fox.rig.skeleton.forward(fox.rig.to_pose(unknowns.controls(seconds)))
+    points = world[:, list(fox.rig.joints), :3, 3]
+    up, left, forward = fox.rig.root_axes
+    ahead = unknowns.speed * seconds[:, None]
+    return torch.stack((points @ left, points @ up, points @ forward - ahead), dim=-1)
+
+
+@pytest.mark.parametrize("symmetrical", [True, False])
+def test_half_a_cycle_later_the_fox_is_its_own_mirror_image(fox, symmetrical):
+    unknowns = shaken(fox, symmetrical=symmetrical)
+    with torch.no_grad():
+        unknowns.pace.zero_()
+    seconds = torch.arange(7) * 0.05
+    now, later = (places(fox, unknowns, s) for s in (seconds, seconds + 0.5 * PERIOD))
+    partners = Mirror.of(fox.rig).partners
+    seen = later[:, partners] * torch.tensor((-1.0, 1.0, 1.0))
+    # What goes to either side by yaw adds up along the way: only the first frame starts at zero.
+    drift = (seen - now).mean(1, keepdim=True)
+    apart = float((seen - now - drift).norm(dim=-1).max()) / fox.character.height
+    if symmetrical:
+        assert apart < 0.01
+    else:
+        assert apart > 0.1
+
+
+def test_every_control_of_a_side_has_its_partner(fox):
+    mirror = Mirror.of(fox.rig)
+    assert bool(mirror.known.all())
+    for i, role in enumerate(fox.rig.roles):
+        other = fox.rig.roles[int(mirror.partners[i])]
+        assert (other.part, other.limb, other.number) == (role.part, role.limb, role.number)
+        assert (other.side is role.side) == (role.side is Side.CENTRE)
+    assert bool((mirror.partners[mirror.partners] == torch.arange(len(fox.rig))).all())
+
+
+def test_balance_is_kept_once_it_is_there(fox):
+    unknowns, mirror = shaken(fox), Mirror.of(fox.rig)
+    once = mirror.balanced(unknowns.angles, unknowns.root)
+    for a, b in zip(once, mirror.balanced(*once), strict=True):
+        torch.testing.assert_close(a, b)
+    for a, b in zip(once, mirror.half_a_cycle_later(*once), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_without_a_cycle_there_is_no_half_of_it(fox):
+    assert standing(fox, symmetrical=True).mirror is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "legs", "is_so"),
+    [
+        ("a fox walking", 4, True),
+        ("a horse trots quickly", 4, True),
+        ("a man running", 2, True),
+        ("a dog running", 4, False),  # it gallops
+        ("a horse galloping", 4, False),
+        ("a fox walking and turning left", 4, False),
+        ("a man jumping", 2, False),
+        ("a man dancing", 2, False),
+    ],
+)
+def test_which_gaits_are_symmetrical(prompt, legs, is_so):
+    assert is_symmetrical(prompt, legs) is is_so
