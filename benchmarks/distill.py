@@ -8,8 +8,8 @@ Every row is printed and appended to OUT/rows.jsonl as it ends; a run that was s
 it was, and rows of other settings, seeds or weights are made anew (of other code they are not: take
 another folder). Clips go to OUT/clips, strips of frames to OUT/strips.
 
-cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part,
-not grounded. field: no skeleton, as many steps. full: the first case with 10,000 iterations.
+cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part.
+field: no skeleton, as many steps. full: the first case with 10,000 iterations.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
     if "cases" in options.parts:
         plan += [("cases", c.name, ALL, Variant().change, options.physics) for c in CASES]
     if "ablation" in options.parts:
-        plan += [("ablation", c, n, v.change, 0) for c in ABLATED for n, v in VARIANTS.items()]
+        for name, variant in VARIANTS.items():
+            plan += [("ablation", c, name, variant.change, options.physics) for c in ABLATED]
     if "field" in options.parts:
         plan += [("field", c.name, n, Variant().change, 0) for c in CASES for n in FIELDS]
     if "full" in options.parts:

@@ -111,6 +111,7 @@ VARIANTS: dict[str, Variant] = {
     "speed not from feet": Variant(_warm(speed_from_feet=False)),
     "no cycles (12 knots)": Variant(_unknowns(cycles=False)),
     "one unknown a frame": Variant(_unknowns(cycles=False, knots=0)),
+    "sides free": Variant(_unknowns(symmetric=False)),
     "no bounds": Variant(_unknowns(bounded=False)),
     "no ground rendered": Variant(ground=False),
     "no L_ground": Variant(_losses(ground=0.0)),

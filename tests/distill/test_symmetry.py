@@ -6,7 +6,7 @@ from fox import load_fox, standing
 
 from akd.distill.speed import is_symmetrical
 from akd.distill.symmetry import Mirror
-from akd.rig.roles import Side
+from akd.rig.roles import Part, Side
 
 PERIOD = 0.6
 
@@ -70,6 +70,16 @@ def test_balance_is_kept_once_it_is_there(fox):
         torch.testing.assert_close(a, b)
     for a, b in zip(once, mirror.half_a_cycle_later(*once), strict=True):
         torch.testing.assert_close(a, b)
+
+
+def test_limbs_swing_once_a_cycle_where_they_hang_on_the_body(fox):
+    unknowns = shaken(fox, symmetrical=True)
+    assert unknowns.mirror is not None
+    angles, _ = unknowns.mirror.balanced(unknowns.angles.detach(), unknowns.root.detach())
+    for i, role in enumerate(fox.rig.roles):
+        hangs = role.limb is not None and role.part in (Part.GIRDLE, Part.UPPER)
+        assert bool((angles[3:5, i] == 0.0).all()) == hangs, role
+        assert float(angles[1:3, i].abs().max()) > 0.0
 
 
 def test_without_a_cycle_there_is_no_half_of_it(fox):

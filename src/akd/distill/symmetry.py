@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.rig.control import ControlRig
-from akd.rig.roles import Role, Side
+from akd.rig.roles import Part, Role, Side
 
 _ROOT_SIGNS = (-1.0, 1.0, 1.0, -1.0, 1.0, -1.0)
 """Of sway left, up and forward, yaw, pitch and roll in a mirror."""
@@ -30,6 +30,11 @@ class Mirror:
     """Of flexion, abduction and twist."""
     known: Bool[Tensor, "D"]
     """False for a control of one side that has no partner: it is left alone."""
+    swings: Bool[Tensor, "D"]
+    """Where a limb hangs on the body: it swings to and fro once a cycle, and has no even harmonic.
+
+    Two swings a cycle would be both legs going together.
+    """
 
     @classmethod
     def of(cls, rig: ControlRig) -> Mirror:
@@ -42,7 +47,8 @@ class Mirror:
         seen = rig.axes - 2.0 * (rig.axes @ left)[..., None] * left
         # A mirror turns a rotation about an axis into the opposite one about the axis it shows.
         signs = -torch.sign((seen * rig.axes[found]).sum(-1))
-        return cls(found, signs, known)
+        hangs = [r.limb is not None and r.part in (Part.GIRDLE, Part.UPPER) for r in rig.roles]
+        return cls(found, signs, known, known & torch.tensor(hangs, dtype=torch.bool))
 
     def half_a_cycle_later(
         self, angles: Float[Tensor, "K D 3"], root: Float[Tensor, "K 6"]
@@ -59,7 +65,10 @@ class Mirror:
     ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
         """The nearest coefficients that are the same half a cycle later, in the mirror."""
         other_angles, other_root = self.half_a_cycle_later(angles, root)
-        return 0.5 * (angles + other_angles), 0.5 * (root + other_root)
+        even = (_parity(len(angles)) > 0) & (torch.arange(len(angles)) > 0)
+        left_out = (even[:, None] & self.swings).to(angles.device)[..., None]
+        both = 0.5 * (angles + other_angles)
+        return both.masked_fill(left_out, 0.0), 0.5 * (root + other_root)
 
 
 def _across(role: Role) -> Role:

@@ -9,7 +9,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.motion.motion import Motion
-from akd.rig.anatomy import Anatomy
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 from akd.rig.roles import Limb
@@ -100,7 +99,7 @@ def _sole_of(
     mesh = character.mesh
     if mesh is None:
         return None, None, None
-    joints = _foot_joints(character.anatomy, leg)
+    joints = _foot_joints(character, leg)
     strongest = mesh.skin.weights.argmax(dim=1, keepdim=True)
     owner = mesh.skin.bone_joints[mesh.skin.bones.gather(1, strongest).squeeze(1)]
     mine = torch.isin(owner, torch.tensor(sorted(joints))).nonzero().squeeze(1)
@@ -118,6 +117,8 @@ def _sole_of(
     return mesh.vertices[mine], skin.bones[mine], skin.weights[mine]
 
 
-def _foot_joints(anatomy: Anatomy, leg: Limb) -> set[int]:
-    """The foot's joint and everything of the body below it."""
-    return set(anatomy.body.subtree(leg.tip))
+def _foot_joints(character: Character, leg: Limb) -> set[int]:
+    """The foot's joint, everything of the body below it, and what rigid pieces hang on those."""
+    skeleton = character.skeleton
+    below = character.anatomy.body.subtree(leg.tip)
+    return {node for joint in below for node in skeleton.subtree(joint)}
