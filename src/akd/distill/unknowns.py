@@ -84,7 +84,7 @@ class Unknowns:
         for leaf in leaves:
             leaf.requires_grad_()
         mirror = Mirror.of(rig) if symmetrical and period is not None else None
-        return cls(rig, settings, frames, fps, leg_length, speed, period, *leaves, mirror)
+        return cls(rig, settings, frames, fps, leg_length, speed, period, *leaves, mirror=mirror)
 
     def values(self) -> dict[str, Tensor]:
         """All that was found so far, by name, copied."""
