@@ -29,7 +29,8 @@ from akd.scene.compose import render_scene
 from akd.scene.follow import bounding_boxes, follow
 from akd.scene.roles import splat_role_colours
 
-LEARNING_RATE = 2e-3
+LEARNING_RATE = 1e-3
+LARGEST_GRADIENT = 1.0
 _WIDTH, _LAYERS = 64, 3
 _SPACE_BANDS, _TIME_BANDS = 4, 3
 """Waves of the encoding: the shortest in space is an eighth of the body, in time a quarter of the
@@ -57,7 +58,11 @@ class DeformationField(torch.nn.Module):
         self.network = torch.nn.Sequential(*layers, last).to(points.device)
 
     def forward(self, phase: Float[Tensor, "T"]) -> Float[Tensor, "T N 3"]:
-        """Displacements, metres, at times from -1 (the first frame) to 1 (the last)."""
+        """Displacements, metres, at times from -1 (the first frame) to 1 (the last).
+
+        No further than half of the body's extent: what is free to leave the picture does so, and
+        is never seen again.
+        """
         places = (self.points - self.middle) / self.reach
         where = torch.cat((places, _encoded(places, _SPACE_BANDS)), -1)
         when = torch.cat((phase[:, None], _encoded(phase[:, None], _TIME_BANDS)), -1)
@@ -65,7 +70,7 @@ class DeformationField(torch.nn.Module):
         rows = torch.cat(
             (where.expand(frames, -1, -1), when[:, None].expand(-1, count, -1)), -1
         )  # fmt: skip
-        return self.reach * self.network(rows)
+        return self.reach * torch.tanh(self.network(rows))
 
 
 def _encoded(values: Float[Tensor, "N C"], bands: int) -> Float[Tensor, "N E"]:
@@ -157,6 +162,7 @@ def search_field(
             raise ArithmeticError(f"iteration {iteration}: the loss is {float(loss)}")
         optimiser.zero_grad()
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(field.parameters(), LARGEST_GRADIENT)
         optimiser.step()
 
 

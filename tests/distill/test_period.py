@@ -34,6 +34,14 @@ def test_the_period_of_a_dot_that_goes_round_is_found(lasts, ground):
         assert found * 12.0 == pytest.approx(lasts, rel=0.04)
 
 
+def test_two_cycles_are_not_taken_for_one():
+    # Twice the true length explains all that the length itself does.
+    found = find_period(going_round(16, 4.2), 12.0, near=5.9 / 12.0)
+    assert found * 12.0 == pytest.approx(4.2, rel=0.04)
+
+
 def test_periods_far_from_the_expected_one_are_not_looked_for():
     found = find_period(going_round(16, 5.0), 12.0, near=12.0 / 12.0)
     assert 0.7 <= found <= 1.45
+    short = find_period(going_round(16, 2.5), 12.0, near=4.0 / 12.0)
+    assert short * 12.0 >= 3.2

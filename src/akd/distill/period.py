@@ -24,8 +24,9 @@ def find_period(video: Float[Tensor, "T H W 3"], fps: float, *, near: float) -> 
     """Seconds of the cycle in a video of coloured limbs, near an expected one.
 
     For every length of a cycle its first two harmonics are fitted to all pixels, and the length
-    that leaves least is taken. Brightness is left out: the ground is grey, and its squares come by
-    at a rate of their own.
+    that leaves least is taken. A length at which the second harmonic is the stronger one is two
+    cycles and not one: every length explains what half of it does. Brightness is left out: the
+    ground is grey, and its squares come by at a rate of their own.
     """
     frames = len(video)
     pixels = pyramid(chroma(video.detach().double().cpu()), _LEVELS)[-1].flatten(1)
@@ -34,6 +35,8 @@ def find_period(video: Float[Tensor, "T H W 3"], fps: float, *, near: float) -> 
     best, least = near * fps, math.inf
     for part in torch.linspace(*_RANGE, 61).tolist():
         length = part * near * fps
+        if length < SHORTEST_CYCLE:
+            continue
         columns = [torch.ones_like(t)]
         for k in (1, 2):
             if length / k > _FASTEST:
@@ -42,7 +45,10 @@ def find_period(video: Float[Tensor, "T H W 3"], fps: float, *, near: float) -> 
         if len(columns) >= frames - 2:
             continue
         q, _ = torch.linalg.qr(torch.stack(columns, dim=1))
-        left = float((pixels - q @ (q.T @ pixels)).square().sum())
+        shares = q.T @ pixels
+        if float(shares[3:].square().sum()) > float(shares[1:3].square().sum()):
+            continue
+        left = float((pixels - q @ shares).square().sum())
         # What is left by chance falls with every column that was fitted.
         left /= frames - len(columns)
         if left < least:
