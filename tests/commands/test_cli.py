@@ -65,7 +65,7 @@ def test_an_unknown_creature(capsys):
 
 
 def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
-    message = "akd: --to takes formats out of bvh, separated by commas; got 'fbx'"
+    message = "akd: --to takes formats out of bvh, usd, separated by commas; got 'fbx'"
     assert refused(capsys, "export", fox, "--to", "fbx") == message
     message = refused(capsys, "export", fox, "--clip", "fly")
     assert message.startswith("akd: fox.glb: there is no clip 'fly': it has 'stand', 'walk'")

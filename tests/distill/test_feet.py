@@ -1,6 +1,7 @@
 """Standing feet: what costs nothing, and what hovering, dragging and sliding cost."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -116,7 +117,7 @@ def swinging(fox, **more):
 def test_the_body_goes_as_fast_as_its_standing_feet_go_back(fox, stage):
     slow = swinging(fox, speed=0.3)
     controls = slow.controls()
-    found = Feet.of(stage, controls, stage.bones(controls), leg_length=fox.leg_length)
+    found = Feet.of(stage, controls, stage.bones(controls), slow)
     step = found.speed()
     assert step is not None
     assert step > 0.0
@@ -129,6 +130,21 @@ def test_the_body_goes_as_fast_as_its_standing_feet_go_back(fox, stage):
     assert float((way[1] - way[0]).norm()) == pytest.approx(step, rel=1e-3)
     for speed in (0.3, 2.0):
         assert costs(stage, matched)["skate"] < costs(stage, swinging(fox, speed=speed))["skate"]
+
+
+def test_two_feet_that_run_stand_for_a_shorter_time(fox, stage):
+    """The legs swing alike; above a Froude number of a half only the fast part is a stance."""
+    two = replace(stage, soles=stage.soles[:2])
+
+    def stance(here, froude):
+        unknowns = swinging(fox, speed=math.sqrt(froude * 9.81 * fox.leg_length))
+        controls = unknowns.controls()
+        return Feet.of(here, controls, here.bones(controls), unknowns).stance
+
+    walks, runs = (stance(two, froude) for froude in (0.4, 0.6))
+    assert float(runs.mean()) < 0.85 * float(walks.mean())
+    torch.testing.assert_close(stance(stage, 0.6)[:2], walks, atol=0.05, rtol=0.0)
+    assert float(runs.amax(1).min()) > 0.5 * float(walks.amax(1).min())
 
 
 def test_feet_that_never_stand_say_nothing_of_the_speed():

@@ -1,6 +1,7 @@
 """Feet and sides of the real rigs, with the names their artists gave and without any."""
 
 import importlib.util
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,11 @@ spec = importlib.util.spec_from_file_location("roles_benchmark", SOURCE)
 assert spec is not None
 assert spec.loader is not None
 benchmark = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(benchmark)
+sys.path.insert(0, str(SOURCE.parent))  # for what benchmarks share
+try:
+    spec.loader.exec_module(benchmark)
+finally:
+    sys.path.remove(str(SOURCE.parent))
 
 WRONG_WITHOUT_NAMES = {
     # Foot and toes are both near the ground, and nothing but a name says which is which.

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from akd.distill.limits import angle_limits
 from akd.distill.settings import LossSettings
+from akd.distill.speed import GRAVITY
 from akd.distill.stage import Stage
 from akd.distill.unknowns import Unknowns
 from akd.motion.smooth import laplacian
@@ -25,6 +26,11 @@ _CLEARANCE = 0.04
 """A foot that swings is at least so high, in body heights."""
 _SLOW = 0.01
 """A foot goes back under the body if it does so by more than this a frame, in leg lengths."""
+_RUNS = 0.5
+"""Above this Froude number v^2 / (g L) two legs run: there is a time at which no foot stands."""
+_STRIKES, _ROLLS = 0.5, 0.15
+"""A foot that runs stands only while it goes back faster than this part of its fastest, more or
+less."""
 
 
 def regularisers(
@@ -42,7 +48,7 @@ def regularisers(
         "rest": weights.rest * departure(controls, angle_limits(unknowns.rig)),
     }
     if stage.soles and len(bones) > 1:
-        feet = Feet.of(stage, controls, bones, leg_length=unknowns.leg_length)
+        feet = Feet.of(stage, controls, bones, unknowns)
         parts["support"] = weights.support * hovering(feet, body_height=height)
         parts["skate"] = weights.skate * sliding(feet, leg_length=unknowns.leg_length)
     return {name: part.to("cpu") for name, part in parts.items()}
@@ -65,10 +71,10 @@ class Feet:
         stage: Stage,
         controls: ControlPose,
         bones: Float[Tensor, "T B 4 4"],
-        *,
-        leg_length: float,
+        unknowns: Unknowns,
     ) -> Feet:
-        """A foot stands while it goes back under the body and is near the ground.
+        """A foot stands while it goes back under the body and is near the ground; in a run only
+        while it goes back fast.
 
         Pictures of few pixels show well how a foot swings and hardly how high it is lifted. So the
         swing decides what the height should be, and the height only what cannot be a stance.
@@ -83,7 +89,12 @@ class Feet:
             ahead = _heading(stage, controls).to(middle)
             back = -((under[:, 1:] - under[:, :-1]) * ahead[1:]).sum(-1)
             near = torch.sigmoid((_TOUCH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS)
-            stance = near * torch.sigmoid(back / (_SLOW * leg_length))
+            goes = torch.sigmoid(back / (_SLOW * unknowns.leg_length))
+            runs = unknowns.speed**2 > _RUNS * GRAVITY * unknowns.leg_length
+            if runs and len(soles) == 2:
+                fastest = back.amax(1, keepdim=True).clamp_min(1e-9)
+                goes = goes * torch.sigmoid((back / fastest - _STRIKES) / _ROLLS)
+            stance = near * goes
         return cls(soles, stance, back)
 
     def speed(self) -> float | None:

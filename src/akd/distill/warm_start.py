@@ -165,7 +165,7 @@ def match_speed(stage: Stage, unknowns: Unknowns) -> None:
     if not stage.soles:
         return
     controls = unknowns.controls()
-    feet = losses.Feet.of(stage, controls, stage.bones(controls), leg_length=unknowns.leg_length)
+    feet = losses.Feet.of(stage, controls, stage.bones(controls), unknowns)
     step = feet.speed()
     if step is not None and step > 0.0:
         unknowns.set_speed(step * unknowns.fps)
