@@ -19,9 +19,9 @@ from torch.autograd.graph import get_gradient_edge
 
 from akd.prior.large.convolve import (
     Shape,
+    chunk_gradient,
     convolve,
     fill_channels,
-    input_gradient,
     join_frames,
 )
 from akd.prior.large.normed import two_steps
@@ -60,19 +60,10 @@ class CausalConvolution(torch.autograd.Function):
         """Gradients of the chunk and of the frames before it."""
         of_output, of_handed_on = gradients
         (weight,) = ctx.saved_tensors
-        count = ctx.count
-        if of_output is not None:
-            whole = input_gradient(of_output, ctx.like, weight, ctx.shape)
-        else:
-            assert of_handed_on is not None
-            whole = of_handed_on.new_zeros(ctx.like)
-        if of_handed_on is not None:
-            whole[:, :, whole.shape[2] - count :] += of_handed_on
-        edge, own = whole[:, :, :count], whole[:, :, count:]
-        if ctx.first == "repeated":
-            own[:, :, :1] += edge.sum(2, keepdim=True)
-        # A view would keep all of the gradient alive as long as these few frames.
-        return own, None if ctx.first else edge.clone(), None, None, None, None
+        own, edge = chunk_gradient(
+            of_output, of_handed_on, ctx.like, weight, ctx.shape, count=ctx.count, first=ctx.first
+        )
+        return own, edge, None, None, None, None
 
 
 def freeze_cogvideox(module: Any, way: Convolutions) -> None:

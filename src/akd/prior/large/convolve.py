@@ -96,6 +96,36 @@ def input_gradient(gradient: Tensor, like: torch.Size, weight: Tensor, shape: Sh
     return run(ways, wish, gradient, weight, shape)
 
 
+def chunk_gradient(
+    of_output: Tensor | None,
+    of_handed_on: Tensor | None,
+    like: torch.Size,
+    weight: Tensor,
+    shape: Shape,
+    *,
+    count: int,
+    first: str,
+) -> tuple[Tensor, Tensor | None]:
+    """Gradients of a chunk of frames and of the `count` ones before it, which were convolved
+    together (`like`) and the last `count` of which were handed on.
+
+    `first` is empty where there were frames before; else what stood in for them, "black" or
+    "repeated" (the chunk's first frame), and they have no gradient of their own.
+    """
+    if of_output is not None:
+        whole = input_gradient(of_output, like, weight, shape)
+    else:
+        assert of_handed_on is not None
+        whole = of_handed_on.new_zeros(like)
+    if of_handed_on is not None:
+        whole[:, :, whole.shape[2] - count :] += of_handed_on
+    edge, own = whole[:, :, :count], whole[:, :, count:]
+    if first == "repeated":
+        own[:, :, :1] += edge.sum(2, keepdim=True)
+    # A view would keep all of the gradient alive as long as these few frames.
+    return own, None if first else edge.clone()
+
+
 def can_stack(weight: Tensor, shape: Shape) -> bool:
     """Whether frames can be laid side by side."""
     return weight.dim() == 5 and weight.shape[2] > 1 and shape.is_dense()

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from akd.prior.large.convolve import Shape, convolve, input_gradient
+from akd.prior.large.convolve import Shape, chunk_gradient, convolve
 from akd.prior.large.fused import (
     affine_gradient,
     affine_sums,
@@ -166,19 +166,9 @@ class NormedConvolution(torch.autograd.Function):
         """Gradients of x and of the frames before it."""
         of_output, of_handed_on = gradients
         x, weight, *flat = ctx.saved_tensors
-        count = ctx.count
-        if of_output is not None:
-            whole = input_gradient(of_output, ctx.like, weight, ctx.shape)
-        else:
-            assert of_handed_on is not None
-            whole = of_handed_on.new_zeros(ctx.like)
-        if of_handed_on is not None:
-            whole[:, :, whole.shape[2] - count :] += of_handed_on
-        edge, own = whole[:, :, :count], whole[:, :, count:]
-        if ctx.first == "repeated":
-            own[:, :, :1] += edge.sum(2, keepdim=True)
-        # A view would keep all of the gradient alive as long as these few frames.
-        edge = None if ctx.first else edge.clone()
+        own, edge = chunk_gradient(
+            of_output, of_handed_on, ctx.like, weight, ctx.shape, count=ctx.count, first=ctx.first
+        )
         rows, given = as_rows(x), as_rows(own)
         each = len(flat) // len(rows)
         results = []
