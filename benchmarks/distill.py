@@ -8,8 +8,9 @@ Every row is printed and appended to OUT/rows.jsonl as it ends; a run that was s
 it was, and rows of other settings, seeds or weights are made anew (of other code they are not: take
 another folder). Clips go to OUT/clips, strips of frames to OUT/strips.
 
-cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part.
-field: no skeleton, as many steps. full: the first case with 10,000 iterations.
+cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part,
+and with some more.
+field: no skeleton, as many steps. full: 10,000 iterations of the ablation's cases.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import torch
 from distill_cases import ABLATED, CASES
-from distill_parts import ALL, VARIANTS, Variant
+from distill_parts import ALL, CHANGES, Variant, alone
 from distill_rows import FIELDS, Job, work
 from distill_tables import line, write_tables
 
 from akd.distill.settings import DistillSettings
 from akd.presets import find_preset, with_values
 
-FULL, FULL_ITERATIONS = "10,000 iterations", 10_000
+FULL, FULL_ITERATIONS = "one finalist, for long", 10_000
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
@@ -48,14 +49,15 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
     if "cases" in options.parts:
         plan += [("cases", c.name, ALL, Variant().change, options.physics) for c in CASES]
     if "ablation" in options.parts:
-        for name, variant in VARIANTS.items():
-            plan += [("ablation", c, name, variant.change, options.physics) for c in ABLATED]
+        for name, variant in CHANGES.items():
+            change = lambda s, v=variant: v.change(alone(s))  # noqa: E731
+            plan += [("ablation", c, name, change, options.physics) for c in ABLATED]
     if "field" in options.parts:
         plan += [("field", c.name, n, Variant().change, 0) for c in CASES for n in FIELDS]
     if "full" in options.parts:
         long: Callable[[DistillSettings], DistillSettings]
-        long = lambda s: replace(s, iterations=FULL_ITERATIONS)  # noqa: E731
-        plan.append(("full", CASES[0].name, FULL, long, options.physics))
+        long = lambda s: replace(alone(s), iterations=FULL_ITERATIONS)  # noqa: E731
+        plan += [("full", c, FULL, long, options.physics) for c in ABLATED]
     kept = [p for p in plan if options.only in p[1] or options.only in p[2]]
     names = list(dict.fromkeys(p[1] for p in kept))
     if options.cases is not None and options.cases < len(names):

@@ -20,7 +20,7 @@ from deformation_field import (
     search_field,
 )
 from distill_cases import Case, find_case, played
-from distill_parts import VARIANTS, Variant, all_steps, distilled_steps
+from distill_parts import CHANGES, Variant, all_steps, distilled_steps
 
 from akd.commands.recognisers import find_recogniser
 from akd.distill.run_folder import weights_hash
@@ -126,7 +126,7 @@ def search_by_skeleton(
     job: Job, case: Case, subject: Subject, true: Motion | None, prior: VideoPrior, out: Path
 ) -> dict[str, Any]:
     """Distil as `akd animate` does, and measure what comes of it beside start and true clip."""
-    variant, clock = VARIANTS.get(job.variant, Variant()), Clock()
+    variant, clock = CHANGES.get(job.variant, Variant()), Clock()
     steering, recogniser = find_recogniser("a", None), find_recogniser("b", None)
     with variant.applied():
         found = find_motion(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from distill_parts import ALL, VARIANTS
+from distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
 
 from akd.metrics.judge import TOGETHER
 
@@ -115,7 +115,12 @@ def confusion(found: Sequence[Row], kind: str) -> str:
 
 def other_tables(rows: Sequence[Row]) -> list[str]:
     """Ablation, field and the long run, where they were made."""
-    return [ablation_table(rows), field_table(rows), full_table(rows)]
+    return [
+        ablation_table(rows, "Without each part", WITHOUT),
+        ablation_table(rows, "With more", (PRESET, *WITH)),
+        field_table(rows),
+        full_table(rows),
+    ]
 
 
 _MEASURES = ("action", "hold", "fails", "left-right", "contact", "skate", "depth, %", "rough", "s")
@@ -147,21 +152,20 @@ def _measures(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def ablation_table(rows: Sequence[Row]) -> str:
-    """What is lost without each part, over the cases that every variant has."""
+def ablation_table(rows: Sequence[Row], title: str, changes: Collection[str]) -> str:
+    """What each of some changes does, over the cases that all of them have."""
     found = rows_of(rows, "ablation")
-    whole = {case: r for (case, _), r in rows_of(rows, "cases").items()}
-    variants = [v for v in VARIANTS if any(key[1] == v for key in found)]
+    # The preset itself is what the cases are of: no need to do them twice.
+    found |= {(case, PRESET): r for (case, _), r in rows_of(rows, "cases").items()}
+    variants = [v for v in (ALONE, *changes) if any(key[1] == v for key in found)]
+    variants = list(dict.fromkeys(variants))
     cases = list(dict.fromkeys(case for case, _ in found))
     shared = [c for c in cases if all((c, v) in found for v in variants)]
-    if not shared:
+    if len(variants) < 2 or not shared:
         return ""
     body = [[v, *_measures([found[c, v] for c in shared])] for v in variants]
-    base = [whole[c] for c in shared if c in whole]
-    if len(base) == len(shared):
-        body.insert(0, ["nothing", *_measures(base)])
     about = _ABOUT.format(count=len(shared))
-    return f"## Without each part\n\n{about}\n\n{table(['without', *_MEASURES], body)}"
+    return f"## {title}\n\n{about}\n\n{table(['', *_MEASURES], body)}"
 
 
 def field_table(rows: Sequence[Row]) -> str:
@@ -197,18 +201,19 @@ def _field_cells(motion: Row) -> list[str]:
 
 def full_table(rows: Sequence[Row]) -> str:
     """The default against the long run, case by case."""
-    whole = rows_of(rows, "cases")
+    whole, parts = rows_of(rows, "cases"), rows_of(rows, "ablation")
     body = []
-    for (case, _), long in rows_of(rows, "full").items():
-        for row in (whole.get((case, ALL)), long):
+    for (case, variant), long in rows_of(rows, "full").items():
+        beside = {PRESET: whole.get((case, ALL)), ALONE: parts.get((case, ALONE)), variant: long}
+        for name, row in beside.items():
             if row is not None:
                 last = row.get("grounded", row["motion"])
                 cells = [_said(row["motion"]), _fails(row["motion"]), _said(last), _fails(last)]
-                name = f"{row['iterations']:,} iterations"
-                body.append([case, name, *cells, f"{_seconds(row):.0f}"])
+                steps = f"{row['iterations']:,}" + (" each" if name == PRESET else "")
+                body.append([case, name, steps, *cells, f"{_seconds(row):.0f}"])
     if not body:
         return ""
-    head = ["case", "budget", "distilled", "fails", "grounded", "fails", "s"]
+    head = ["case", "budget", "iterations", "distilled", "fails", "grounded", "fails", "s"]
     return f"## The long run\n\n{table(head, body)}"
 
 

@@ -205,3 +205,16 @@ def test_settings_of_a_checkpoint_are_readable_without_us(tmp_path, tube, rig):
     assert about["format"] == "akd-distill-2"
     assert json.loads(about["belongs_to"]) == {"asset": "1"}
     assert len(json.loads(about["history"])) == 2
+
+
+def test_pictures_are_coarse_for_a_part_of_the_iterations(tube, rig, monkeypatch):
+    asked = []
+    plain = Stage.show
+
+    def show(self, *args, coarse=False, **options):
+        asked.append(coarse)
+        return plain(self, *args, coarse=coarse, **options)
+
+    monkeypatch.setattr(Stage, "show", show)
+    run(tube, rig, Keeper(), settings=replace(SETTINGS, coarse=0.5))
+    assert asked == [True] * 6 + [False] * 6

@@ -46,3 +46,23 @@ def test_a_stride_makes_the_body_look_no_smaller(tmp_path):
     spread = head()
     assert before > 8
     assert abs(spread - before) <= 0.15 * before
+
+
+def test_a_coarse_video_shows_the_same_with_a_quarter_of_the_detail(tmp_path):
+    fox = load_fox(tmp_path / "fox.glb")
+    stage = fox_stage(fox, splats=400)
+    unknowns = standing(fox)
+    controls = unknowns.controls()
+    bones = stage.bones(controls)
+    fine, picture = stage.show(bones, controls.translation)
+    coarse, same = stage.show(bones, controls.translation, coarse=True)
+    assert coarse.shape == fine.shape
+    torch.testing.assert_close(picture, same)  # the reference picture is never coarse
+    blocks = fine.detach().movedim(-1, 1)
+    few = torch.nn.functional.avg_pool2d(blocks, 2)
+    blurred = torch.nn.functional.interpolate(few, scale_factor=2, mode="bilinear").movedim(1, -1)
+    assert float((coarse - blurred).detach().abs().mean()) < 0.02
+    assert float((coarse - fine).detach().abs().mean()) > 0.005
+    coarse.square().sum().backward()
+    assert unknowns.angles.grad is not None
+    assert float(unknowns.angles.grad.abs().amax()) > 0.0

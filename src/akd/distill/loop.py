@@ -134,12 +134,15 @@ def _step(
     turn = settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
     controls = unknowns.controls()
     bones = stage.bones(controls)
-    video, picture = stage.show(bones, controls.translation, turn=turn)
+    progress = iteration / settings.iterations
+    video, picture = stage.show(
+        bones, controls.translation, turn=turn, coarse=progress < settings.coarse
+    )
     condition = prior.condition(prompt, reference=picture if prior.takes_reference else None)
     latents = prior.encode(video[None])
     gradient = score_gradient(
         prior, latents, condition, settings.score,
-        progress=iteration / settings.iterations, generator=generator,
+        progress=progress, generator=generator,
     )  # fmt: skip
     parts: dict[str, Tensor] = {
         "score": settings.losses.score * score_loss(latents, gradient).to("cpu"),

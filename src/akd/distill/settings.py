@@ -93,6 +93,9 @@ class DistillSettings:
     """Gaussians on the character."""
     camera_jitter: float = 0.6
     """Radians by which the camera's azimuth is moved at random from iteration to iteration."""
+    coarse: float = 0.0
+    """Part of the iterations, from the first, in which pictures are half as wide and high and are
+    enlarged for the prior: rougher, and quicker where it is rendering that takes the time."""
     checkpoint_every: int = 25
     """Iterations between two saved states."""
     unknowns: UnknownSettings = field(default_factory=UnknownSettings)

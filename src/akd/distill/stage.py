@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import interpolate
 
 from akd.metrics.feet import Sole, find_soles
 from akd.prior.protocol import VideoPrior
@@ -92,13 +93,14 @@ class Stage:
         path: Float[Tensor, "T 3"],
         *,
         turn: float = 0.0,
+        coarse: bool = False,
     ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "H W 3"]]:
         """The video, and the reference picture from the same camera.
 
         `path` is the translation of the root, which the camera follows: a root that moves does not
         move in the picture, and the gradient must know. So that it does, the middle of the body is
         taken to keep its mean distance from the root. `turn` moves the camera round the character,
-        radians.
+        radians. A `coarse` video is rendered half as wide and high and enlarged again.
         """
         view = replace(self.view, azimuth=self.view.azimuth + turn)
         device = self.cloud.means.device
@@ -113,15 +115,26 @@ class Stage:
         half = 0.5 * (high - low)[:-1]
         radius = _ROOM * float((0.5 * (high - low))[-1].norm())
         width, height = self.size
-        common = {"forward": self.character.forward, "width": width, "height": height}
-        moving = follow(middle - half, middle + half, view, radius=radius, **common).to(device)
-        still = follow(low[-1:], high[-1:], view, radius=radius, **common).to(device)
+        common = {"forward": self.character.forward, "radius": radius}
+        part = 2 if coarse else 1
+        moving = follow(
+            middle - half, middle + half, view, width=width // part, height=height // part, **common
+        ).to(device)
+        still = follow(low[-1:], high[-1:], view, width=width, height=height, **common).to(device)
         options = {
             "settings": self.scene,
             "body_height": self.character.height,
             "bone_colours": self.bone_colours,
         }
         video = render_scene(self.cloud, bones.to(device), moving, **options)
+        if coarse:
+            video = _enlarged(video, width, height)
         with torch.no_grad():
             picture = render_scene(self.cloud, neutral[None].to(device), still, **options)[0]
         return video, picture
+
+
+def _enlarged(video: Float[Tensor, "T h w 3"], width: int, height: int) -> Float[Tensor, "T H W 3"]:
+    """The same pictures with more pixels, and nothing more to be seen in them."""
+    larger = interpolate(video.movedim(-1, 1), (height, width), mode="bilinear")
+    return larger.movedim(1, -1)
