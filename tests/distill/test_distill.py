@@ -6,7 +6,7 @@ import pytest
 import torch
 from known_prior import KnownPrior
 
-from akd.distill.limits import angle_limits
+from akd.distill.limits import AngleLimits
 from akd.distill.loop import distil
 from akd.distill.score import latest_time, score_gradient, score_loss
 from akd.distill.settings import DistillSettings, LossSettings, ScoreSettings, UnknownSettings
@@ -79,10 +79,11 @@ def test_the_start_is_the_neutral_pose_travelling_forward(tube, rig):
 
 def test_angles_stay_within_their_limits(rig):
     unknowns = start(rig)
-    with torch.no_grad():
-        unknowns.angles.fill_(50.0)
-    limits = angle_limits(rig)
-    assert (unknowns.controls().angles.abs() <= limits + 1e-6).all()
+    limits = AngleLimits.of(rig)
+    for far, limit in ((50.0, limits.forth), (-50.0, limits.back)):
+        with torch.no_grad():
+            unknowns.angles.fill_(far)
+        assert (unknowns.controls().angles.abs() <= limit + 1e-6).all()
     free = start(rig, bounded=False)
     with torch.no_grad():
         free.angles.fill_(50.0)

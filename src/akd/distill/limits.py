@@ -1,8 +1,14 @@
-"""How far the joints of a body turn, by what they are: flexion, abduction, twist, in degrees."""
+"""How far the joints of a body turn, by what they are: flexion, abduction, twist, in degrees.
+
+Knees, elbows and hocks bend one way. Which way that is shows in the neutral pose wherever they are
+bent in it, and depends on the limb where they are straight; the other way they go until they are
+straight, and a little further.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -14,15 +20,15 @@ from akd.rig.roles import LimbKind, Part, Role
 _LEG: dict[Part, tuple[float, float, float]] = {
     Part.GIRDLE: (25.0, 8.0, 8.0),
     Part.UPPER: (60.0, 15.0, 10.0),
-    Part.LOWER: (75.0, 4.0, 4.0),
-    Part.CANNON: (60.0, 4.0, 4.0),
+    Part.LOWER: (90.0, 4.0, 4.0),
+    Part.CANNON: (75.0, 4.0, 4.0),
     Part.FOOT: (50.0, 6.0, 6.0),
     Part.TOES: (10.0, 2.0, 2.0),
 }
 _ARM: dict[Part, tuple[float, float, float]] = {
     Part.GIRDLE: (15.0, 15.0, 5.0),
     Part.UPPER: (80.0, 60.0, 30.0),
-    Part.LOWER: (90.0, 5.0, 30.0),
+    Part.LOWER: (105.0, 5.0, 30.0),
     Part.CANNON: (60.0, 10.0, 10.0),
     Part.HAND: (30.0, 20.0, 10.0),
 }
@@ -33,6 +39,20 @@ _TRUNK: dict[Part, tuple[float, float, float]] = {
     Part.TAIL: (25.0, 25.0, 5.0),
 }
 _ANY = (30.0, 20.0, 10.0)
+_FLEXES: dict[tuple[LimbKind | None, Part], float] = {
+    (LimbKind.LEG, Part.LOWER): 1.0,
+    (LimbKind.LEG, Part.CANNON): -1.0,
+    (LimbKind.HIND, Part.LOWER): 1.0,
+    (LimbKind.HIND, Part.CANNON): -1.0,
+    (LimbKind.FORE, Part.LOWER): -1.0,
+    (LimbKind.FORE, Part.CANNON): 1.0,
+    (LimbKind.ARM, Part.LOWER): -1.0,
+}
+"""Joints that bend one way: 1 for what hangs below going back, as it does of a knee."""
+_PLAIN = math.radians(12.0)
+"""From here on the way in which a joint is bent can be seen."""
+_FURTHER = math.radians(5.0)
+"""So far beyond straight."""
 
 
 def limit_of(role: Role) -> tuple[float, float, float]:
@@ -44,7 +64,64 @@ def limit_of(role: Role) -> tuple[float, float, float]:
     return _ARM.get(role.part, _ANY) if role.limb is LimbKind.ARM else (70.0, 60.0, 40.0)
 
 
-def angle_limits(rig: ControlRig) -> Float[Tensor, "D 3"]:
-    """Limits of every driven joint, radians."""
-    degrees = [limit_of(role) for role in rig.roles]
-    return torch.tensor(degrees).reshape(len(rig), 3) * (math.pi / 180.0)
+@dataclass(frozen=True)
+class AngleLimits:
+    """The largest angles of the driven joints, radians, all positive."""
+
+    forth: Float[Tensor, "D 3"]
+    """Of positive angles: a hanging limb goes back."""
+    back: Float[Tensor, "D 3"]
+    """Of negative angles: it goes forward."""
+
+    @classmethod
+    def of(cls, rig: ControlRig) -> AngleLimits:
+        """Limits by the role of every driven joint and by how it is bent in the neutral pose."""
+        degrees = [limit_of(role) for role in rig.roles]
+        forth = torch.tensor(degrees).reshape(len(rig), 3) * (math.pi / 180.0)
+        back = forth.clone()
+        for joint, bend in _bends(rig).items():
+            role = rig.roles[joint]
+            way = bend if abs(bend) > _PLAIN else _FLEXES[role.limb, role.part]
+            room = (bend if way > 0.0 else -bend) + _FURTHER
+            side = back if way > 0.0 else forth
+            side[joint, 0] = min(float(side[joint, 0]), max(room, _FURTHER))
+        return cls(forth, back)
+
+    def bounded(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
+        """Angles that come no further than the limits, and are unchanged near zero."""
+        limit = self._of(angles)
+        return limit * torch.tanh(angles / limit)
+
+    def parts(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
+        """Angles in parts of how far they may go; no gradient through the choice of the side."""
+        return angles / self._of(angles)
+
+    def _of(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
+        return torch.where(angles.detach() < 0.0, self.back.to(angles), self.forth.to(angles))
+
+
+def _bends(rig: ControlRig) -> dict[int, float]:
+    """How knees, elbows and hocks are bent in the neutral pose: radians about the axis of flexion.
+
+    Both sides of a body are bent alike: it is their mean.
+    """
+    found: dict[tuple[object, ...], list[tuple[int, float]]] = {}
+    for joint, role in enumerate(rig.roles):
+        after = [k for k, parent in enumerate(rig.parents) if parent == joint]
+        before = rig.parents[joint]
+        if (role.limb, role.part) not in _FLEXES or not after or before < 0:
+            continue
+        axis = rig.axes[joint, 0]
+        if abs(float(axis @ rig.root_axes[1])) < 0.7:
+            continue  # an arm held out sideways: forward and back are not what they are elsewhere
+        above = rig.pivots[joint] - rig.pivots[before]
+        below = rig.pivots[after[0]] - rig.pivots[joint]
+        above, below = (bone - (bone @ axis) * axis for bone in (above, below))
+        sine = float(torch.linalg.cross(above, below) @ axis)
+        bend = math.atan2(sine, float(above @ below))
+        found.setdefault((role.limb, role.part, role.number), []).append((joint, bend))
+    return {
+        joint: sum(bend for _, bend in alike) / len(alike)
+        for alike in found.values()
+        for joint, _ in alike
+    }

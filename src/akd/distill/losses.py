@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.limits import angle_limits
+from akd.distill.limits import AngleLimits
 from akd.distill.settings import LossSettings
 from akd.distill.speed import GRAVITY
 from akd.distill.stage import Stage
@@ -45,7 +45,7 @@ def regularisers(
     parts = {
         "smooth": weights.smooth * smoothness(controls, leg_length=unknowns.leg_length),
         "ground": weights.ground * depth(stage.cloud, bones, body_height=height),
-        "rest": weights.rest * departure(controls, angle_limits(unknowns.rig)),
+        "rest": weights.rest * departure(controls, unknowns.limits),
     }
     if stage.soles and len(bones) > 1:
         feet = Feet.of(stage, controls, bones, unknowns)
@@ -154,9 +154,9 @@ def depth(cloud: SplatCloud, bones: Float[Tensor, "T B 4 4"], *, body_height: fl
     return (below.mean() + 0.05 * below.amax(1).mean()) / body_height
 
 
-def departure(controls: ControlPose, limits: Float[Tensor, "D 3"]) -> Tensor:
+def departure(controls: ControlPose, limits: AngleLimits) -> Tensor:
     """Mean square of the angles in parts of how far each may go, and of how far the root leans."""
     lean = controls.heading[:, 1:].square().mean()
     if not controls.angles.numel():
         return lean
-    return lean + (controls.angles / limits.to(controls.angles)).square().mean()
+    return lean + limits.parts(controls.angles).square().mean()

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.distill.curves import bumps, harmonics_within, waves
-from akd.distill.limits import angle_limits
+from akd.distill.limits import AngleLimits
 from akd.distill.settings import UnknownSettings
 from akd.distill.symmetry import Mirror
 from akd.rig.control import ControlPose, ControlRig
@@ -39,6 +39,7 @@ class Unknowns:
     frames: int
     fps: float
     leg_length: float
+    limits: AngleLimits
     speed: float
     """Metres a second to start with."""
     period: float | None
@@ -84,7 +85,10 @@ class Unknowns:
         for leaf in leaves:
             leaf.requires_grad_()
         mirror = Mirror.of(rig) if symmetrical and period is not None else None
-        return cls(rig, settings, frames, fps, leg_length, speed, period, *leaves, mirror=mirror)
+        limits = AngleLimits.of(rig)
+        return cls(
+            rig, settings, frames, fps, leg_length, limits, speed, period, *leaves, mirror=mirror
+        )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
         """All that was found so far, by name, copied."""
@@ -146,7 +150,7 @@ class Unknowns:
         root = basis @ root
         pace, turn = self.pace, self.turn
         if self.settings.bounded:
-            angles = _bounded(angles, angle_limits(self.rig).to(angles))
+            angles = self.limits.bounded(angles)
             root = _bounded(root, root.new_tensor((*_SWAY, *_LEAN)))
             pace = _bounded(pace, pace.new_tensor(_SPEED_RANGE))
             turn = _bounded(turn, turn.new_tensor(_TURN))

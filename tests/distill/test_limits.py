@@ -1,0 +1,80 @@
+"""Which way knees and elbows bend, on two legs and on four."""
+
+import math
+
+import pytest
+import torch
+
+from akd.distill.limits import AngleLimits
+from akd.export.creature import write_creature
+from akd.motion.clip import motion_from_clip
+from akd.rig.roles import LimbKind, Part
+from akd.subject import load_subject
+from akd.zoo.clips import perform
+from akd.zoo.creature import build_creature
+
+
+@pytest.fixture(scope="module")
+def rigs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("limits")
+
+    def rig_of(species):
+        path = folder / f"{species}.glb"
+        write_creature(build_creature(species, seed=1), [], path)
+        return load_subject(path, rigged=folder / "rigged.glb").rig
+
+    return {species: rig_of(species) for species in ("man", "horse", "ostrich")}
+
+
+def sides(rig, limb, part):
+    limits = AngleLimits.of(rig)
+    places = [i for i, r in enumerate(rig.roles) if (r.limb, r.part) == (limb, part)]
+    assert len(places) == 2
+    back = [math.degrees(float(limits.back[i, 0])) for i in places]
+    forth = [math.degrees(float(limits.forth[i, 0])) for i in places]
+    assert back[0] == back[1]  # left and right alike
+    assert forth[0] == forth[1]
+    return forth[0], back[0]
+
+
+def test_a_knee_bends_back_and_an_elbow_forward(rigs):
+    forth, back = sides(rigs["man"], LimbKind.LEG, Part.LOWER)
+    assert forth == pytest.approx(90.0)
+    assert 5.0 <= back < 25.0
+    forth, back = sides(rigs["man"], LimbKind.ARM, Part.LOWER)
+    assert back == pytest.approx(105.0)
+    assert 5.0 <= forth < 25.0
+
+
+def test_what_is_bent_in_the_neutral_pose_may_be_straightened(rigs):
+    forth, back = sides(rigs["horse"], LimbKind.HIND, Part.LOWER)
+    assert forth == pytest.approx(90.0)
+    assert 40.0 < back < 85.0
+    forth, back = sides(rigs["ostrich"], LimbKind.LEG, Part.LOWER)
+    assert 70.0 < back <= 90.0
+
+
+def test_bounds_meet_smoothly_at_the_neutral_pose(rigs):
+    limits = AngleLimits.of(rigs["man"])
+    angles = torch.zeros(1, len(rigs["man"]), 3, requires_grad=True)
+    limits.bounded(angles).sum().backward()
+    assert torch.equal(angles.grad, torch.ones_like(angles))
+    near = torch.full_like(angles.detach(), -1e-3)
+    torch.testing.assert_close(limits.bounded(near), near, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("species", ["man", "fox", "horse", "trex", "ostrich", "elephant"])
+def test_true_gaits_keep_within_the_limits(species, tmp_path):
+    """But for thighs and feet, which no limit here is about."""
+    creature = build_creature(species, seed=3)
+    action = next(a for a in ("gallop", "run", "walk") if a in creature.actions)
+    path = tmp_path / "true.glb"
+    write_creature(creature, [perform(creature, action, fps=30.0, frames=40).motion], path)
+    subject = load_subject(path, rigged=tmp_path / "rigged.glb")
+    motion = motion_from_clip(subject.character, subject.character.asset.clips[0])
+    angles = subject.rig.from_pose(motion.pose).angles[..., 0]
+    limits = AngleLimits.of(subject.rig)
+    for i, role in enumerate(subject.rig.roles):
+        if role.limb is not None and role.part in (Part.LOWER, Part.CANNON):
+            assert float(angles[:, i].amax()) <= float(limits.forth[i, 0]), role
+            assert float(-angles[:, i].amin()) <= float(limits.back[i, 0]), role
