@@ -54,6 +54,23 @@ def test_what_is_bent_in_the_neutral_pose_may_be_straightened(rigs):
     assert 70.0 < back <= 90.0
 
 
+def test_joints_of_a_spine_share_what_a_spine_has(rigs):
+    for rig in rigs.values():
+        limits = AngleLimits.of(rig)
+        spine = [i for i, r in enumerate(rig.roles) if r.part is Part.SPINE]
+        whole = torch.rad2deg(limits.forth[spine].sum(0))
+        assert len(spine) > 1
+        torch.testing.assert_close(whole, torch.tensor([35.0, 10.0, 12.0]))
+
+
+def test_an_upright_spine_arches_little(rigs):
+    for species, most in (("man", 10.0), ("horse", 35.0), ("ostrich", 35.0)):
+        rig = rigs[species]
+        spine = [i for i, r in enumerate(rig.roles) if r.part is Part.SPINE]
+        back = torch.rad2deg(AngleLimits.of(rig).back[spine, 0].sum())
+        assert float(back) == pytest.approx(most, abs=1e-3)
+
+
 def test_bounds_meet_smoothly_at_the_neutral_pose(rigs):
     limits = AngleLimits.of(rigs["man"])
     angles = torch.zeros(1, len(rigs["man"]), 3, requires_grad=True)

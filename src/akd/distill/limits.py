@@ -2,12 +2,13 @@
 
 Knees, elbows and hocks bend one way. Which way that is shows in the neutral pose wherever they are
 bent in it, and depends on the limb where they are straight; the other way they go until they are
-straight, and a little further.
+straight, and a little further. A spine that stands upright bends forward, and arches little.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import torch
@@ -33,11 +34,15 @@ _ARM: dict[Part, tuple[float, float, float]] = {
     Part.HAND: (30.0, 20.0, 10.0),
 }
 _TRUNK: dict[Part, tuple[float, float, float]] = {
-    Part.SPINE: (15.0, 12.0, 8.0),
-    Part.NECK: (20.0, 15.0, 8.0),
-    Part.HEAD: (25.0, 20.0, 10.0),
-    Part.TAIL: (25.0, 25.0, 5.0),
+    Part.SPINE: (35.0, 10.0, 12.0),
+    Part.NECK: (40.0, 12.0, 12.0),
+    Part.HEAD: (30.0, 10.0, 15.0),
+    Part.TAIL: (120.0, 70.0, 30.0),
 }
+"""Of all joints of the part together: true gaits bend a whole spine by 30 degrees at most, and
+sideways by eight, however many joints there are to it."""
+_ARCHES = 10.0
+"""Of a spine that stands upright, backwards."""
 _ANY = (30.0, 20.0, 10.0)
 _FLEXES: dict[tuple[LimbKind | None, Part], float] = {
     (LimbKind.LEG, Part.LOWER): 1.0,
@@ -55,10 +60,14 @@ _FURTHER = math.radians(5.0)
 """So far beyond straight."""
 
 
-def limit_of(role: Role) -> tuple[float, float, float]:
-    """Largest angles either way from the neutral pose, degrees."""
+def limit_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
+    """Largest angles either way from the neutral pose, degrees; `alike` joints of the trunk share
+    what their part has."""
     if role.limb is None:
-        return _TRUNK.get(role.part, _ANY)
+        if role.part not in _TRUNK:
+            return _ANY
+        flexion, abduction, twist = _TRUNK[role.part]
+        return flexion / alike, abduction / alike, twist / alike
     if role.limb.is_leg:
         return _LEG.get(role.part, _ANY)
     return _ARM.get(role.part, _ANY) if role.limb is LimbKind.ARM else (70.0, 60.0, 40.0)
@@ -76,9 +85,12 @@ class AngleLimits:
     @classmethod
     def of(cls, rig: ControlRig) -> AngleLimits:
         """Limits by the role of every driven joint and by how it is bent in the neutral pose."""
-        degrees = [limit_of(role) for role in rig.roles]
+        parts = Counter(role.part for role in rig.roles if role.limb is None)
+        degrees = [limit_of(role, alike=max(1, parts[role.part])) for role in rig.roles]
         forth = torch.tensor(degrees).reshape(len(rig), 3) * (math.pi / 180.0)
         back = forth.clone()
+        upright = _upright_spine(rig)
+        back[upright, 0] = math.radians(_ARCHES) / max(1, len(upright))
         for joint, bend in _bends(rig).items():
             role = rig.roles[joint]
             way = bend if abs(bend) > _PLAIN else _FLEXES[role.limb, role.part]
@@ -98,6 +110,19 @@ class AngleLimits:
 
     def _of(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
         return torch.where(angles.detach() < 0.0, self.back.to(angles), self.forth.to(angles))
+
+
+def _upright_spine(rig: ControlRig) -> list[int]:
+    """The joints of the spine, if it goes up rather than forward; else none."""
+    spine = [i for i, role in enumerate(rig.roles) if role.part is Part.SPINE]
+    if not spine:
+        return []
+    ends = [k for k, parent in enumerate(rig.parents) if parent == spine[-1]]
+    way = rig.pivots[ends[0] if ends else spine[-1]] - rig.root_pivot
+    up, left, _ = rig.root_axes
+    across = torch.linalg.cross(left, up)
+    rises = float(way @ up) > 2.0 * abs(float(way @ across))
+    return spine if rises else []
 
 
 def _bends(rig: ControlRig) -> dict[int, float]:
