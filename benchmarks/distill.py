@@ -32,6 +32,7 @@ import torch
 from distill_cases import ABLATED, CASES
 from distill_parts import ALL, CHANGES, Variant, alone
 from distill_rows import FIELDS, Job, work
+from distill_sheet import write_sheet
 from distill_tables import line, write_tables
 
 from akd.distill.settings import DistillSettings
@@ -143,10 +144,13 @@ def main() -> None:
     parser.add_argument("--physics", type=int, default=200, help="iterations of grounding; 0: none")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--doc", type=Path, help="with table: the page whose tables are replaced")
+    parser.add_argument("--sheet", type=Path, help="with table: a picture of all cases")
     options = parser.parse_args()
     run(jobs_of(options), options)
     if "table" in options.parts:
         write_tables(read_rows(options.out / "rows.jsonl"), options.doc)
+        if options.sheet is not None:
+            write_sheet(options.out, options.sheet)
 
 
 if __name__ == "__main__":

@@ -220,8 +220,16 @@ def search_by_field(
 def place(out: Path, folder: str, job: Job, ending: str) -> Path:
     """Where a job's file goes."""
     (out / folder).mkdir(parents=True, exist_ok=True)
-    name = f"{job.part} {job.case} {job.variant}".replace(",", "").replace(" ", "_")
-    return out / folder / f"{name}.{ending}"
+    return out / folder / f"{_name(job.part, job.case, job.variant)}.{ending}"
+
+
+def strip_name(part: str, case: str, variant: str) -> str:
+    """What the strip of a row is called in OUT/strips."""
+    return f"{_name(part, case, variant)}.png"
+
+
+def _name(part: str, case: str, variant: str) -> str:
+    return f"{part} {case} {variant}".replace(",", "").replace(" ", "_")
 
 
 def keep(job: Job, subject: Subject, motions: dict[str, Motion], out: Path) -> None:

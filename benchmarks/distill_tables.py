@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from distill_cases import CASES
 from distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
 
 from akd.metrics.judge import TOGETHER
@@ -43,10 +44,12 @@ def write_tables(rows: Sequence[Row], doc: Path | None) -> None:
 
 
 def rows_of(rows: Sequence[Row], part: str) -> dict[tuple[str, str], Row]:
-    """Rows of a part that came to something, by case and variant; the latest of each."""
-    return {
-        (r["case"], r["variant"]): r for r in rows if r["part"] == part and "error" not in r
-    }  # fmt: skip
+    """Rows of a part that came to something, by case and variant, in the order of the cases; the
+    latest of each."""
+    places = {case.name: k for k, case in enumerate(CASES)}
+    good = [r for r in rows if r["part"] == part and "error" not in r]
+    good.sort(key=lambda r: places.get(r["case"], len(places)))
+    return {(r["case"], r["variant"]): r for r in good}
 
 
 def case_tables(rows: Sequence[Row]) -> list[str]:
@@ -73,8 +76,10 @@ def case_tables(rows: Sequence[Row]) -> list[str]:
         for kind in ("motion", "grounded", "true")
         if any(kind in r for r in found)
     ]
-    parts = ["## Cases", table(head, body), errors, summary(found), "## Confusion", *matrices]
-    return parts
+    return [
+        "## Cases", table(head, body), errors, summary(found),
+        "## Confusion", *matrices, grounding_table(found),
+    ]  # fmt: skip
 
 
 def summary(found: Sequence[Row]) -> str:
@@ -101,6 +106,43 @@ def summary(found: Sequence[Row]) -> str:
     )
     out += [f"- {r['case']}: {note}" for r in found for note in r["notes"]]
     return "\n".join(out)
+
+
+_GROUNDED = {"skate": max, "contact": min, "penetration": None, "float_": None}
+"""What grounding changes, and which foot counts; lengths are of no foot."""
+
+
+def grounding_table(found: Sequence[Row]) -> str:
+    """The worst foot of every case before and after grounding."""
+    body, sums = [], []
+    for row in found:
+        if "grounded" not in row:
+            continue
+        before, after = (_footing(row[kind]) for kind in ("motion", "grounded"))
+        body.append(
+            [row["case"], *(f"{a:.2f} > {b:.2f}" for a, b in zip(before, after, strict=True))]
+        )
+        sums.append((before, after))
+    if not body:
+        return ""
+    columns = [
+        [_mean(column) for column in zip(*side, strict=True)] for side in zip(*sums, strict=True)
+    ]
+    body.append(["**mean**", *(f"{a:.2f} > {b:.2f}" for a, b in zip(*columns, strict=True))])
+    about = (
+        "Skate in parts of the body's speed, contact as a share of the time, of the worst foot; "
+        "penetration and float in % of the body's height."
+    )
+    head = ["case", "skate", "contact", "penetration, %", "float, %"]
+    return f"## Before and after grounding\n\n{about}\n\n{table(head, body)}"
+
+
+def _footing(motion: Row) -> list[float]:
+    """The numbers of `_GROUNDED`."""
+    return [
+        100 * motion[name] if worst is None else worst(motion[name], default=0.0)
+        for name, worst in _GROUNDED.items()
+    ]
 
 
 def confusion(found: Sequence[Row], kind: str) -> str:
