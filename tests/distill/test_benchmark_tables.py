@@ -1,0 +1,81 @@
+"""What the rows of `benchmarks/distill.py` come to: tables that say what was measured, no more."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import distill_tables
+
+    yield distill_tables
+    for name in [m for m in sys.modules if m.startswith("distill_")]:
+        del sys.modules[name]
+
+
+def motion(score, said, fails=(), **values):
+    return {
+        "action": {"probability": score, "said": said}, "fails": list(fails),
+        "alternation": [-0.8], "contact": [0.5, 0.4], "skate": [0.1, 0.2], "penetration": 0.01,
+        "float_": 0.0, "roughness": 1.0, "shape": 0.05, "swing": 0.1, **values,
+    }  # fmt: skip
+
+
+def row(case, part="cases", variant="everything", **kinds):
+    asked = case.rsplit(" ", 1)[-1]
+    found = {"case": case, "part": part, "variant": variant, "asked": asked, "notes": []}
+    return {
+        **found,
+        "iterations": 150,
+        "seconds": 3.0,
+        "stages": {"fit": 2.0, "film": 1.0},
+        **kinds,
+    }
+
+
+def whole(case, score, said, fails=()):
+    good = motion(1.0, case.rsplit(" ", 1)[-1])
+    return row(
+        case, start=motion(0.0, "gliding statue", ["travel"]), true=good,
+        motion=motion(0.5, said, ["skate"]), grounded=motion(score, said, fails),
+    )  # fmt: skip
+
+
+def test_cases_come_in_their_order_with_sums_over_them(tables):
+    rows = [
+        whole("zoo horse 1, walk", 0.4, "trot", ["contact"]),
+        whole("zoo fox 0, walk", 1.0, "walk"),
+    ]
+    text = "\n".join(tables.case_tables(rows))
+    assert text.index("zoo fox 0, walk") < text.index("zoo horse 1, walk")
+    assert (
+        "grounded: mean action score 0.700 over 2 cases, 0.70 of the true clips' over the 2 that "
+        "have one; named as asked in 1; all conditions hold in 1"
+    ) in text
+    assert "| walk | 1 | 1 |" in text  # once walk, once trot
+    assert "| **mean** | 0.20 > 0.20 | 0.40 > 0.40 | 1.00 > 1.00 | 0.00 > 0.00 |" in text
+
+
+def test_an_ablation_is_over_the_cases_that_all_variants_have(tables):
+    rows = [
+        row("zoo fox 0, walk", "ablation", "one finalist", motion=motion(0.8, "walk")),
+        row("zoo man 4, walk", "ablation", "one finalist", motion=motion(0.2, "walk")),
+        row("zoo fox 0, walk", "ablation", "no L_ground", motion=motion(0.5, "walk", ["sinks"])),
+    ]
+    text = tables.ablation_table(rows, "Without", tables.WITHOUT)
+    assert "Means over 1 cases" in text
+    assert "| one finalist | 0.800 | 1 of 1 |" in text
+    assert "| no L_ground | 0.500 | 0 of 1 |" in text
+    assert tables.ablation_table(rows[:2], "Without", tables.WITHOUT) == ""
+
+
+def test_a_row_that_failed_is_no_result_and_is_named(tables):
+    failed = {"case": "zoo fox 0, walk", "part": "cases", "variant": "everything", "error": "boom"}
+    text = "\n".join(tables.case_tables([failed, whole("zoo man 4, walk", 1.0, "walk")]))
+    assert "- zoo fox 0, walk: boom" in text
+    assert "over 1 cases" in text
