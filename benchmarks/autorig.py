@@ -19,10 +19,10 @@ import numpy as np
 from measured import write_report
 
 from akd.asset.read import read_asset
-from akd.rig.automatic_skin import world_positions
+from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.rig.autorig.rig import FoundSkeleton, find_skeleton
 from akd.rig.character import load_character
-from akd.splits import asset_trains, zoo_seed_trains
+from akd.rig.skinning.automatic import world_positions
 
 ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets"
 
@@ -172,7 +172,7 @@ def makehuman_cases() -> list[Case]:
 
 def zoo_cases(seeds: list[int], *, trains: bool = False) -> list[Case]:
     from akd.zoo.creature import build_creature
-    from akd.zoo.species import SPECIES
+    from akd.zoo.species.catalogue import SPECIES
 
     cases = []
     for seed in seeds:

@@ -25,7 +25,7 @@ from akd.rig.autorig.landmarks import find_landmarks
 from akd.rig.autorig.plans import PLANS
 from akd.rig.autorig.solid import fill
 from akd.rig.autorig.templates import TEMPLATES
-from akd.rig.surface_repair import weld
+from akd.rig.skinning.surface_repair import weld
 
 RIDGE = 60.0
 """Of the slopes, against measures in spreads."""

@@ -11,18 +11,18 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.export.creature import write_creature
 from akd.metrics.feet import track_feet
 from akd.metrics.judge import TOGETHER
 from akd.motion.clip import motion_from_clip
 from akd.motion.loop import repeat
 from akd.motion.motion import Motion
-from akd.motion.travel import displaced, implied_velocity
+from akd.motion.root_motion import displaced, implied_velocity
 from akd.prior.tiny.vocabulary import read_prompt
-from akd.splits import asset_trains, zoo_seed_trains
 from akd.subject import Subject, load_subject
-from akd.zoo.clips import perform
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import perform
 
 CLIP_SECONDS = 3.0
 CLIP_FPS = 30.0

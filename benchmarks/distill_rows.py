@@ -22,6 +22,7 @@ from deformation_field import (
 from distill_cases import Case, find_case, played
 from distill_parts import CHANGES, Variant, all_steps, distilled_steps
 
+from akd.base.observer import Silent
 from akd.commands.recognisers import find_recogniser
 from akd.distill.run_folder import weights_hash
 from akd.distill.settings import DistillSettings
@@ -39,11 +40,10 @@ from akd.pipeline import Request, find_motion, judged, starting_point
 from akd.prior.choose import choose_prior, chosen_device
 from akd.prior.protocol import VideoPrior
 from akd.prior.tiny.load import shipped_weights
-from akd.results import film_motion
+from akd.report.results import film_motion
 from akd.scene.video import Video
 from akd.steer import judge_of
 from akd.subject import Subject
-from akd.watch import Silent
 
 FIELDS = ("field", "field, fitted first")
 """Deformation fields: distilled alone, and with a warm start of their own."""

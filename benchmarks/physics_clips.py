@@ -29,13 +29,13 @@ from akd.physics.assess import assess
 from akd.physics.bodies import build_body
 from akd.physics.body import Body
 from akd.physics.ground import ground
-from akd.physics.reference import Reference, stand_on_ground
+from akd.physics.target import Reference, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
-from akd.zoo.clips import perform
 from akd.zoo.creature import build_creature
-from akd.zoo.species import SPECIES
+from akd.zoo.gait.clips import perform
+from akd.zoo.species.catalogue import SPECIES
 
 CLIPS: tuple[tuple[str, str, float | None], ...] = (
     ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),

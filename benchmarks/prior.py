@@ -32,7 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.prior.estimate import Prediction
 from akd.prior.guidance import predict_guided
-from akd.prior.large.convolve import choices
+from akd.prior.large.encoder.convolve import choices
+from akd.prior.large.encoder.vae import chunks_after_first, mean_of, patched, wan_step
 from akd.prior.large.families.base import Parts, VideoSize
 from akd.prior.large.families.cogvideox import FamilyCogVideoX
 from akd.prior.large.families.wan import FamilyWan
@@ -43,7 +44,6 @@ from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.quantise import quantise
 from akd.prior.large.schedulers import Schedule
 from akd.prior.large.settings import FAST, LEAN, Convolutions, LargeSettings
-from akd.prior.large.vae import chunks_after_first, mean_of, patched, wan_step
 from akd.prior.protocol import Condition
 
 GIB = 2**30

@@ -189,7 +189,7 @@ def section_first_launch(device: str) -> None:
 
 
 def section_twin(device: str) -> None:
-    from akd.splat.twin import rasterize_twin
+    from akd.splat.reference import rasterize_twin
 
     def twin(call: dict) -> tuple[torch.Tensor, torch.Tensor]:
         call = dict(call)

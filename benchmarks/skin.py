@@ -25,12 +25,12 @@ from measured import write_report
 
 from akd.asset.read import read_asset
 from akd.motion.clip import motion_from_clip
-from akd.rig.automatic_skin import character_segments, deforming_joints
-from akd.rig.bones import BoneSegments
 from akd.rig.character import Character, load_character
-from akd.rig.heat import HeatSettings, solve_heat_weights
 from akd.rig.skin import skin_points
-from akd.rig.surface_repair import weld
+from akd.rig.skinning.automatic import character_segments, deforming_joints
+from akd.rig.skinning.heat import HeatSettings, solve_heat_weights
+from akd.rig.skinning.segments import BoneSegments
+from akd.rig.skinning.surface_repair import weld
 
 ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets"
 FRAMES = 16
@@ -222,7 +222,7 @@ def compare(blender: Blender | None, only: str) -> list[str]:
 
 def scale(blender: Blender | None) -> list[str]:
     """Time against the number of vertices, on a creature of the zoo with its own 30-odd bones."""
-    from akd.rig.bones import bone_segments
+    from akd.rig.skinning.segments import bone_segments
     from akd.zoo.creature import build_creature
 
     rows = [

@@ -8,9 +8,9 @@ import time
 
 import torch
 
-from akd.zoo.clips import perform
 from akd.zoo.creature import build_creature
-from akd.zoo.species import SPECIES
+from akd.zoo.gait.clips import perform
+from akd.zoo.species.catalogue import SPECIES
 
 
 def seconds(work) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from zoo_renderer import Stage
 
-from akd.zoo.clips import perform
 from akd.zoo.creature import Creature, build_creature
+from akd.zoo.gait.clips import perform
 
 HERE = Path(__file__).resolve().parent / "images"
 DOZEN = (

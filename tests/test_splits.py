@@ -1,6 +1,6 @@
 """What trains and what measures."""
 
-from akd.splits import _splits, asset_trains, zoo_seed_trains
+from akd.base.splits import _splits, asset_trains, zoo_seed_trains
 
 
 def test_the_demos_fox_and_other_small_seeds_only_measure():

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from akd.base.observer import Silent, Watch
 from akd.distill.loop import Keeper, distil
 from akd.distill.period import SHORTEST_CYCLE, find_period
 from akd.distill.result import motion_of, smooth_fps
@@ -28,11 +29,10 @@ from akd.motion.motion import Motion
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior
-from akd.results import write_results
+from akd.report.results import write_results
 from akd.scene.video import Video
 from akd.steer import judge_of, merit
 from akd.subject import Subject
-from akd.watch import Silent, Watch
 
 PREVIEW_SECONDS = 20.0
 

@@ -12,7 +12,7 @@ from akd.cli import main
 from akd.distill.run_folder import RunFolder
 from akd.export import fbx
 from akd.motion.clip import motion_from_clip
-from akd.motion.travel import travel_path
+from akd.motion.root_motion import travel_path
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 

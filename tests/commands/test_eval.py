@@ -12,11 +12,11 @@ import pytest
 from akd.cli import main
 from akd.commands import recognisers
 from akd.commands.blind_server import BlindServer
-from akd.export.blind import QUESTIONS, make_pairs, read_votes
 from akd.export.creature import write_creature
+from akd.report.blind import QUESTIONS, make_pairs, read_votes
 from akd.scene.video import Video
-from akd.zoo.clips import make_clip
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
 
 
 @pytest.fixture(scope="module")

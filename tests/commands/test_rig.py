@@ -40,8 +40,8 @@ def test_a_joint_is_moved_by_hand(wolf, tmp_path, capfd):
     out = tmp_path / "wolf.glb"
     assert run(capfd, "rig", wolf, "-o", out, "--joints", joints)[0] == 0
     from akd.asset.read import read_asset
-    from akd.rig.automatic_skin import world_positions
     from akd.rig.character import load_character
+    from akd.rig.skinning.automatic import world_positions
 
     character = load_character(read_asset(out))
     head = world_positions(character)[character.skeleton.names.index("head")]

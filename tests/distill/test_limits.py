@@ -8,10 +8,10 @@ import torch
 from akd.distill.limits import AngleLimits
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
-from akd.rig.roles import LimbKind, Part
+from akd.rig.roles.role import LimbKind, Part
 from akd.subject import load_subject
-from akd.zoo.clips import perform
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import perform
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from fox import load_fox, standing
 
 from akd.distill.speed import is_symmetrical
 from akd.distill.symmetry import Mirror
-from akd.rig.roles import Part, Side
+from akd.rig.roles.role import Part, Side
 
 PERIOD = 0.6
 

@@ -10,7 +10,7 @@ from akd.distill import warm_start
 from akd.distill.settings import DistillSettings, WarmStartSettings
 from akd.distill.swing import find_swings
 from akd.distill.warm_start import fit_finalists, fit_to_video
-from akd.rig.roles import Part
+from akd.rig.roles.role import Part
 
 PERIOD = 0.6
 STEP = 2.0 * math.pi / 8

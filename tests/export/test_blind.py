@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from akd.export.blind import (
+from akd.report.blind import (
     QUESTIONS,
     Pair,
     Vote,

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from akd.commands.blind_server import BlindServer
-from akd.export.blind import QUESTIONS, Pair, blind_page, read_votes
-from akd.export.page import Film, Row, badge, films, header, page, section, table, write_page
-from akd.export.plots import contact_chart, line_chart
+from akd.report.blind import QUESTIONS, Pair, blind_page, read_votes
+from akd.report.page import Film, Row, badge, films, header, page, section, table, write_page
+from akd.report.plots import contact_chart, line_chart
 from akd.scene.video import Video
 
 TIMES = "[...document.querySelectorAll('video')].map(v => v.currentTime)"

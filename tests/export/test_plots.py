@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from akd.export.plots import (
+from akd.report.plots import (
     BOTTOM,
     LEFT,
     MOST_POINTS,

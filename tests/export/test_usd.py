@@ -13,8 +13,8 @@ from akd.export.usd import write_usd
 from akd.motion.clip import motion_from_clip
 from akd.rig.character import Character, load_character
 from akd.rig.skin import Skin
-from akd.zoo.clips import make_clip
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
 
 pytest.importorskip("pxr")
 

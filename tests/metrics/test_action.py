@@ -12,8 +12,8 @@ from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
 from akd.motion.clip import motion_from_clip
 from akd.prior.tiny import film
 from akd.rig.character import load_character
-from akd.zoo.clips import make_clip
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
 
 
 @pytest.fixture(scope="module")

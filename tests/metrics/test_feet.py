@@ -9,8 +9,8 @@ from akd.metrics.feet import Sole, find_soles, track_feet
 from akd.motion.motion import Motion
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
-from akd.rig.names import Side
-from akd.rig.roles import Limb, LimbKind
+from akd.rig.roles.names import Side
+from akd.rig.roles.role import Limb, LimbKind
 from akd.zoo.creature import build_creature
 
 LEG = Limb(LimbKind.LEG, Side.LEFT, (0, 1), 1)

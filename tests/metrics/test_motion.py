@@ -15,8 +15,8 @@ from akd.motion.motion import Motion
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from akd.rig.pose import Pose
-from akd.zoo.clips import make_clip
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from akd.motion.clip import motion_from_clip
 from akd.motion.loop import close_loop, loop_gap, repeat
 from akd.motion.motion import Motion
 from akd.motion.retarget import matching_joints, retarget
+from akd.motion.root_motion import in_place, travel_path
 from akd.motion.smooth import laplacian
-from akd.motion.travel import in_place, travel_path
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from assets import character, control_rig
@@ -84,7 +84,7 @@ def test_paws_on_detached_roots_stay_in_place_too(shared_assets):
     path = "quaternius/animals_pack/Fox.glb"
     body, rig = character(path), control_rig(path)
     walk = clip(path, "AnimalArmature|Walk")
-    from akd.motion.travel import displaced
+    from akd.motion.root_motion import displaced
 
     shift = torch.linspace(0, 1, len(walk))[:, None] * 3 * body.height * body.forward
     travelling = displaced(rig, walk, shift)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from akd.motion.travel import implied_velocity
+from akd.motion.root_motion import implied_velocity
 
 FPS = 24.0
 

@@ -9,8 +9,8 @@ import torch
 from bodies_for_tests import random_tree
 
 from akd.math import quaternion
-from akd.physics.reference import Reference
 from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.target import Reference
 from akd.physics.tracking import Tracking, track
 
 

@@ -12,9 +12,9 @@ from bodies_for_tests import biped, box, pendulum, quadruped, random_tree, tenso
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.parameters import GRAVITY, Parameters, scale_parameters
+from akd.physics.reference import energy, momentum
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator
-from akd.physics.twin import energy, momentum
 
 
 def passive(body: Body, step: float) -> Parameters:

@@ -16,9 +16,9 @@ from akd.physics.assess import add_travel, assess, implied_travel
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
 from akd.physics.footing import find_stance, plant_feet
-from akd.physics.reference import Reference, stand_on_ground, starts_apart
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
+from akd.physics.target import Reference, stand_on_ground, starts_apart
 from akd.physics.tracking import _Problem, track
 from akd.physics.units import BodyUnits
 from akd.rig.character import load_character

@@ -17,8 +17,8 @@ from akd.motion.motion import Motion
 from akd.physics.bodies import CharacterBody, _points_by_control, build_body
 from akd.physics.body import State, place
 from akd.physics.ground import check_feet, ground, take_travel_out
+from akd.physics.reference import momentum
 from akd.physics.settings import TrackingSettings
-from akd.physics.twin import momentum
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig

@@ -11,8 +11,8 @@ from bodies_for_tests import quadruped, random_tree
 from akd.math import quaternion
 from akd.physics.body import State, lowest, place
 from akd.physics.parameters import scale_parameters
+from akd.physics.reference import rollout_twin
 from akd.physics.simulator import WarpSimulator
-from akd.physics.twin import rollout_twin
 
 
 def scattered(body, seed: int, *, height: float | None) -> State:

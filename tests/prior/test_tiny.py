@@ -17,7 +17,7 @@ from akd.prior.tiny.pool import Batch
 from akd.prior.tiny.prior import PriorTiny, cosine_signal
 from akd.prior.tiny.settings import TinySettings, TrainSettings
 from akd.prior.tiny.train import Trainer
-from akd.rig.roles import Limb, LimbKind
+from akd.rig.roles.role import Limb, LimbKind
 from akd.scene.settings import SceneStyle
 
 SMALL = TinySettings(
@@ -238,7 +238,7 @@ def test_training_from_creatures_to_card_very_small(tmp_path: Path):
 
 class _Anatomy:
     def __init__(self, *kinds: LimbKind) -> None:
-        from akd.rig.names import Side
+        from akd.rig.roles.names import Side
 
         self.limbs = tuple(Limb(kind, Side.LEFT, (0,), 0) for kind in kinds)
         self.legs = tuple(limb for limb in self.limbs if limb.kind.is_leg)

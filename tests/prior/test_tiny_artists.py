@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from akd.base.splits import asset_trains
 from akd.prior.tiny.artists import artist_actor, clip_action, find_files
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE
 from akd.rig.skin import skin_points
-from akd.splits import asset_trains
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from akd.prior.tiny.evaluate_assets import ACTIONS, choose_subjects, evaluate_as
 from akd.prior.tiny.film import SCENE
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.reference import reference_of
+from akd.prior.tiny.reference_image import reference_of
 from akd.prior.tiny.settings import TinySettings
 from akd.rig.character import Character, load_character
 from akd.scene.follow import View

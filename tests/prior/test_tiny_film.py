@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from akd.base.splits import zoo_seed_trains
 from akd.prior.tiny.backend import Studio, choose_studio
 from akd.prior.tiny.creatures import (
     Actor,
@@ -20,7 +21,6 @@ from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
 from akd.prior.tiny.vocabulary import NONE, TOKENS, Words
 from akd.rig.skin import skin_points
 from akd.scene.follow import View, bounding_boxes, follow
-from akd.splits import zoo_seed_trains
 
 SMALL = PoolSettings(vertices=600, splats=300, styles=1)
 TINY = TinySettings(frames=4, width=32, height=32)
@@ -181,7 +181,7 @@ def test_captions_name_species_plan_or_nothing():
 
 
 def test_the_cast_takes_all_species_and_keeps_to_its_side():
-    from akd.zoo.species import SPECIES
+    from akd.zoo.species.catalogue import SPECIES
 
     cast = cast_list(60, first_seed=1000)
     assert {species for species, _ in cast} == set(SPECIES)

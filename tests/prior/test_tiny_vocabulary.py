@@ -1,7 +1,7 @@
 import pytest
 
 from akd.prior.tiny.vocabulary import NONE, TOKENS, Words, creature_word, read_prompt
-from akd.zoo.species import SPECIES
+from akd.zoo.species.catalogue import SPECIES
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from akd.rig.roles import LimbKind, Part
+from akd.rig.roles.role import LimbKind, Part
 from assets import character
 
 # file: kinds of legs, name of a left foot's joint, forward axis

@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from akd.rig.bones import BoneSegments
-from akd.rig.heat import HeatSettings, closest_on_segments, solve_heat_weights
-from akd.rig.surface_repair import weld
-from akd.zoo.parameters import Humanoid, Quadruped
-from akd.zoo.species import SPECIES
+from akd.rig.skinning.heat import HeatSettings, closest_on_segments, solve_heat_weights
+from akd.rig.skinning.segments import BoneSegments
+from akd.rig.skinning.surface_repair import weld
+from akd.zoo.species.catalogue import SPECIES
+from akd.zoo.species.parameters import Humanoid, Quadruped
 
 WALKERS = [name for name, body in SPECIES.items() if isinstance(body, Quadruped | Humanoid)]
 
@@ -237,7 +237,7 @@ def test_welding_keeps_the_order_of_the_file():
 
 @pytest.mark.parametrize("species", WALKERS)
 def test_a_foot_does_not_move_with_another_leg(species):
-    from akd.rig.bones import bone_segments
+    from akd.rig.skinning.segments import bone_segments
     from akd.zoo.creature import build_creature
 
     creature = build_creature(species, vertices=2000)

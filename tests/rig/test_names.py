@@ -2,8 +2,8 @@
 
 import pytest
 
-from akd.rig import names
-from akd.rig.names import Side
+from akd.rig.roles import names
+from akd.rig.roles.names import Side
 
 
 @pytest.mark.parametrize(

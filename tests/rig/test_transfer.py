@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from akd.asset.asset import SplatRecord
-from akd.rig.splat_surface import mesh_from_splats
-from akd.rig.transfer import nearest_on_surface, transfer_weights
+from akd.rig.autorig.splat_surface import mesh_from_splats
+from akd.rig.skinning.transfer import nearest_on_surface, transfer_weights
 
 SQUARE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
 TRIANGLES = np.array([[0, 1, 2], [0, 2, 3]])

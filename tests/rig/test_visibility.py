@@ -3,7 +3,7 @@
 import numpy as np
 import trimesh
 
-from akd.rig.visibility import Inside, vertex_normals
+from akd.rig.skinning.visibility import Inside, vertex_normals
 
 
 def u_tube() -> trimesh.Trimesh:

@@ -96,8 +96,8 @@ def test_sides_and_limbs_have_colours_of_their_own() -> None:
 
 
 def test_roles_of_the_rig_are_understood() -> None:
-    from akd.rig.names import Side
-    from akd.rig.roles import LimbKind, Part, Role
+    from akd.rig.roles.names import Side
+    from akd.rig.roles.role import LimbKind, Part, Role
 
     role = Role(Part.UPPER, Side.LEFT, LimbKind.HIND)
     assert role_colour(str(role)) == role_colour("left hind upper")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from akd.math import quaternion
-from akd.splat.twin import rasterize_twin
+from akd.splat.reference import rasterize_twin
 
 LEAVES = ("camera_from_mesh", "means", "factors", "colours", "opacities")
 

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from akd.rig.skin import skin_points
-from akd.zoo.clips import Performance, perform
 from akd.zoo.creature import Creature, build_creature
-from akd.zoo.species import SPECIES
+from akd.zoo.gait.clips import Performance, perform
+from akd.zoo.species.catalogue import SPECIES
 
 ALL = tuple(SPECIES)
 FEW = ("fox", "horse", "man", "ostrich")

@@ -11,7 +11,7 @@ from menagerie import ALL, FEW, creature, joint_weights, sole_rows
 from scipy.spatial import KDTree
 
 from akd.zoo.creature import build_creature
-from akd.zoo.species import ACTIONS, SPECIES
+from akd.zoo.species.catalogue import ACTIONS, SPECIES
 
 
 @pytest.mark.parametrize("species", ALL)
@@ -222,5 +222,5 @@ def test_actions_belong_to_the_body_plan():
 
 
 def test_the_list_of_species_needs_no_torch():
-    code = "import sys, akd.zoo.species; sys.exit('torch' in sys.modules)"
+    code = "import sys, akd.zoo.species.catalogue; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from menagerie import creature
 
-from akd.zoo.footfalls import GRAVITY, QUADRUPED_GAITS, hip_height, symmetrical
-from akd.zoo.legs import FootPath, LegShape, pose_leg
-from akd.zoo.puppet import Posed, Puppet, bend
-from akd.zoo.rhythm import GRID, Rhythm, Wave, foot_load
+from akd.zoo.gait.footfalls import GRAVITY, QUADRUPED_GAITS, hip_height, symmetrical
+from akd.zoo.gait.legs import FootPath, LegShape, pose_leg
+from akd.zoo.gait.puppet import Posed, Puppet, bend
+from akd.zoo.gait.rhythm import GRID, Rhythm, Wave, foot_load
 
 
 @pytest.mark.parametrize("species", ["fox", "elephant", "man", "trex", "ostrich"])

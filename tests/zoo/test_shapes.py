@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from akd.zoo.shapes import (
+from akd.zoo.mesh.shapes import (
     Cone,
     Ellipsoid,
     Loft,

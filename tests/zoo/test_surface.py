@@ -5,9 +5,9 @@ import pytest
 import trimesh
 from scipy.spatial import Delaunay
 
-from akd.zoo.remesh import edges_of, split_bridges, thin
-from akd.zoo.shapes import Ellipsoid, Part
-from akd.zoo.surface import mirror, surface_half
+from akd.zoo.mesh.remesh import edges_of, split_bridges, thin
+from akd.zoo.mesh.shapes import Ellipsoid, Part
+from akd.zoo.mesh.surface import mirror, surface_half
 
 
 def skin(parts, vertices):

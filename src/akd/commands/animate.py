@@ -160,7 +160,7 @@ class Animate:
         from akd.prior.choose import chosen_device, is_tiny, plan_large, prompt_for, tiny_folder
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.vocabulary import NONE, read_prompt
-        from akd.rig.role_file import read_role_file
+        from akd.rig.roles.role_file import read_role_file
         from akd.subject import load_subject
 
         path = input_file(self.file)
@@ -231,9 +231,9 @@ class Animate:
     ) -> Animation:
         import torch
 
-        from akd.cache import cache_folder
+        from akd.base.cache import cache_folder
         from akd.commands.recognisers import find_recogniser
-        from akd.commands.watching import Terminal
+        from akd.commands.terminal import Terminal
         from akd.pipeline import animate
         from akd.prior.choose import chosen_device
         from akd.prior.large.load import load_planned
@@ -267,14 +267,14 @@ class Animate:
 
 
 def _results(request: Request) -> list[str]:
-    from akd.results import result_names
+    from akd.report.results import result_names
 
     return result_names(request.formats, grounded=request.physics is not None)
 
 
 def _left_by(folder: RunFolder) -> list[str]:
     """Names of the results of the run that the folder holds, which may be in other formats."""
-    from akd.results import result_names
+    from akd.report.results import result_names
 
     job = (folder.read() or {}).get("job", {})
     return result_names(job.get("formats", ())) if job else []

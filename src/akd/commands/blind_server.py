@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import parse_qs
 
-from akd.export.blind import Pair, read_form, thanks_page, vote_lines
+from akd.report.blind import Pair, read_form, thanks_page, vote_lines
 
 _LARGEST_FORM = 1_000_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from akd.cache import cache_folder, cache_size, clear_cache
+from akd.base.cache import cache_folder, cache_size, clear_cache
 
 
 @dataclass(frozen=True)

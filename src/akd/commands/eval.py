@@ -13,10 +13,10 @@ from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
     from akd.commands.entries import Entry
-    from akd.export.blind import Pair
     from akd.metrics.motion import MotionMetrics
     from akd.metrics.recognise.recogniser import Recogniser
     from akd.metrics.videophy import VideoPhyScore
+    from akd.report.blind import Pair
     from akd.scene.settings import SceneSettings
 
 
@@ -84,9 +84,9 @@ class Eval:
         videos: dict[str, Path | None],
     ) -> None:
         """`index.html` and `metrics.json`."""
-        from akd.export.atomic import write_whole
-        from akd.export.eval_page import eval_page
-        from akd.export.page import Film, Row, verdict, write_page
+        from akd.base.files import write_whole
+        from akd.report.eval_page import eval_page
+        from akd.report.page import Film, Row, verdict, write_page
 
         values = {
             entry.name: {
@@ -114,7 +114,7 @@ class Eval:
         return [e for e in chosen if e.character.mesh is not None]
 
     def _list_for_videophy(self, entries: list[Entry]) -> None:
-        from akd.export.atomic import write_whole
+        from akd.base.files import write_whole
         from akd.metrics.videophy import list_text
         from akd.scene.settings import SceneSettings
 
@@ -150,10 +150,10 @@ class Eval:
 
     def _ask(self, entries: list[Entry], videos: dict[str, Path | None]) -> None:
         """Serve the A/B page until Ctrl-C, then count."""
+        from akd.base.files import write_whole
         from akd.commands.blind_server import BlindServer
-        from akd.export.atomic import write_whole
-        from akd.export.blind import blind_page, make_pairs
-        from akd.export.page import write_page
+        from akd.report.blind import blind_page, make_pairs
+        from akd.report.page import write_page
 
         chosen = self._chosen(entries)
         pairs = make_pairs({e.name: e.prompt for e in chosen}, seed=self.seed)
@@ -204,7 +204,7 @@ def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
 
 
 def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:
-    from akd.results import film_motion
+    from akd.report.results import film_motion
 
     return film_motion(entry.character, entry.motion, settings=settings).write_mp4(path)
 
@@ -247,7 +247,7 @@ def _videophy_rows(names: list[str], scores: dict[str, VideoPhyScore]) -> list[l
 
 
 def _tally(votes: Path, pairs: list[Pair], methods: dict[str, str]) -> str:
-    from akd.export.blind import read_votes, tally
+    from akd.report.blind import read_votes, tally
 
     if not votes.exists():
         return "no votes yet"

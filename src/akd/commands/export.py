@@ -47,7 +47,7 @@ class Export:
         from akd.export.bvh import write_bvh
         from akd.export.clip_files import body_joints, frame_rate
         from akd.motion.clip import motion_from_clip
-        from akd.motion.travel import in_place
+        from akd.motion.root_motion import in_place
         from akd.rig.control_build import build_control_rig
 
         body = character_of(read_asset(input_file(self.file)), roles=self.roles)

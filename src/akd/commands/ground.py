@@ -185,7 +185,7 @@ class Ground:
 
     def _report(self, character: Character, grounded: Grounded, motion: Motion) -> None:
         """The page, with filmed frames where there is a skin."""
-        from akd.export.ground_page import write_ground_page
+        from akd.report.ground_page import write_ground_page
 
         body, tracking = grounded.character.body, grounded.tracking
         about = (

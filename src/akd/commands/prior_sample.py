@@ -133,7 +133,7 @@ class PriorSample:
         from akd.asset.read import read_asset
         from akd.commands.options import character_of
         from akd.prior.tiny.bodies import check_body
-        from akd.prior.tiny.reference import reference_of
+        from akd.prior.tiny.reference_image import reference_of
 
         assert self.reference is not None
         character = character_of(read_asset(self.reference), roles=self.roles)

@@ -54,7 +54,7 @@ class Rig:
         from akd.export.gltf.write import write_glb
         from akd.rig.autorig.joint_file import read_joint_file
         from akd.rig.autorig.rig import LOW_CONFIDENCE, rig_mesh
-        from akd.rig.heat import HeatSettings
+        from akd.rig.skinning.heat import HeatSettings
 
         given_asset = read_asset(input_file(self.file))
         asset = _with_surface(given_asset, self.file)
@@ -127,7 +127,7 @@ def _with_surface(asset: Asset, path: Path) -> Asset:
     import numpy as np
 
     from akd.asset.asset import Mesh, MeshPart, Node
-    from akd.rig.splat_surface import mesh_from_splats
+    from akd.rig.autorig.splat_surface import mesh_from_splats
 
     try:
         vertices, faces = mesh_from_splats(asset.splats)

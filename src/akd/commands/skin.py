@@ -41,8 +41,8 @@ class Skin:
         from akd.asset.read import read_asset
         from akd.commands.options import character_of
         from akd.export.reskin import write_reskinned
-        from akd.rig.automatic_skin import skin_character
-        from akd.rig.heat import HeatSettings
+        from akd.rig.skinning.automatic import skin_character
+        from akd.rig.skinning.heat import HeatSettings
 
         asset = read_asset(input_file(self.file))
         if asset.document is None or not asset.skins:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.cache import cache_folder
+from akd.base.cache import cache_folder
 from akd.commands.errors import UsageError, input_file
 
 

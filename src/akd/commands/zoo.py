@@ -26,7 +26,7 @@ class Zoo:
 
     def run(self) -> None:
         """Build the creature and write it."""
-        from akd.zoo.species import SPECIES
+        from akd.zoo.species.catalogue import SPECIES
 
         if self.species == "list":
             print("\n".join(SPECIES))
@@ -38,8 +38,8 @@ class Zoo:
         if not 500 <= self.vertices <= 200_000:
             raise UsageError(f"--vertices must be from 500 to 200000, got {self.vertices}")
         from akd.export.creature import write_creature
-        from akd.zoo.clips import make_clip
         from akd.zoo.creature import build_creature
+        from akd.zoo.gait.clips import make_clip
 
         out = self.out or Path(f"{self.species}.glb")
         creature = build_creature(self.species, seed=self.seed, vertices=self.vertices)

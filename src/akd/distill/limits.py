@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.rig.control import ControlRig
-from akd.rig.roles import LimbKind, Part, Role
+from akd.rig.roles.role import LimbKind, Part, Role
 
 _LEG: dict[Part, tuple[float, float, float]] = {
     Part.GIRDLE: (25.0, 8.0, 8.0),

@@ -20,7 +20,7 @@ from akd.distill.symmetry import Mirror
 from akd.distill.unknowns import Unknowns
 from akd.fit.hues import hue_maps
 from akd.rig.control import ControlRig
-from akd.rig.roles import Part, Role
+from akd.rig.roles.role import Part, Role
 from akd.scene.roles import role_colours
 
 _PHASES = 8

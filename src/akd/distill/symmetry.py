@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.rig.control import ControlRig
-from akd.rig.roles import Part, Role, Side
+from akd.rig.roles.role import Part, Role, Side
 
 _ROOT_SIGNS = (-1.0, 1.0, 1.0, -1.0, 1.0, -1.0)
 """Of sway left, up and forward, yaw, pitch and roll in a mirror."""

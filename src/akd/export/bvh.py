@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from akd.export.atomic import write_whole
+from akd.base.files import write_whole
 from akd.math import transform
 from akd.motion.motion import Motion
 from akd.rig.skeleton import Skeleton

@@ -9,7 +9,7 @@ from typing import Any
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
 from akd.motion.motion import Motion
-from akd.motion.travel import in_place
+from akd.motion.root_motion import in_place
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 

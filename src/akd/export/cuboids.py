@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.export.plots import COLOURS
 from akd.physics.body import Body, State, place
-from akd.physics.reference import Reference
+from akd.physics.target import Reference
 from akd.physics.tracking import Tracking
+from akd.report.plots import COLOURS
 
 WIDTH, MOST_HEIGHT = 250.0, 300.0
 """Of one frame's picture."""

@@ -17,9 +17,9 @@ from akd.asset.gltf.fields import as_integer
 from akd.export.gltf.influences import pack_influences
 from akd.export.gltf.references import listed, make_room
 from akd.export.gltf.write import write_glb
-from akd.rig.automatic_skin import skin_starts
 from akd.rig.character import Character
 from akd.rig.skin import Skin
+from akd.rig.skinning.automatic import skin_starts
 
 _TRIANGLES = 4
 _VERTICES = 34962

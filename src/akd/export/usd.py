@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from akd.export.atomic import write_whole
+from akd.base.files import write_whole
 from akd.export.usd_names import identifier, unique_identifiers
 from akd.math import transform
 from akd.motion.motion import Motion

@@ -11,7 +11,7 @@ from torch import Tensor
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
-from akd.rig.roles import Limb
+from akd.rig.roles.role import Limb
 from akd.rig.skin import skin_points
 
 _SOLE = 0.02

@@ -6,8 +6,8 @@ import torch
 
 from akd.math import quaternion
 from akd.motion.motion import Motion
-from akd.rig import names
 from akd.rig.pose import Pose
+from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
 
 

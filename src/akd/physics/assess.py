@@ -10,7 +10,7 @@ from torch import Tensor
 
 from akd.metrics.skate import skate_speed
 from akd.physics.body import Body, place
-from akd.physics.reference import Reference
+from akd.physics.target import Reference
 
 TOUCH = 0.015
 """A corner nearer to the ground than this share of body height touches it."""

@@ -12,10 +12,10 @@ from torch import Tensor
 from akd.math import davenport, quaternion
 from akd.physics.body import Body, State
 from akd.physics.forces import root_angles
-from akd.physics.reference import Reference
+from akd.physics.target import Reference
 from akd.rig.control import ROOT, ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
-from akd.rig.roles import Part
+from akd.rig.roles.role import Part
 
 FLESH_DENSITY = 600.0
 """kg/m^3 of a cuboid round a limb. Flesh is near 1000, and fills 52 % (an ellipsoid) to 79 % (a

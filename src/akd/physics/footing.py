@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.physics.body import Body, Placement, place
-from akd.physics.reference import Reference
+from akd.physics.target import Reference
 
 LOW = 0.03
 """A foot can stand where its sole is within this height of its own floor."""

@@ -14,9 +14,9 @@ from torch import Tensor
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
-from akd.physics.reference import Reference, starts_apart
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
+from akd.physics.target import Reference, starts_apart
 from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh

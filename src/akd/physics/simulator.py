@@ -13,11 +13,11 @@ import warp as wp
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from akd.base.warp_runtime import start_warp
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.kernel import build_kernel
 from akd.physics.parameters import Parameters
-from akd.warp_runtime import start_warp
 
 SCRATCH_BYTES = 512 * 2**20
 """Most memory for what a backward pass keeps of the substeps; beyond it they are done again."""

@@ -19,9 +19,9 @@ from akd.physics.body import Body, Placement, State, lowest, place
 from akd.physics.footing import find_soles, find_stance, plant_feet
 from akd.physics.forces import Forces, measure_forces
 from akd.physics.parameters import Parameters, scale_parameters
-from akd.physics.reference import Reference, stand_on_ground
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import Simulator, WarpSimulator
+from akd.physics.target import Reference, stand_on_ground
 from akd.physics.units import BodyUnits
 
 Progress = Callable[[int, int, float], None]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from akd.math import quaternion
 from akd.physics.body import State
 from akd.physics.parameters import GRAVITY, Parameters
-from akd.physics.reference import Reference
+from akd.physics.target import Reference
 
 
 @dataclass(frozen=True)

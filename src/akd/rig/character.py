@@ -11,11 +11,11 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from akd.asset.asset import Asset, Problem
-from akd.rig.anatomy import Anatomy, find_anatomy
 from akd.rig.bind import find_bind, skeleton_of
-from akd.rig.body import Evidence
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
+from akd.rig.roles.anatomy import Anatomy, find_anatomy
+from akd.rig.roles.body import Evidence
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 from akd.rig.surface import surface_of

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from akd.math import davenport, quaternion, transform
 from akd.rig.pose import Pose
-from akd.rig.roles import Role
+from akd.rig.roles.role import Role
 from akd.rig.skeleton import Skeleton
 
 STATIC, TRAVEL, ROOT = 0, 1, 2

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from akd.rig.anatomy import Anatomy
-from akd.rig.body import Body
 from akd.rig.character import Character
 from akd.rig.control import ROOT, STATIC, TRAVEL, ControlRig
 from akd.rig.joint_frames import joint_axes, root_axes
 from akd.rig.neutral import find_neutral
-from akd.rig.roles import Part
+from akd.rig.roles.anatomy import Anatomy
+from akd.rig.roles.body import Body
+from akd.rig.roles.role import Part
 from akd.rig.skeleton import Skeleton
 
 MOST_DRIVEN = 40

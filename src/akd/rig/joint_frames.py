@@ -13,8 +13,8 @@ import math
 import numpy as np
 from jaxtyping import Float
 
-from akd.rig.names import Side
-from akd.rig.roles import LimbKind, Part, Role
+from akd.rig.roles.names import Side
+from akd.rig.roles.role import LimbKind, Part, Role
 
 UP = np.array([0.0, 1.0, 0.0])
 

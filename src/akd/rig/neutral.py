@@ -15,10 +15,10 @@ from torch import Tensor
 
 from akd.asset.asset import Asset, ClipRecord
 from akd.math import quaternion, transform
-from akd.rig.anatomy import Anatomy
-from akd.rig.names import words
 from akd.rig.pose import Pose
-from akd.rig.roles import Limb, LimbKind
+from akd.rig.roles.anatomy import Anatomy
+from akd.rig.roles.names import words
+from akd.rig.roles.role import Limb, LimbKind
 from akd.rig.skeleton import Skeleton
 from akd.rig.units import FileUnits
 

@@ -1,6 +1,6 @@
 """Colours of the `roles` style: each limb its own hue, left and right apart.
 
-A role is read as the words of `akd.rig.roles.Role`, such as `left hind upper` or `tail 2`.
+A role is read as the words of `akd.rig.roles.role.Role`, such as `left hind upper` or `tail 2`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.rig.character import Character
-from akd.rig.roles import Part
+from akd.rig.roles.role import Part
 from akd.splat.cloud import SplatCloud
 
 Colour = tuple[float, float, float]

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from akd.asset.asset import AssetError, SplatRecord
 from akd.math import quaternion
 from akd.rig.mesh import SkinnedMesh
-from akd.rig.transfer import transfer_weights
+from akd.rig.skinning.transfer import transfer_weights
 from akd.rig.units import FileUnits
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import to_linear

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import warp as wp
 
+from akd.base.warp_runtime import start_warp
 from akd.splat import rules
-from akd.warp_runtime import start_warp
 
 start_warp()
 

@@ -117,7 +117,7 @@ def render_skinned(
 
             pair = rasterize_gsplat(*given, covariances=cloud.covariances(), **also)
         case "twin":
-            from akd.splat.twin import rasterize_twin
+            from akd.splat.reference import rasterize_twin
 
             before, after = given[:2], given[2:]
             pair = rasterize_twin(*before, cloud.covariances(), *after, **also)

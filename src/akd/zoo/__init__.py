@@ -9,12 +9,12 @@ on the ground stays where it is.
 
 from typing import TYPE_CHECKING
 
-from akd.zoo.species import ACTIONS, SPECIES
+from akd.zoo.species.catalogue import ACTIONS, SPECIES
 
 if TYPE_CHECKING:
-    from akd.zoo.clips import Performance, foot_contacts, make_clip, perform
     from akd.zoo.creature import Creature, Foot, build_creature
-    from akd.zoo.style import Style
+    from akd.zoo.gait.clips import Performance, foot_contacts, make_clip, perform
+    from akd.zoo.gait.style import Style
 
 __all__ = [
     "ACTIONS",
@@ -33,11 +33,11 @@ _HOMES = {
     "Creature": "creature",
     "Foot": "creature",
     "build_creature": "creature",
-    "Performance": "clips",
-    "foot_contacts": "clips",
-    "make_clip": "clips",
-    "perform": "clips",
-    "Style": "style",
+    "Performance": "gait.clips",
+    "foot_contacts": "gait.clips",
+    "make_clip": "gait.clips",
+    "perform": "gait.clips",
+    "Style": "gait.style",
 }
 
 

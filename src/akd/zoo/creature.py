@@ -14,15 +14,15 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
-from akd.zoo.anatomy import Anatomy, LegPlan
-from akd.zoo.coat import paint
-from akd.zoo.parameters import Humanoid, Quadruped, Theropod
-from akd.zoo.remesh import edges_of
-from akd.zoo.shapes import Array, body_distance
-from akd.zoo.sole import Outline, Sole
-from akd.zoo.species import SPECIES
-from akd.zoo.surface import mirror, surface_half
-from akd.zoo.variation import vary
+from akd.zoo.mesh.coat import paint
+from akd.zoo.mesh.remesh import edges_of
+from akd.zoo.mesh.shapes import Array, body_distance
+from akd.zoo.mesh.sole import Outline, Sole
+from akd.zoo.mesh.surface import mirror, surface_half
+from akd.zoo.species.anatomy import Anatomy, LegPlan
+from akd.zoo.species.catalogue import SPECIES
+from akd.zoo.species.parameters import Humanoid, Quadruped, Theropod
+from akd.zoo.species.variation import vary
 from akd.zoo.weights import mirror_joints, skin_weights, strongest
 
 Parameters = Quadruped | Humanoid | Theropod
@@ -143,9 +143,9 @@ def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> 
 
 def parameters_to_anatomy(parameters: Parameters) -> Anatomy:
     """Joints and flesh for any body plan."""
-    from akd.zoo.humanoid import build_humanoid
-    from akd.zoo.quadruped import build_quadruped
-    from akd.zoo.theropod import build_theropod
+    from akd.zoo.species.humanoid import build_humanoid
+    from akd.zoo.species.quadruped import build_quadruped
+    from akd.zoo.species.theropod import build_theropod
 
     match parameters:
         case Quadruped():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from akd.zoo.anatomy import Anatomy
-from akd.zoo.shapes import Array, Part
+from akd.zoo.mesh.shapes import Array, Part
+from akd.zoo.species.anatomy import Anatomy
 
 INFLUENCES = 4
 _SPREAD = 0.40

@@ -23,14 +23,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from tiny_pipelines import autoencoder, build  # pyright: ignore[reportMissingImports]
 
-from akd.prior.large.convolve import FrozenConvolution, Shape, choices
+from akd.prior.large.encoder.convolve import FrozenConvolution, Shape, choices
+from akd.prior.large.encoder.frozen import NormAct
+from akd.prior.large.encoder.vae import encode_moments
 from akd.prior.large.families.base import VideoSize
-from akd.prior.large.frozen import NormAct
 from akd.prior.large.load import load_prior, prepare_autoencoder
 from akd.prior.large.memory import encoder_bytes
 from akd.prior.large.quantise import LinearFp8
 from akd.prior.large.settings import FAST, LEAN, Convolutions, LargeSettings, Recompute
-from akd.prior.large.vae import encode_moments
 
 GPU = "cuda"
 

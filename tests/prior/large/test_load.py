@@ -252,7 +252,7 @@ def test_memory_by_the_settings(folder: Path) -> None:
 
 def test_what_the_encoder_keeps_is_what_is_said() -> None:
     """The count on shapes against what autograd keeps of a real video."""
-    from akd.prior.large.vae import encode_moments
+    from akd.prior.large.encoder.vae import encode_moments
 
     vae = autoencoder("wan2.1").requires_grad_(False)
     settings = LargeSettings(precision="float32", recompute=Recompute.NOTHING, frozen_kernels=False)

@@ -9,13 +9,13 @@ from tiny_pipelines import cogvideox, wan_network
 from torch import Tensor, nn
 
 from akd.prior.estimate import Prediction
+from akd.prior.large.encoder.taehv import TinyEncoder, load_tiny_encoder
 from akd.prior.large.enrich import Enrichment, enrich
 from akd.prior.large.errors import PriorError
 from akd.prior.large.folder import open_folder
 from akd.prior.large.quantise import LinearFp8, blocks_of, quantise, to_eight_bits
 from akd.prior.large.schedulers import schedule_of
 from akd.prior.large.settings import Weights
-from akd.prior.large.taehv import TinyEncoder, load_tiny_encoder
 from akd.prior.large.text import Padding, TextRecipe, embed
 
 CPU = torch.device("cpu")

@@ -8,12 +8,12 @@ from tiny_pipelines import autoencoder
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from akd.prior.large import normed
-from akd.prior.large.convolve import FrozenConvolution, Shape, order_of
+from akd.prior.large.encoder import normed
+from akd.prior.large.encoder.convolve import FrozenConvolution, Shape, order_of
+from akd.prior.large.encoder.frozen import NormAct, freeze
+from akd.prior.large.encoder.vae import chunks_after_first, encode_moments, own_chunks
 from akd.prior.large.errors import PriorError
-from akd.prior.large.frozen import NormAct, freeze
 from akd.prior.large.settings import Convolutions, LargeSettings, Recompute
-from akd.prior.large.vae import chunks_after_first, encode_moments, own_chunks
 
 FAMILIES = ("cogvideox", "wan2.1", "wan2.2", "wan2.2-wide", "ltx", "ltx-0.9.5", "animatediff")
 FRAMES = 17
@@ -217,7 +217,7 @@ def test_frozen_convolution_against_the_plain_one(
 
 def test_every_way_is_a_way_of_its_own() -> None:
     """What `fastest` chooses from: three ways back for a causal convolution, one for halving."""
-    from akd.prior.large import convolve
+    from akd.prior.large.encoder import convolve
 
     tried: list[list[str]] = []
 
@@ -253,7 +253,7 @@ class OnGpu(torch.Tensor):
 
 def test_the_fastest_way_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The choice itself, with a clock of its own in place of a GPU's."""
-    from akd.prior.large import convolve
+    from akd.prior.large.encoder import convolve
 
     class Event:
         clock = 0.0

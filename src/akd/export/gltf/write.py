@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from akd.asset.asset import AssetError, Problem
 from akd.asset.gltf.document import GltfDocument
-from akd.export.atomic import write_whole
+from akd.base.files import write_whole
 from akd.export.gltf.pack import Packed, pack, padded
 
 _JSON_CHUNK = 0x4E4F534A

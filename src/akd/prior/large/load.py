@@ -7,14 +7,14 @@ from typing import Any
 
 import torch
 
+from akd.prior.large.encoder.frozen import freeze
+from akd.prior.large.encoder.taehv import load_tiny_encoder
 from akd.prior.large.families.base import Parts
 from akd.prior.large.folder import PipelineFolder, find_class
-from akd.prior.large.frozen import freeze
 from akd.prior.large.plan import Plan, motion_folder, plan_prior
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.quantise import blocks_of, quantise
 from akd.prior.large.settings import LargeSettings, Recompute
-from akd.prior.large.taehv import load_tiny_encoder
 
 
 def load_prior(

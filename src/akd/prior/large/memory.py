@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from akd.prior.large.chain import Caches
+from akd.prior.large.encoder.chain import Caches
+from akd.prior.large.encoder.frozen import freeze
+from akd.prior.large.encoder.vae import patched, plan
 from akd.prior.large.errors import MemoryTooSmall
 from akd.prior.large.families.base import VideoSize
 from akd.prior.large.folder import PipelineFolder, find_class
-from akd.prior.large.frozen import freeze
 from akd.prior.large.settings import LargeSettings, Recompute, Weights
-from akd.prior.large.vae import patched, plan
 
 GIB = 2**30
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from akd.prior.large.catalogue import Entry, find
+from akd.prior.large.encoder.taehv import load_tiny_encoder
 from akd.prior.large.errors import PriorError
 from akd.prior.large.families.base import Family, Parts, VideoSize
 from akd.prior.large.families.choose import choose_family
@@ -17,7 +18,6 @@ from akd.prior.large.folder import PipelineFolder, find_class, open_folder
 from akd.prior.large.memory import Need, check_memory, empty_module, free_gib, memory_needed
 from akd.prior.large.schedulers import Schedule, read_schedule, schedule_of
 from akd.prior.large.settings import LargeSettings
-from akd.prior.large.taehv import load_tiny_encoder
 
 
 @dataclass(frozen=True)

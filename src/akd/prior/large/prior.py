@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.prior.estimate import add_noise, clean_estimate
+from akd.prior.large.encoder.taehv import TinyEncoder
 from akd.prior.large.families.base import Family
 from akd.prior.large.folder import PipelineFolder
-from akd.prior.large.taehv import TinyEncoder
 from akd.prior.large.text import Embedding, Padding, embed
 from akd.prior.protocol import Condition
 from akd.scene.settings import SceneStyle

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from akd.cache import cache_folder
+from akd.base.cache import cache_folder
 from akd.prior.large.folder import PipelineFolder, find_class
 
 

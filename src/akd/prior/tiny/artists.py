@@ -16,10 +16,11 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
+from akd.base.splits import asset_trains
 from akd.metrics.feet import track_feet
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
-from akd.motion.travel import implied_velocity
+from akd.motion.root_motion import implied_velocity
 from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE, action_word
@@ -30,7 +31,6 @@ from akd.scene.follow import bounding_boxes
 from akd.scene.roles import bone_roles, role_colours
 from akd.splat.cloud import SplatCloud
 from akd.splat.surface import surface_splats
-from akd.splits import asset_trains
 
 LOOPS = ("stand", "walk", "amble", "trot", "gallop", "run")
 """Actions that go on and on; a jump has a beginning and an end, which a file does not tell."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from akd.rig.anatomy import Anatomy
-from akd.rig.roles import LimbKind
+from akd.rig.roles.anatomy import Anatomy
+from akd.rig.roles.role import LimbKind
 
 
 def check_body(anatomy: Anatomy) -> str | None:

@@ -24,7 +24,7 @@ from akd.prior.tiny.vocabulary import ACTIONS, NONE
 from akd.rig.skin import skin_points
 from akd.splat.cloud import SplatCloud
 from akd.zoo.creature import Creature
-from akd.zoo.style import Style
+from akd.zoo.gait.style import Style
 
 CLIP_FPS = 24.0
 """Clips are kept at twice the rate of the videos, so that a video can start between its frames."""
@@ -125,8 +125,8 @@ def bone_colours_of(creature: Creature) -> Float[Tensor, "B 3"]:
     """Colours by the roles that the rig room finds, as it would in any user's file."""
     from scipy.sparse import csr_matrix
 
-    from akd.rig.anatomy import find_anatomy
-    from akd.rig.body import Evidence
+    from akd.rig.roles.anatomy import find_anatomy
+    from akd.rig.roles.body import Evidence
     from akd.scene.roles import role_colours
 
     skin, joints = creature.mesh.skin, len(creature.skeleton)
@@ -147,8 +147,8 @@ def bone_colours_of(creature: Creature) -> Float[Tensor, "B 3"]:
 def build_actor(species: str, seed: int, settings: PoolSettings) -> Actor:
     """Build a creature, its splats and its clips: a few seconds."""
     from akd.splat.surface import surface_splats
-    from akd.zoo.clips import make_clip
     from akd.zoo.creature import build_creature
+    from akd.zoo.gait.clips import make_clip
 
     creature = build_creature(species, seed=seed, vertices=settings.vertices)
     skin = creature.mesh.skin
@@ -230,7 +230,7 @@ def cast_list(count: int, *, first_seed: int) -> list[tuple[str, int]]:
 
     People are fewer kinds than animals, so each kind of theirs comes up twice as often.
     """
-    from akd.zoo.species import SPECIES, Humanoid
+    from akd.zoo.species.catalogue import SPECIES, Humanoid
 
     turns = [
         name

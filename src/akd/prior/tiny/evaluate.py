@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
+from akd.base.splits import zoo_seed_trains
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
 from akd.prior.sample import sample_latents
@@ -22,7 +23,6 @@ from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
 from akd.prior.tiny.sheet import write_rows
 from akd.prior.tiny.vocabulary import NONE, Words, creature_word
-from akd.splits import zoo_seed_trains
 
 FIRST_MEASURING_SEED = 1
 

@@ -25,7 +25,7 @@ from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.evaluate import Evaluation
 from akd.prior.tiny.film import film_actor, view_bounds
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.reference import reference_of
+from akd.prior.tiny.reference_image import reference_of
 from akd.prior.tiny.settings import CameraSettings, PoolSettings
 from akd.prior.tiny.sheet import write_rows
 from akd.prior.tiny.vocabulary import NONE, Words

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from akd.base.splits import zoo_seed_trains
 from akd.prior.tiny.artists import artist_actors
 from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.creatures import Actor, build_actors, cast_list
@@ -26,7 +27,6 @@ from akd.prior.tiny.prior import cosine_signal
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings, TrainSettings
 from akd.prior.tiny.sheet import write_sheet
 from akd.prior.tiny.vocabulary import NONE, TOKENS
-from akd.splits import zoo_seed_trains
 
 FIRST_SEED = 1000
 ARTIST_TURNS = 4

@@ -17,13 +17,13 @@ from akd.rig.autorig.landmarks import find_landmarks
 from akd.rig.autorig.refine import refine
 from akd.rig.autorig.solid import fill
 from akd.rig.autorig.templates import TEMPLATES, Placed, mirrored
-from akd.rig.bones import bone_segments
-from akd.rig.heat import HeatSettings, solve_heat_weights
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
-from akd.rig.surface_repair import weld
+from akd.rig.skinning.heat import HeatSettings, solve_heat_weights
+from akd.rig.skinning.segments import bone_segments
+from akd.rig.skinning.surface_repair import weld
 
 LOW_CONFIDENCE = 0.5
 """Below this the result comes with a warning."""

@@ -12,8 +12,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from akd.rig.autorig.frame import surface_samples
-from akd.rig.surface_repair import weld
-from akd.rig.visibility import Inside
+from akd.rig.skinning.surface_repair import weld
+from akd.rig.skinning.visibility import Inside
 
 _MOST_SPHERES = 600
 

@@ -11,11 +11,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.prior.large.encoder.vae import encode_moments, mean_of
 from akd.prior.large.errors import PriorError
 from akd.prior.large.schedulers import Schedule
 from akd.prior.large.settings import LargeSettings
 from akd.prior.large.text import TextRecipe
-from akd.prior.large.vae import encode_moments, mean_of
 from akd.prior.protocol import Condition
 
 

@@ -1,0 +1,26 @@
+"""Which creatures and files may train anything, and which only measure: reads `splits.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import PurePosixPath
+from typing import Any
+
+
+@cache
+def _splits() -> dict[str, Any]:
+    return tomllib.loads(resources.files("akd.base").joinpath("splits.toml").read_text("utf-8"))
+
+
+def zoo_seed_trains(seed: int) -> bool:
+    """Whether a creature of this seed may be trained on."""
+    return seed >= _splits()["zoo"]["first_training_seed"]
+
+
+def asset_trains(path: str | PurePosixPath) -> bool:
+    """Whether a file, by its path in the folder of real assets, may be trained on."""
+    path = PurePosixPath(path)
+    training = {PurePosixPath(p) for p in _splits()["assets"]["training"]}
+    return path in training or any(parent in training for parent in path.parents)

@@ -1,0 +1,1 @@
+"""Encoders of large video models with lean, fast gradients."""

@@ -1,0 +1,25 @@
+"""The page of `akd eval`: videos that run in step, and their numbers in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from akd.metrics.motion import MotionMetrics
+from akd.report.metric_rows import metric_rows
+from akd.report.page import Film, Row, films, header, page, table
+
+
+def eval_page(
+    shown: Sequence[Film],
+    metrics: Mapping[str, MotionMetrics],
+    *,
+    more: Mapping[str, Sequence[Row]],
+) -> str:
+    """The page as text. `metrics` by the motion's name; `more` are rows below, part by part."""
+    facts = {"motions": str(len(metrics))}
+    parts = [header("Side by side", above="akd eval", facts=facts)]
+    if shown:
+        parts.append(films(shown))
+    parts.append("<h2>Metrics</h2>")
+    parts.append(table(list(metrics), {**metric_rows(metrics), **more}, wanted=True))
+    return page("akd eval", "\n".join(parts), scripts=("films.js",))

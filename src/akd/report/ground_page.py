@@ -1,0 +1,188 @@
+"""The page of `akd ground`: frames, numbers before and after, torques and contact over time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from akd.export.cuboids import cuboid_frames
+from akd.physics.assess import TOUCH
+from akd.physics.body import Body, place
+from akd.physics.ground import Grounded
+from akd.physics.target import Reference
+from akd.report.page import Row, header, notes, page, picture, section, strip, table, write_page
+from akd.report.plots import contact_chart, line_chart
+
+
+def write_ground_page(
+    path: Path,
+    grounded: Grounded,
+    *,
+    title: str,
+    about: Sequence[str] = (),
+    pictures: Mapping[str, Path] | None = None,
+) -> None:
+    """Write one page that needs nothing else, whole or not at all.
+
+    Args:
+        path: The page, .html.
+        grounded: What was made.
+        title: Its heading.
+        about: Lines under it.
+        pictures: PNG files by caption, such as filmed frames; they become part of the page.
+    """
+    write_page(path, ground_page(grounded, title=title, about=about, pictures=pictures or {}))
+
+
+def ground_page(
+    grounded: Grounded, *, title: str, about: Sequence[str], pictures: Mapping[str, Path]
+) -> str:
+    """The page as text."""
+    parts = [header(title, above="akd ground")]
+    parts += [f'<p class="about">{escape(line)}</p>' for line in about]
+    parts.append(notes(_notes(grounded)))
+    parts += [picture(path, caption) for caption, path in pictures.items()]
+    parts.append(
+        strip(
+            cuboid_frames(grounded.character.body, grounded.tracking),
+            "The simulated body, filled; the clip as it was given, outlined; forces of the ground, "
+            "red, cut at twice its weight. Marks on the ground are half a body height apart.",
+        )
+    )
+    parts += ["<h2>Before and after</h2>", _metrics(grounded)]
+    for heading, charts in (
+        ("Contact", contact_charts(grounded)),
+        ("Joint torques", torque_charts(grounded)),
+        ("How it was found", search_charts(grounded)),
+    ):
+        parts.append(section(heading, charts))
+    return page(title, "\n".join(filter(None, parts)))
+
+
+def _notes(grounded: Grounded) -> list[str]:
+    lines = []
+    if grounded.tracking.failed:
+        lines.append("The simulation diverged: this is its last good result.")
+    elif grounded.tracking.retries:
+        lines.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
+    if grounded.travel is not None:
+        speed = float(grounded.travel.norm())
+        lines.append(f"The clip walks on the spot; its feet imply {speed:.2f} m/s, which it got.")
+    if grounded.first_left_out:
+        lines.append("The clip's first frame is no part of its motion and was left out.")
+    if grounded.character.welded:
+        lines.append(f"Too light to be simulated: {', '.join(grounded.character.welded)}.")
+    return lines
+
+
+def _metrics(grounded: Grounded) -> str:
+    b, a, tracking = grounded.before, grounded.after, grounded.tracking
+    share = float(tracking.forces.help_work / tracking.forces.joint_work.clamp_min(1e-12))
+    values = [
+        ("skate, body heights a second", f"{b.skate:.3f}", f"{a.skate:.3f}"),
+        ("a foot touches, of the time", f"{b.contact:.0%}", f"{a.contact:.0%}"),
+        ("below the ground, mean of height", f"{b.penetration:.2%}", f"{a.penetration:.2%}"),
+        ("below the ground, at worst", f"{b.deepest:.2%}", f"{a.deepest:.2%}"),
+        ("above the ground, mean of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
+        ("distance from the clip, of height", "", f"{tracking.error:.2%}"),
+        ("work of the joints", "", f"{float(tracking.forces.joint_work):.3g} J"),
+        ("work of the upright help, of the joints'", "", f"{share:.1%}"),
+    ]
+    rows = [Row(name, (before, after)) for name, before, after in values]
+    return table(("clip", "grounded"), {"": rows})
+
+
+def contact_charts(grounded: Grounded) -> list[str]:
+    """What the ground gives each foot, in body weights, and when feet touch it."""
+    character, tracking = grounded.character, grounded.tracking
+    body, fps = character.body, tracking.reference.fps
+    feet = character.feet if bool(character.feet.any()) else torch.ones_like(character.feet)
+    names = [body.names[i] for i in feet.nonzero().flatten()]
+    forces = tracking.forces.contacts.sum(-2)[:, feet] / (body.mass * 9.81)
+    seconds = np.arange(len(forces)) * tracking.parameters.step
+    along = body.axes[0, 2] * torch.tensor((1.0, 0.0, 1.0), dtype=torch.float64)
+    along = along / along.norm().clamp_min(1e-9)
+    everything = tracking.forces.contacts.sum((1, 2))[:, 1] / (body.mass * 9.81)
+    upward = dict(zip(names, forces[..., 1].T.numpy(), strict=True))
+    forward = dict(zip(names, (forces @ along).T.numpy(), strict=True))
+    states = tracking.states
+    made = Reference(states.position, states.rotation, states.angles, fps)
+    frames = np.arange(len(made.position)) / fps
+    return [
+        line_chart(upward, x=seconds, title="the ground bears", unit="weights"),
+        line_chart(forward, x=seconds, title="the ground pushes forward", unit="weights"),
+        line_chart(
+            {"all parts": everything.numpy()}, x=seconds, title="borne in all", unit="weights"
+        ),
+        contact_chart(
+            dict(zip(names, _touching(body, feet, grounded.clip), strict=True)), x=frames,
+            title="feet on the ground: the clip",
+        ),
+        contact_chart(
+            dict(zip(names, _touching(body, feet, made), strict=True)), x=frames,
+            title="feet on the ground: grounded",
+        ),
+        contact_chart(
+            dict(zip(names, tracking.stance[:, feet].T.numpy(), strict=True)), x=frames,
+            title="feet that were meant to stand",
+        ),
+    ]  # fmt: skip
+
+
+def _touching(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[np.ndarray, "N F"]:
+    """When each foot is on the ground, or under it."""
+    placement = place(body, motion.position, motion.rotation, motion.angles)
+    low = placement.points(body, body.corners)[:, feet][..., 1].amin(-1)
+    return (low < TOUCH * body.height).T.numpy()
+
+
+def torque_charts(grounded: Grounded) -> list[str]:
+    """Size of the torque in every joint: a chart for each limb and one for the rest."""
+    character, tracking = grounded.character, grounded.tracking
+    size = tracking.forces.torques.norm(dim=-1).numpy()
+    seconds = np.arange(len(size)) * tracking.parameters.step
+    groups: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
+    for joint, control in enumerate(character.controls.tolist()):
+        role = character.rig.roles[control]
+        name = str(role)
+        group = "trunk, neck and tail"
+        if role.limb is not None:
+            group = f"{role.side.value} {role.limb.value}"
+        groups[group][name.removeprefix(group).strip() or name] = size[:, joint]
+    return [
+        line_chart(curves, x=seconds, title=f"torque: {name}", unit="N m")
+        for name, curves in groups.items()
+    ]
+
+
+def search_charts(grounded: Grounded) -> list[str]:
+    """Distance from the clip over time, and the loss over the iterations."""
+    body, tracking = grounded.character.body, grounded.tracking
+    states = tracking.states
+    centres = body.centres[:, None]
+    made, given, planted = (
+        place(body, m.position, m.rotation, m.angles).points(body, centres)
+        for m in (states, tracking.given, tracking.reference)
+    )
+    apart = {
+        name: 100 * (made - other).norm(dim=-1).mean((1, 2)).numpy() / body.height
+        for name, other in (("from the clip", given), ("from the clip with planted feet", planted))
+    }
+    seconds = np.arange(len(states.position)) / tracking.reference.fps
+    charts = [line_chart(apart, x=seconds, title="mean distance of the parts", unit="% height")]
+    losses = np.array(tracking.losses)
+    if len(losses) > 1:
+        charts.append(
+            line_chart(
+                {"loss": losses}, x=np.arange(len(losses)), title="loss", unit="",
+                x_label="iteration",
+            )
+        )  # fmt: skip
+    return charts

@@ -1,0 +1,106 @@
+"""Metrics as the rows of a page's table: what was measured, and what a walk should have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from akd.metrics import judge
+from akd.metrics.motion import MotionMetrics
+from akd.report.page import Row
+
+
+@dataclass(frozen=True)
+class _Metric:
+    name: str
+    show: Callable[[MotionMetrics], str]
+    wanted: str = ""
+    holds: Callable[[MotionMetrics], bool] | None = None
+
+    def row(self, metrics: Sequence[MotionMetrics]) -> Row:
+        marks = []
+        if self.holds is not None:
+            marks = ["good" if self.holds(m) else "bad" for m in metrics]
+        return Row(self.name, [self.show(m) for m in metrics], marks, self.wanted)
+
+
+_SPACE, _MINUS = "\u00a0", "\u2212"
+
+
+def _each(values: Sequence[float], form: str) -> str:
+    return f"{_SPACE}· ".join(format(v, form) for v in values).replace("-", _MINUS) or "no feet"
+
+
+def _each_percent(values: Sequence[float]) -> str:
+    return _each([100 * v for v in values], ".0f") + (f"{_SPACE}%" if values else "")
+
+
+def _percent(value: float, decimals: int = 1) -> str:
+    return f"{100 * value:.{decimals}f}{_SPACE}%"
+
+
+def _action(metrics: MotionMetrics) -> str:
+    action = metrics.action
+    if action is None:
+        return "not looked at"
+    asked = "" if action.probability is None else f"{action.asked} {action.probability:.2f}; "
+    return f"{asked}looks like {action.said}"
+
+
+_PARTS: dict[str, tuple[_Metric, ...]] = {
+    "": (
+        _Metric("score, 0 to 1", lambda m: f"{m.score:.2f}"),
+        _Metric("action by recogniser B", _action),
+    ),
+    "body": (
+        _Metric(
+            "travel, leg lengths", lambda m: f"{m.travel:.2f}", f"at least {judge.TRAVEL:g}",
+            lambda m: m.travel >= judge.TRAVEL,
+        ),
+        _Metric("speed, m/s", lambda m: f"{m.speed:.2f}"),
+        _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
+        _Metric(
+            "root leans, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
+            lambda m: m.tilt < judge.TILT,
+        ),
+        _Metric(
+            "deepest under the ground, of height", lambda m: _percent(m.penetration, 2),
+            f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
+        ),
+        _Metric("roughness, g", lambda m: f"{m.roughness:.2f}"),
+        _Metric("loop gap, of height", lambda m: _percent(m.loop_gap)),
+        _Metric("limbs stretch, of height", lambda m: _percent(m.limb_stretch, 2)),
+        _Metric("surface changes shape, of edges", lambda m: _percent(m.shape_change)),
+    ),
+    "feet": (
+        _Metric(
+            "feet swing, leg lengths", lambda m: f"{m.foot_travel:.2f}",
+            f"at least {judge.FOOT_TRAVEL:g}", lambda m: m.foot_travel >= judge.FOOT_TRAVEL,
+        ),
+        _Metric(
+            "each foot on the ground, of the time", lambda m: _each_percent(m.contact),
+            f"at least {_percent(judge.CONTACT, 0)}",
+            lambda m: bool(m.contact) and min(m.contact) >= judge.CONTACT,
+        ),
+        _Metric(
+            "skate while on it, of body speed", lambda m: _each_percent(m.skate),
+            f"at most {_percent(judge.SKATE, 0)}",
+            lambda m: bool(m.skate) and max(m.skate) <= judge.SKATE,
+        ),
+        _Metric(
+            "left/right correlation, pair by pair", lambda m: _each(m.alternation, ".2f"),
+            f"at most {judge.ALTERNATION:g}".replace("-", _MINUS),
+            lambda m: bool(m.alternation) and max(m.alternation) <= judge.ALTERNATION,
+        ),
+        _Metric("lowest foot above the ground, of height", lambda m: _percent(m.float_, 2)),
+    ),
+}  # fmt: skip
+
+
+def metric_rows(metrics: Mapping[str, MotionMetrics]) -> dict[str, list[Row]]:
+    """Rows by the part of the table they belong to; one metric a row, one motion a cell.
+
+    What `judge.demo_conditions` bounds is marked `good` or `bad`.
+    """
+    found = list(metrics.values())
+    return {part: [metric.row(found) for metric in rows] for part, rows in _PARTS.items()}

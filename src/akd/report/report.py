@@ -1,0 +1,75 @@
+"""`write_report`: one page that shows what was made and how, to be opened or mailed as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from akd.metrics.motion import MotionMetrics
+from akd.report import page as pages
+from akd.report.metric_rows import metric_rows
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says."""
+
+    title: str
+    facts: Mapping[str, str]
+    """Under the title: asset, prior, seed."""
+    metrics: Mapping[str, MotionMetrics]
+    """By the name of the motion: start, motion, grounded. The last one is the result."""
+    videos: Mapping[str, Path] = field(default_factory=dict)
+    """By the name of the motion. They become part of the page."""
+    fps: float = 24.0
+    """Of the videos."""
+    pictures: Mapping[str, Path] = field(default_factory=dict)
+    """By caption, such as frames side by side."""
+    feet: Sequence[str] = ()
+    """Names of the feet, in the order in which metrics have them."""
+    charts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """SVG text by the heading it goes under."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """As JSON values."""
+    notes: Sequence[str] = ()
+    """What a person should know of, such as a search that ran away."""
+
+
+def report_page(report: Report) -> str:
+    """The page as text."""
+    parts = [pages.header(report.title, above="akd animate", facts=report.facts)]
+    parts.append(pages.notes(report.notes))
+    if report.videos:
+        parts.append(pages.films(_films(report), fps=report.fps, charts=True))
+    parts += [pages.picture(path, caption) for caption, path in report.pictures.items()]
+    parts.append("<h2>Metrics</h2>")
+    parts.append(pages.table(list(report.metrics), metric_rows(report.metrics), wanted=True))
+    if report.feet:
+        parts.append(f'<p class="about">Feet in this order: {escape(", ".join(report.feet))}.</p>')
+    parts.append(
+        '<p class="about">Wanted is what a walk should have that is to be shown; gallops and '
+        "jumps do not alternate left and right.</p>"
+    )
+    parts += [pages.section(heading, charts) for heading, charts in report.charts.items()]
+    text = escape(json.dumps(report.settings, indent=2, default=str))
+    parts.append("<h2>Settings</h2>")
+    parts.append(f"<details><summary>all of them</summary><pre>{text}</pre></details>")
+    return pages.page(report.title, "\n".join(filter(None, parts)), scripts=("films.js",))
+
+
+def _films(report: Report) -> list[pages.Film]:
+    """The videos, each with its verdict."""
+    shown = []
+    for name, path in report.videos.items():
+        badge, rest = pages.verdict(report.metrics[name].verdict)
+        shown.append(pages.Film(path, name, rest, badge))
+    return shown
+
+
+def write_report(path: Path, report: Report) -> None:
+    """Write the page, whole or not at all."""
+    pages.write_page(path, report_page(report))

@@ -1,0 +1,274 @@
+"""Which of a file's joints make up the body, and how they hang together.
+
+An artist's skeleton has joints that move nothing (IK targets, poles, sockets, ends), and parts that
+hang on the wrong place in the file (paws on detached IK roots). `find_body` keeps the joints that
+matter and re-parents the detached ones to the bone they belong to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_matrix
+
+from akd.rig.roles import names
+from akd.rig.skeleton import Skeleton
+
+_SMALL_PART = 0.35
+"""A detached part reaches at most this far, as a fraction of the body's size."""
+_IDLE_MASS = 1e-3
+"""A joint that moves less than this fraction of the surface moves nothing worth naming."""
+_STRAY_MASS = 0.02
+"""Up to this fraction may be stray weight on a joint that only holds others."""
+_NEAR = 0.08
+"""A detached part lies within this fraction of the body's height of the bone it belongs to."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of the joints before anything is concluded: bind pose, metres, Y up."""
+
+    skeleton: Skeleton
+    positions: Float[np.ndarray, "J 3"]
+    is_joint: Bool[np.ndarray, "J"]
+    """Nodes that a skin names, or that carry a rigid mesh."""
+    vertices: Float[np.ndarray, "V 3"]
+    weights: csr_matrix | None
+    """[V, J], or None for a skeleton without a mesh."""
+
+    @cached_property
+    def size(self) -> float:
+        """Diagonal of the bind pose's bounding box, metres."""
+        points = self.vertices if len(self.vertices) else self.positions[self.is_joint]
+        return float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+
+    @cached_property
+    def ground(self) -> float:
+        """Height of the lowest point of the bind pose."""
+        points = self.vertices if len(self.vertices) else self.positions[self.is_joint]
+        return float(points[:, 1].min()) if len(points) else 0.0
+
+    @cached_property
+    def height(self) -> float:
+        """Extent of the bind pose along Y, metres."""
+        points = self.vertices if len(self.vertices) else self.positions[self.is_joint]
+        return float(np.ptp(points[:, 1])) if len(points) else 0.0
+
+    @cached_property
+    def mass(self) -> Float[np.ndarray, "J"]:
+        """Fraction of the vertices that each joint moves. Without a mesh, joints that are neither
+        helpers nor ends share equally."""
+        if self.weights is not None and self.weights.nnz:
+            total = np.asarray(self.weights.sum(axis=0)).ravel()
+            return total / max(total.sum(), 1e-12)
+        useful = np.array(
+            [
+                bool(j) and not names.parts_of(n) & {"helper", "end"} and names.words(n) != ["root"]
+                for n, j in zip(self.skeleton.names, self.is_joint, strict=True)
+            ]
+        )
+        return useful / max(int(useful.sum()), 1)
+
+    @cached_property
+    def shared(self) -> Float[np.ndarray, "J J"]:
+        """How much skin two joints move together."""
+        if self.weights is None:
+            return np.zeros((len(self.skeleton), len(self.skeleton)))
+        return np.asarray((self.weights.T @ self.weights).todense())
+
+    @cached_property
+    def owners(self) -> Int[np.ndarray, "V"]:
+        """The joint that moves each vertex most."""
+        if self.weights is None or not self.weights.nnz:
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(self.weights.argmax(axis=1)).ravel().astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A tree over the joints that matter."""
+
+    root: int
+    """The pelvis, or whatever the body hangs on; -1 where there is no body."""
+    parents: dict[int, int]
+    """Parent of every joint of the body, within the body; the root's is -1."""
+    detached: dict[int, int]
+    """Joints that hang elsewhere in the file, and the joint they are re-parented to."""
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """Children within the body, in the file's order."""
+        result: dict[int, list[int]] = {j: [] for j in self.parents}
+        for joint in sorted(self.parents):
+            if self.parents[joint] >= 0:
+                result[self.parents[joint]].append(joint)
+        return result
+
+    def subtree(self, joint: int) -> list[int]:
+        """The joint and all below it, parents first."""
+        found, stack = [], [joint]
+        while stack:
+            joint = stack.pop()
+            found.append(joint)
+            stack.extend(reversed(self.children[joint]))
+        return found
+
+    def depth(self, joint: int) -> int:
+        """Steps from the root."""
+        steps = 0
+        while (joint := self.parents[joint]) >= 0:
+            steps += 1
+        return steps
+
+    def path(self, top: int, bottom: int) -> list[int]:
+        """Joints from `top` down to `bottom`, both included."""
+        path = [bottom]
+        while path[-1] != top:
+            path.append(self.parents[path[-1]])
+        return path[::-1]
+
+
+def find_body(evidence: Evidence) -> Body:
+    """Keep the joints that move something, find the root, and attach what hangs elsewhere."""
+    skeleton, mass = evidence.skeleton, evidence.mass
+    below = _mass_below(skeleton, mass)
+    alive = (below > 0) & evidence.is_joint
+    if not alive.any():
+        return Body(-1, {}, {})
+    root, detached_tops = _descend(evidence, below)
+    parents: dict[int, int] = {}
+    _adopt(skeleton, root, -1, alive, parents)
+    detached: dict[int, int] = {}
+    for top in detached_tops:
+        first = _first_alive(skeleton, top, alive)
+        for joint in first:
+            detached[joint] = _belongs_to(evidence, joint, parents)
+    for joint, parent in detached.items():
+        _adopt(skeleton, joint, parent, alive, parents)
+    return Body(root, parents, detached)
+
+
+def _mass_below(skeleton: Skeleton, mass: Float[np.ndarray, "J"]) -> Float[np.ndarray, "J"]:
+    """Mass of each joint with everything under it."""
+    below = mass.copy()
+    order = [j for root in skeleton.roots for j in skeleton.subtree(root)]
+    for joint in reversed(order):
+        if skeleton.parents[joint] >= 0:
+            below[skeleton.parents[joint]] += below[joint]
+    return below
+
+
+def _descend(evidence: Evidence, below: Float[np.ndarray, "J"]) -> tuple[int, list[int]]:
+    """Walk from the top of the file to the root of the body, past joints that only hold things.
+
+    Returns the root, and the tops of the parts that were passed by.
+    """
+    skeleton = evidence.skeleton
+    level: list[int] = list(skeleton.roots)
+    passed: list[int] = []
+    node = -1
+    while True:
+        heavy = [j for j in level if below[j] > 0]
+        if not heavy:
+            return node, passed
+        main = max(heavy, key=lambda j: below[j])
+        others = [j for j in heavy if j != main]
+        if node >= 0 and not _is_holder(evidence, node, main, others):
+            return node, passed
+        passed += others
+        node, level = main, list(skeleton.children[main])
+
+
+def _is_holder(evidence: Evidence, node: int, main: int, others: list[int]) -> bool:
+    """Whether a node above the body only holds it, and perhaps loose parts of it."""
+    mass, name = float(evidence.mass[node]), evidence.skeleton.names[node]
+    on_ground = bool(evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height)
+    if others:
+        outside = on_ground or not evidence.is_joint[node]
+        return outside and mass < _STRAY_MASS and all(_is_loose(evidence, j, main) for j in others)
+    if not evidence.is_joint[node]:
+        return True
+    if "pelvis" in names.parts_of(name):
+        return False
+    is_named_root = bool({"root", "master", "armature"} & set(names.words(name)))
+    if on_ground and is_named_root:
+        return True
+    return mass < _IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
+
+
+def _is_loose(evidence: Evidence, joint: int, main: int) -> bool:
+    """Whether a part beside the body hangs on it only by the skin: a paw on an IK root."""
+    skeleton = evidence.skeleton
+    part = [j for j in skeleton.subtree(joint) if evidence.mass[j] > 0]
+    reach = np.ptp(evidence.positions[part], axis=0).max() if part else 0.0
+    if reach > _SMALL_PART * max(evidence.height, 1e-9):
+        return False
+    if evidence.weights is None:
+        return False
+    body = [j for j in skeleton.subtree(main) if evidence.mass[j] > 0]
+    if evidence.shared[part][:, body].sum() > 0:
+        return True
+    gap = min(_distance_to_bone(evidence, part[0], j) for j in body)
+    return gap < _NEAR * evidence.height
+
+
+def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:
+    """The topmost joints of a subtree that are alive."""
+    found, stack = [], [joint]
+    while stack:
+        joint = stack.pop()
+        if alive[joint]:
+            found.append(joint)
+        else:
+            stack.extend(reversed(skeleton.children[joint]))
+    return found
+
+
+def _adopt(
+    skeleton: Skeleton,
+    joint: int,
+    parent: int,
+    alive: Bool[np.ndarray, "J"],
+    parents: dict[int, int],
+) -> None:
+    """Enter a subtree into the body; joints that are not alive are passed through."""
+    stack = [(joint, parent)]
+    while stack:
+        joint, parent = stack.pop()
+        if alive[joint] or parent < 0:
+            parents[joint] = parent
+            parent = joint
+        stack.extend((c, parent) for c in skeleton.children[joint])
+
+
+def _belongs_to(evidence: Evidence, joint: int, parents: dict[int, int]) -> int:
+    """The joint of the body that a detached part belongs to: the one it shares most skin with,
+    else the one whose bone passes nearest."""
+    part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
+    body = np.array(sorted(parents))
+    shared = evidence.shared[part][:, body].sum(axis=0)
+    if shared.max(initial=0.0) > 0:
+        return int(body[shared.argmax()])
+    return min(sorted(parents), key=lambda j: _distance_to_bone(evidence, joint, j))
+
+
+def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
+    """From one joint to the segments between another and its children, and to that one's skin."""
+    point, start = evidence.positions[joint], evidence.positions[bone]
+    ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
+    gap = min(_distance_to_segment(point, start, end) for end in ends)
+    # A bone without an end in the file ends where its skin does.
+    skin = evidence.vertices[evidence.owners == bone]
+    return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
+
+
+def _distance_to_segment(
+    point: Float[np.ndarray, "3"], start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
+) -> float:
+    along = end - start
+    length = float(along @ along)
+    t = 0.0 if length == 0 else float(np.clip((point - start) @ along / length, 0.0, 1.0))
+    return float(np.linalg.norm(point - start - t * along))

@@ -1,0 +1,125 @@
+"""The plane that divides a body into left and right, and which joints mirror each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from akd.rig.roles import names
+from akd.rig.roles.body import Body, Evidence
+
+_OFF_PLANE = 0.01
+"""A joint nearer to the plane than this fraction of the body's size lies on it."""
+_PARTNER = 0.05
+"""Mirror images lie within this fraction of the body's size of each other."""
+
+
+@dataclass(frozen=True)
+class Sagittal:
+    """The plane of symmetry: points x with lateral . x = offset."""
+
+    lateral: Float[np.ndarray, "3"]
+    """Horizontal unit vector across the body. Towards the left where `is_signed`."""
+    offset: float
+    partners: dict[int, int]
+    """Joints that mirror each other, both ways round."""
+    is_signed: bool
+    """Names told left from right."""
+
+    def coordinate(self, point: Float[np.ndarray, "3"]) -> float:
+        """Signed distance from the plane."""
+        return float(self.lateral @ point) - self.offset
+
+    def reflect(self, points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N 3"]:
+        """Mirror images of points."""
+        return points - 2.0 * (points @ self.lateral - self.offset)[:, None] * self.lateral
+
+
+def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
+    """The plane by left/right names where they agree, else by the best match of mirrored joints."""
+    named = names.mirror_pairs(evidence.skeleton.names, sorted(body.parents))
+    if named:
+        across = np.array([evidence.positions[a] - evidence.positions[b] for a, b in named])
+        across[:, 1] = 0.0
+        lengths = np.linalg.norm(across, axis=1)
+        apart = lengths > 0.01 * evidence.size
+        # One vote a pair: artists do name a thumb or two the wrong way round.
+        total = (across[apart] / lengths[apart, None]).sum(axis=0)
+        if np.linalg.norm(total) > 0.4 * max(int(apart.sum()), 1):
+            lateral = _snap(total / np.linalg.norm(total))
+            middle = [0.5 * (evidence.positions[a] + evidence.positions[b]) for a, b in named]
+            offset = float(np.median(np.array(middle) @ lateral))
+            plane = Sagittal(lateral, offset, {}, True)
+            return Sagittal(lateral, offset, _pair(evidence, body, plane, named), True)
+    return _best_plane(evidence, body)
+
+
+def _snap(direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+    """A direction within ten degrees of an axis is meant to be that axis."""
+    axis = int(np.abs(direction).argmax())
+    if abs(direction[axis]) < math.cos(math.radians(10.0)):
+        return direction
+    snapped = np.zeros(3)
+    snapped[axis] = np.sign(direction[axis])
+    return snapped
+
+
+def _pair(
+    evidence: Evidence,
+    body: Body,
+    plane: Sagittal,
+    named: list[tuple[int, int]],
+) -> dict[int, int]:
+    """Mutual nearest mirror images; named pairs first where they lie on opposite sides."""
+    partners: dict[int, int] = {}
+    for a, b in named:
+        sides = (plane.coordinate(evidence.positions[a]), plane.coordinate(evidence.positions[b]))
+        if sides[0] * sides[1] < (2 * _OFF_PLANE * evidence.size) ** 2:
+            partners[a], partners[b] = b, a
+    free = np.array([j for j in sorted(body.parents) if j not in partners], dtype=int)
+    if len(free) < 2:
+        return partners
+    points = evidence.positions[free]
+    coordinate = points @ plane.lateral - plane.offset
+    gaps = np.linalg.norm(plane.reflect(points)[:, None] - points[None], axis=-1)
+    gaps[coordinate[:, None] * coordinate[None] >= 0] = np.inf
+    off_plane = np.abs(coordinate) > _OFF_PLANE * evidence.size
+    gaps[~off_plane] = np.inf
+    depth = np.array([body.depth(int(j)) for j in free])
+    gaps[depth[:, None] != depth[None]] = np.inf
+    nearest = gaps.argmin(axis=1)
+    for i, k in enumerate(nearest):
+        if gaps[i, k] < _PARTNER * evidence.size and nearest[k] == i:
+            partners[int(free[i])] = int(free[k])
+    return partners
+
+
+def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
+    """Try planes through the middle of the body at every fifteen degrees, axes first."""
+    joints = np.array(sorted(body.parents))
+    points = evidence.positions[joints]
+    best: tuple[float, Sagittal] | None = None
+    for degrees in (0, 90, *(a for a in range(15, 180, 15) if a != 90)):
+        angle = math.radians(degrees)
+        lateral = np.array([math.cos(angle), 0.0, math.sin(angle)])
+        lateral[np.abs(lateral) < 1e-9] = 0.0
+        across = points @ lateral
+        for offset in {float(np.median(across)), 0.5 * float(across.min() + across.max())}:
+            plane = Sagittal(lateral, offset, {}, False)
+            partners = _pair(evidence, body, plane, [])
+            off = np.abs(across - offset) > 2 * _OFF_PLANE * evidence.size
+            paired = sum(1 for j in joints[off] if int(j) in partners)
+            score = paired - 0.5 * (int(off.sum()) - paired) - 1e-3 * float(np.ptp(across))
+            if best is None or score > best[0] + 1e-9:
+                best = (score, Sagittal(lateral, offset, partners, False))
+    assert best is not None
+    if not best[1].partners and len(evidence.vertices):
+        # Nothing comes in pairs, as in a fish: the thin way through the body is across it.
+        spread = np.ptp(evidence.vertices, axis=0)
+        lateral = np.array([1.0, 0.0, 0.0]) if spread[0] <= spread[2] else np.array([0.0, 0.0, 1.0])
+        offset = float(np.median(evidence.vertices @ lateral))
+        return Sagittal(lateral, offset, {}, False)
+    return best[1]

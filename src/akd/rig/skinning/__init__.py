@@ -1,0 +1,1 @@
+"""Skinning weights: heat diffusion, visibility of bones, transfer between meshes."""

@@ -1,0 +1,1 @@
+"""How the creatures move: gaits, jumps, standing, and the poses they are made of."""

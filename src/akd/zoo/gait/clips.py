@@ -1,0 +1,189 @@
+"""`make_clip`: a creature performs an action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from akd.math import quaternion
+from akd.motion.motion import Motion
+from akd.rig.pose import Pose
+from akd.zoo.creature import Creature
+from akd.zoo.gait.gaits import plan_gait, pose_gait, with_period
+from akd.zoo.gait.jumping import plan_leap, pose_jump
+from akd.zoo.gait.legs import FootPath
+from akd.zoo.gait.puppet import Posed, Puppet
+from akd.zoo.gait.standing import pose_standing, standing_period
+from akd.zoo.gait.style import Style
+from akd.zoo.mesh.shapes import Array, Mask
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A creature performing an action."""
+
+    motion: Motion
+    """All joints, with the real travel on `root`."""
+    contacts: Bool[Tensor, "T feet"]
+    """Whether each of `creature.feet` is on the ground."""
+
+
+def perform(
+    creature: Creature,
+    action: str,
+    *,
+    fps: float = 30.0,
+    cycles: int = 2,
+    frames: int | None = None,
+    style: Style | None = None,
+) -> Performance:
+    """A creature performing an action, with what its feet do.
+
+    `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, or rounds of
+    standing) at `fps` frames a second and loops: its last frame is its first one, moved on. Strides
+    are lengthened or shortened a little so that they fill whole frames. With `frames`, it is cut
+    from as many cycles as are needed to have exactly that many frames, and need not loop. Where a
+    foot is on the ground it does not move at all, but for rolling over its toes.
+    """
+    _check(creature, action, fps, cycles, frames)
+    style = style or Style()
+    puppet = Puppet.of(creature)
+    match action:
+        case "stand":
+            posed, contact = _stand(creature, puppet, fps, cycles, frames, style)
+        case "jump":
+            posed, contact = _jump(creature, puppet, fps, cycles, frames, style)
+        case _:
+            posed, contact = _travel(creature, puppet, action, fps, cycles, frames, style)
+    if frames is not None:
+        posed, contact = Posed(posed.rotation[:frames], posed.position[:frames]), contact[:frames]
+    motion = _to_motion(creature, puppet, posed, fps, action)
+    return Performance(motion, torch.from_numpy(contact))
+
+
+def make_clip(
+    creature: Creature,
+    action: str,
+    *,
+    fps: float = 30.0,
+    cycles: int = 2,
+    frames: int | None = None,
+    style: Style | None = None,
+) -> Motion:
+    """The motion of `perform`: all joints, with the real travel on `root`."""
+    return perform(creature, action, fps=fps, cycles=cycles, frames=frames, style=style).motion
+
+
+def foot_contacts(
+    creature: Creature,
+    action: str,
+    *,
+    fps: float = 30.0,
+    cycles: int = 2,
+    frames: int | None = None,
+    style: Style | None = None,
+) -> Bool[Tensor, "T feet"]:
+    """The contacts of `perform`: whether each of `creature.feet` is on the ground in each frame."""
+    return perform(creature, action, fps=fps, cycles=cycles, frames=frames, style=style).contacts
+
+
+def _check(creature: Creature, action: str, fps: float, cycles: int, frames: int | None) -> None:
+    if action not in creature.actions:
+        known = ", ".join(creature.actions)
+        raise ValueError(f"action must be one of {known} for a {creature.name}; got {action!r}")
+    if not fps > 0:
+        raise ValueError(f"fps must be above zero, got {fps}")
+    if cycles < 1:
+        raise ValueError(f"cycles must be at least 1, got {cycles}")
+    if frames is not None and frames < 1:
+        raise ValueError(f"frames must be at least 1, got {frames}")
+
+
+def _phases(
+    period: float, fps: float, cycles: int, frames: int | None, start: float
+) -> tuple[Array, float]:
+    """Phases of whole cycles, frame by frame, and the cycle's duration that makes them fit."""
+    if frames is not None:
+        cycles = max(int(np.ceil((frames - 1) / (period * fps) - 1e-9)), 1)
+    count = max(round(cycles * period * fps), 2, (frames or 1) - 1)
+    phase = start + cycles * np.arange(count + 1) / count
+    return phase, count / (cycles * fps)
+
+
+def _stand(
+    creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
+) -> tuple[Posed, Mask]:
+    phase, _ = _phases(standing_period(creature), fps, cycles, frames, style.start)
+    posed, feet = pose_standing(creature, puppet, phase, style)
+    return posed, _contact(feet)
+
+
+def _travel(
+    creature: Creature,
+    puppet: Puppet,
+    action: str,
+    fps: float,
+    cycles: int,
+    frames: int | None,
+    style: Style,
+) -> tuple[Posed, Mask]:
+    plan = plan_gait(creature, puppet, action, style)
+    phase, period = _phases(plan.period, fps, cycles, frames, style.start)
+    plan = with_period(plan, creature, puppet, period)
+    posed, feet = pose_gait(plan, creature, puppet, phase, crouch=style.crouch)
+    _start_at_origin(puppet, posed)
+    return posed, _contact(feet)
+
+
+def _jump(
+    creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
+) -> tuple[Posed, Mask]:
+    """The same jump several times, each beginning where the last one ended."""
+    leap = plan_leap(creature, puppet, style, fps)
+    count = round(leap.end * fps)
+    if frames is not None:
+        cycles = max(-(-(frames - 1) // count), 1)
+    posed, feet = pose_jump(creature, puppet, leap, np.arange(count + 1) / fps, style)
+    step = np.array((0.0, 0.0, leap.distance))
+    again = [posed.position[1:] + n * step for n in range(1, cycles)]
+    whole = Posed(
+        np.concatenate([posed.rotation] + [posed.rotation[1:]] * (cycles - 1)),
+        np.concatenate([posed.position, *again]),
+    )
+    contact = _contact(feet)
+    return whole, np.concatenate([contact] + [contact[1:]] * (cycles - 1))
+
+
+def _contact(feet: list[FootPath]) -> Mask:
+    return np.stack([path.contact for path in feet], axis=1)
+
+
+def _start_at_origin(puppet: Puppet, posed: Posed) -> None:
+    """Move and turn the whole clip so that the root starts at the origin, facing +Z."""
+    root = puppet.index["root"]
+    back = posed.rotation[0, root].T.copy()
+    origin = posed.position[0, root].copy()
+    posed.position[:] = (posed.position - origin) @ back.T
+    posed.rotation[:] = back @ posed.rotation
+
+
+def _to_motion(creature: Creature, puppet: Puppet, posed: Posed, fps: float, name: str) -> Motion:
+    """World rotations and positions as local transforms: bones keep their lengths exactly."""
+    frames, joints = posed.position.shape[:2]
+    parents = np.asarray(puppet.parents)
+    above = np.swapaxes(posed.rotation[:, parents.clip(0)], -1, -2)
+    local = np.where((parents < 0)[:, None, None], posed.rotation, above @ posed.rotation)
+    rotation = quaternion.make_continuous(quaternion.from_matrix(torch.from_numpy(local)))
+    translation = creature.skeleton.rest.translation.double().expand(frames, -1, -1).clone()
+    root, pelvis = puppet.index["root"], puppet.index["pelvis"]
+    translation[:, root] = torch.from_numpy(posed.position[:, root])
+    shift = posed.position[:, pelvis] - posed.position[:, root]
+    inverse = np.swapaxes(posed.rotation[:, root], -1, -2)
+    translation[:, pelvis] = torch.from_numpy((inverse @ shift[..., None])[..., 0])
+    pose = Pose(translation.float(), rotation.float(), torch.ones(frames, joints, 3))
+    times = torch.arange(frames, dtype=torch.float64) / fps
+    return Motion(creature.skeleton, times.float(), pose, name)

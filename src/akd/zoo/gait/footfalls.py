@@ -1,0 +1,147 @@
+"""Which foot is down when: gaits after Hildebrand's tables, speeds and strides after Alexander.
+
+Hildebrand describes a symmetrical gait by two numbers: the duty factor (the share of the stride a
+foot is on the ground) and the limb phase (the share of the stride by which a fore foot follows the
+hind foot of its side). Alexander found that animals of all sizes move alike at equal Froude number
+v^2 / (g h), h being the hip height, and that the stride is then about 2.3 h Fr^0.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from akd.zoo.creature import Creature
+from akd.zoo.species.parameters import Manner
+
+GRAVITY = 9.81
+
+
+@dataclass(frozen=True)
+class Gait:
+    """When each foot comes down, as fractions of a stride, and how long it stays."""
+
+    name: str
+    touchdown: Mapping[str, float]
+    """Phase at which each leg's foot comes down; the left hind foot (or left foot) comes at 0."""
+    duty: float
+    """Share of the stride that a foot is on the ground."""
+    hump: float
+    """Shape of the force on a foot after Alexander: 0 is one arch (running), 0.4 has two humps
+    (walking)."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether there are moments with no foot on the ground."""
+        grid = np.arange(0.0, 1.0, 1e-3)
+        down = [(grid - t) % 1.0 < self.duty for t in self.touchdown.values()]
+        return not bool(np.any(down, axis=0).all())
+
+
+def symmetrical(name: str, *, limb_phase: float, duty: float, hump: float) -> Gait:
+    """A symmetrical quadrupedal gait from Hildebrand's two numbers."""
+    fore = limb_phase % 1.0
+    touchdown = {
+        "left_hind": 0.0,
+        "right_hind": 0.5,
+        "left_fore": fore,
+        "right_fore": (fore + 0.5) % 1.0,
+    }
+    return Gait(name, MappingProxyType(touchdown), duty, hump)
+
+
+def asymmetrical(name: str, *, hind: float, fore: tuple[float, float], duty: float) -> Gait:
+    """A gallop: the hind feet `hind` apart, then the left and right fore feet at `fore`."""
+    touchdown = {
+        "left_hind": 0.0,
+        "right_hind": hind,
+        "left_fore": fore[0],
+        "right_fore": fore[1],
+    }
+    return Gait(name, MappingProxyType(touchdown), duty, 0.0)
+
+
+def alternating(name: str, *, duty: float, hump: float) -> Gait:
+    """A biped's gait: left and right half a stride apart."""
+    return Gait(name, MappingProxyType({"left_leg": 0.0, "right_leg": 0.5}), duty, hump)
+
+
+QUADRUPED_GAITS = {
+    "walk": symmetrical("walk", limb_phase=0.25, duty=0.65, hump=0.35),
+    "amble": symmetrical("amble", limb_phase=0.25, duty=0.54, hump=0.15),
+    "trot": symmetrical("trot", limb_phase=0.50, duty=0.43, hump=0.0),
+    # Rotary: left hind, right hind, right fore, left fore; two moments in the air.
+    "rotary": asymmetrical("gallop", hind=0.10, fore=(0.52, 0.42), duty=0.25),
+    # Transverse: left hind, right hind, left fore, right fore; one moment in the air, gathered.
+    "transverse": asymmetrical("gallop", hind=0.13, fore=(0.33, 0.48), duty=0.27),
+}
+HUMANOID_GAITS = {
+    "walk": alternating("walk", duty=0.62, hump=0.5),
+    "run": alternating("run", duty=0.36, hump=0.0),
+}
+THEROPOD_GAITS = {
+    "walk": alternating("walk", duty=0.64, hump=0.35),
+    "run": alternating("run", duty=0.42, hump=0.0),
+}
+
+
+def gait_of(creature: Creature, action: str) -> Gait:
+    """The gait behind an action that travels."""
+    name = "walk" if action.startswith("turn_") else action
+    match creature.plan:
+        case "quadruped":
+            name = creature.parameters.manner.gallop if name == "gallop" else name
+            return QUADRUPED_GAITS[name]
+        case "humanoid":
+            return HUMANOID_GAITS[name]
+        case _:
+            return THEROPOD_GAITS[name]
+
+
+def froude_of(manner: Manner, action: str) -> float:
+    """Froude number at which a creature performs an action."""
+    match action:
+        case "walk":
+            return manner.walk_froude
+        case "turn_left" | "turn_right":
+            return 0.75 * manner.walk_froude
+        case "gallop":
+            return manner.gallop_froude
+        case _:
+            return manner.trot_froude
+
+
+def hip_height(creature: Creature) -> float:
+    """Height of the hip joints in the bind pose, metres."""
+    names = creature.skeleton.names
+    legs = [foot.leg for foot in creature.feet if foot.leg.kind != "fore"]
+    bind = -creature.mesh.skin.inverse_bind[:, 1, 3]
+    return float(bind[names.index(legs[0].upper)])
+
+
+def speed_and_period(creature: Creature, action: str, *, speed: float = 1.0) -> tuple[float, float]:
+    """Natural speed (metres a second, times the factor `speed`) and duration of a stride."""
+    hip = hip_height(creature)
+    velocity = speed * float(np.sqrt(froude_of(creature.parameters.manner, action) * GRAVITY * hip))
+    stride = 2.3 * hip * (velocity**2 / (GRAVITY * hip)) ** 0.3
+    return velocity, stride / velocity
+
+
+def in_contact(gait: Gait, leg: str, phase: np.ndarray) -> np.ndarray:
+    """Whether a leg's foot is on the ground at phases of the stride."""
+    return _since_touchdown(gait, leg, phase) < gait.duty
+
+
+def _since_touchdown(gait: Gait, leg: str, phase: np.ndarray) -> np.ndarray:
+    # Rounded, so that a frame exactly at touchdown is not taken for the end of the stride before.
+    return np.round((phase - gait.touchdown[leg]) % 1.0, 9) % 1.0
+
+
+def stride_place(gait: Gait, leg: str, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of strides since phase 0 at the foot's last touchdown, and the share of the stride
+    that has passed since."""
+    since = _since_touchdown(gait, leg, phase)
+    return np.round(phase - gait.touchdown[leg] - since), since

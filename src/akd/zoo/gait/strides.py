@@ -1,0 +1,178 @@
+"""Where the feet go: planted on the ground in stance, carried through the air in swing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from akd.zoo.creature import Foot
+from akd.zoo.gait.footfalls import Gait, stride_place
+from akd.zoo.gait.legs import FootPath
+from akd.zoo.gait.puppet import Puppet
+from akd.zoo.gait.rhythm import ease
+from akd.zoo.mesh.shapes import Array
+
+
+@dataclass(frozen=True)
+class Route:
+    """The root's way over the ground: straight on, or round an arc."""
+
+    speed: float
+    """Metres a second."""
+    turning: float = 0.0
+    """Radians a second to the left."""
+
+    def at(self, time: Array) -> tuple[Array, Array, Array]:
+        """x, z and heading of the root at times (seconds); it starts at the origin facing +Z."""
+        heading = self.turning * time
+        if abs(self.turning) < 1e-9:
+            return np.zeros_like(time), self.speed * time, heading
+        radius = self.speed / self.turning
+        return radius * (1.0 - np.cos(heading)), radius * np.sin(heading), heading
+
+
+@dataclass(frozen=True)
+class StepStyle:
+    """How a foot is carried through one stride. Angles in degrees."""
+
+    lift: float
+    """Greatest height of the sole, metres."""
+    peel: float
+    """Pitch of the toes when they leave the ground."""
+    droop: float
+    """Greatest pitch of the toes in the air."""
+    fold: float
+    """Greatest bend of hock or wrist in the air, backwards."""
+    narrow: float = 1.0
+    """Sideways distance of the feet, relative to standing."""
+    ahead: float = 0.0
+    """How far before its standing place the foot is at mid-stance, metres."""
+    balance: float = 1.0
+    """How far `ahead` is moved to stretch the leg equally at both ends of the stance, 0..1."""
+    early: float = 0.85
+    """Below one, the foot is highest early in its swing; not below 0.75."""
+    heel: float = 0.0
+    """Pitch at which a plantigrade foot comes down (negative: heel first)."""
+    heel_off: float = 0.0
+    """Pitch of a plantigrade foot when its toes leave the ground."""
+
+
+def walk_path(
+    puppet: Puppet,
+    foot: Foot,
+    gait: Gait,
+    style: StepStyle,
+    route: Route,
+    *,
+    phase: Array,
+    period: float,
+) -> FootPath:
+    """A foot's path over frames at given phases; phase 0 is at time 0."""
+    number, since = stride_place(gait, foot.name, phase)
+    contact = since < gait.duty
+    swing = np.clip((since - gait.duty) / (1.0 - gait.duty), 0.0, 1.0)
+
+    standing = puppet.place(foot.leg.toes)
+    x, z, yaw = _plants(route, gait, foot.name, number, period, standing, style)
+    share = np.where(contact, 0.0, ease(swing))
+    base_x, base_z, yaw = (a + share * (b - a) for a, b in (x, z, yaw))
+
+    pitch, fold = _angles(foot, gait, style, since)
+    roll, height = foot.sole.joint(pitch)
+    lift = style.lift * _arch(swing, style.early)
+    target = np.stack((base_x + roll * np.sin(yaw), height + lift, base_z + roll * np.cos(yaw)), -1)
+    return FootPath(target, yaw, pitch, fold, contact)
+
+
+def _plants(
+    route: Route,
+    gait: Gait,
+    leg: str,
+    number: Array,
+    period: float,
+    standing: Array,
+    style: StepStyle,
+) -> list[tuple[Array, Array]]:
+    """Where a foot is planted in this stride and the next: pairs for x, z and heading."""
+    pairs = []
+    for stride in (number, number + 1):
+        # A foot stands where its hip or shoulder will pass in the middle of its stance.
+        time = (gait.touchdown[leg] + stride + 0.5 * gait.duty) * period
+        x, z, heading = route.at(time)
+        side, ahead = style.narrow * standing[0], standing[2] + style.ahead
+        pairs.append(
+            (
+                x + side * np.cos(heading) + ahead * np.sin(heading),
+                z - side * np.sin(heading) + ahead * np.cos(heading),
+                heading,
+            )
+        )
+    return list(zip(*pairs, strict=True))
+
+
+def _arch(swing: Array, early: float) -> Array:
+    """0 at both ends of the swing with no speed, 1 at the top."""
+    t = swing + (1.0 - early) * 4.0 * swing * (1.0 - swing) * (1.0 - 0.5 * swing)
+    return 16.0 * t * t * (1.0 - t) ** 2
+
+
+def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Array, Array]:
+    """Pitch of the toes and fold of the foot, radians, since touchdown."""
+    duty, rest = gait.duty, 1.0 - gait.duty
+
+    def curve(keys: list[tuple[float, float]]) -> Array:
+        """A smooth curve through (share of stance, or 1 + share of swing; degrees)."""
+        at = [k * duty if k <= 1.0 else duty + (k - 1.0) * rest for k, _ in keys]
+        values = np.radians([v for _, v in keys])
+        at = np.concatenate((np.asarray(at) - 1.0, at, np.asarray(at) + 1.0))
+        return PchipInterpolator(at, np.tile(values, 3))(since)
+
+    if foot.leg.kind == "plantigrade":
+        pitch = curve(
+            [
+                (0.0, style.heel),
+                (0.16, 0.0),
+                (0.40, 0.0),
+                (0.76, 0.40 * style.heel_off),
+                (1.0, style.heel_off),
+                (1.16, 1.05 * style.heel_off),
+                (1.55, 0.0),
+                (1.86, 1.1 * style.heel),
+            ]
+        )
+        bend = curve(
+            [
+                (0.0, 0.0),
+                (0.40, 0.0),
+                (0.76, 0.40 * style.heel_off),
+                (1.0, style.heel_off - style.peel),
+                (1.4, 0.0),
+                (1.9, 0.0),
+            ]
+        )
+        # The toes never bend further than the foot has risen, or they would dig in.
+        bend = np.minimum(bend, np.maximum(pitch, 0.0))
+        return pitch - bend, pitch
+    pitch = curve(
+        [
+            (0.0, 0.0),
+            (0.60, 0.0),
+            (1.0, style.peel),
+            (1.22, style.droop),
+            (1.62, 0.25 * style.droop),
+            (1.88, 0.0),
+        ]
+    )
+    fold = curve(
+        [
+            (0.0, 0.0),
+            (0.80, 0.0),
+            (1.0, 0.12 * style.fold),
+            (1.38, style.fold),
+            (1.80, 0.05 * style.fold),
+            (1.92, 0.0),
+        ]
+    )
+    return pitch, -fold

@@ -1,0 +1,1 @@
+"""Surfaces of the creatures: implicit shapes, meshing, colours."""

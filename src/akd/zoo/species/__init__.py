@@ -1,0 +1,1 @@
+"""Body plans and the parameters of every species."""
