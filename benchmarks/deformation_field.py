@@ -14,10 +14,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill import losses
 from akd.distill.score import score_gradient, score_loss
 from akd.distill.settings import DistillSettings
-from akd.distill.stage import Stage
+from akd.fit import losses
 from akd.fit.photometric import chroma, photometric_loss, pyramid
 from akd.metrics.action import SCENE, VIEWS
 from akd.metrics.recognise.recogniser import Recogniser
@@ -28,6 +27,7 @@ from akd.rig.skin import blend_transforms, skin_points
 from akd.scene.compose import render_scene
 from akd.scene.follow import bounding_boxes, follow
 from akd.scene.roles import splat_role_colours
+from akd.scene.stage import Stage
 
 LEARNING_RATE = 1e-3
 LARGEST_GRADIENT = 1.0

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from akd.distill import warm_start
 from akd.distill.settings import DistillSettings
-from akd.distill.stage import Stage
+from akd.fit import warm_start
 from akd.prior.protocol import VideoPrior
+from akd.scene.stage import Stage
 
 Change = Callable[[DistillSettings], DistillSettings]
 
@@ -57,7 +57,7 @@ class Variant:
             return replace(stage, scene=replace(stage.scene, ground=None, shadow=None))
 
         if not self.swings:
-            with mock.patch.object(warm_start, "find_swings", return_value=None):
+            with mock.patch.object(warm_start, "search_phases", return_value=None):
                 yield
         elif not self.ground:
             with mock.patch.object(Stage, "of", without_ground):

@@ -26,14 +26,14 @@ from akd.base.observer import Silent
 from akd.commands.recognisers import find_recogniser
 from akd.distill.run_folder import weights_hash
 from akd.distill.settings import DistillSettings
-from akd.distill.stage import Stage
-from akd.distill.warm_start import sample_videos_of
 from akd.export.character import write_motions
+from akd.fit.warm_start import sample_videos_of
 from akd.metrics.action import score_action
 from akd.metrics.judge import demo_conditions
 from akd.metrics.motion import MotionMetrics
 from akd.metrics.recognise.recogniser import shipped_recognisers
 from akd.metrics.recognise.settings import CLASSES
+from akd.metrics.selection import judge_of
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
 from akd.pipeline import Request, find_motion, judged, starting_point
@@ -41,8 +41,8 @@ from akd.prior.choose import choose_prior, chosen_device
 from akd.prior.protocol import VideoPrior
 from akd.prior.tiny.load import shipped_weights
 from akd.report.results import film_motion
+from akd.scene.stage import Stage
 from akd.scene.video import Video
-from akd.steer import judge_of
 from akd.subject import Subject
 
 FIELDS = ("field", "field, fitted first")

@@ -32,8 +32,7 @@ from akd.asset.read import read_asset
 from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.distill.speed import starting_speed
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
+from akd.motion.parameters import MotionParameters
 from akd.presets import find_preset
 from akd.prior.large.load import prepare_autoencoder, prepare_network
 from akd.prior.large.prior import PriorDiffusers
@@ -41,6 +40,7 @@ from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.large.text import Embedding
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from akd.scene.stage import Stage
 from prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
 
 GIB = 2**30
@@ -136,7 +136,7 @@ def run_preset(
     say(f"{name}: stage with {settings.splats} splats in {time.perf_counter() - begin:.1f} s")
     # Half the height stands for the length of a leg: it sets nothing but the starting speed.
     leg = 0.5 * character.height
-    unknowns = Unknowns.start(
+    unknowns = MotionParameters.start(
         rig, settings.unknowns, frames=prior.frames, fps=prior.fps, leg_length=leg,
         speed=starting_speed(prompt, leg),
     )  # fmt: skip

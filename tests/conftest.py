@@ -24,6 +24,9 @@ def shared_assets() -> Path:
 def pytest_configure() -> None:
     import torch
 
+    from akd.base.processor import avoid_broken_amx
+
+    avoid_broken_amx()
     # Tests run side by side, one process a core, on small arrays: more threads only wait.
     torch.set_num_threads(1)
 

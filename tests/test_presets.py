@@ -14,7 +14,7 @@ def test_the_tiny_preset_is_the_default():
 
 def test_the_paper_preset_holds_what_the_supplement_gives():
     score, losses = PAPER.score, PAPER.losses
-    assert (score.earliest, score.latest, score.latest_in_the_end) == (0.02, 0.98, 0.5)
+    assert (score.t_min, score.t_max, score.t_max_final) == (0.02, 0.98, 0.5)
     assert score.guidance == 100.0
     assert PAPER.iterations == 10_000
     assert PAPER.unknowns.knots == 0

@@ -12,26 +12,26 @@ import torch
 from torch import Tensor
 
 from akd.base.observer import Silent, Watch
-from akd.distill.loop import Keeper, distil
-from akd.distill.period import SHORTEST_CYCLE, find_period
+from akd.distill.loop import CheckpointManager, distil
 from akd.distill.result import motion_of, smooth_fps
 from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
 from akd.distill.speed import is_symmetrical, starting_period, starting_speed, starting_turn
-from akd.distill.stage import Stage
 from akd.distill.starts import kept_starts, kept_videos
-from akd.distill.unknowns import Unknowns
-from akd.distill.warm_start import Judge, fit_finalists, sample_videos_of
+from akd.fit.period import SHORTEST_CYCLE, find_period
+from akd.fit.warm_start import Judge, fit_finalists, sample_videos_of
 from akd.metrics.action import score_action
 from akd.metrics.motion import MotionMetrics, measure
 from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.selection import judge_of, merit
 from akd.motion.motion import Motion
+from akd.motion.parameters import MotionParameters
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior
 from akd.report.results import write_results
+from akd.scene.stage import Stage
 from akd.scene.video import Video
-from akd.steer import judge_of, merit
 from akd.subject import Subject
 
 PREVIEW_SECONDS = 20.0
@@ -208,7 +208,7 @@ def distil_motions(
     stage = Stage.of(subject.character, subject.rig, prior, splats=settings.splats)
     generator = torch.Generator().manual_seed(request.seed)
 
-    def begin(video: Tensor | None) -> Unknowns:
+    def begin(video: Tensor | None) -> MotionParameters:
         return starting_point(subject, prior, request, video)
 
     start = motion_of(stage, begin(None), "start", fps=fps)
@@ -225,9 +225,9 @@ def distil_motions(
     found = []
     for k, unknowns in enumerate(finalists):
         preview = Preview(stage, unknowns, prior.fps, folder)
-        keeper = Keeper()
+        keeper = CheckpointManager()
         if folder is not None:
-            keeper = Keeper(folder.state(k), {"run": folder.digest()})
+            keeper = CheckpointManager(folder.state(k), {"run": folder.digest()})
         watch.begin("distil" if len(finalists) == 1 else f"distil {k + 1} of {len(finalists)}")
         with watch.patient():
             history = distil(
@@ -243,7 +243,7 @@ def distil_motions(
 
 def starting_point(
     subject: Subject, prior: VideoPrior, request: Request, target: Tensor | None
-) -> Unknowns:
+) -> MotionParameters:
     """The neutral pose, travelling as fast as the words and the legs suggest.
 
     A gait is searched for as a cycle; how long it lasts is seen in the `target` video, if any.
@@ -258,7 +258,7 @@ def starting_point(
         period = None  # too fast for the prior's frame rate to show
     if period is not None and target is not None:
         period = find_period(target, prior.fps, near=period)
-    return Unknowns.start(
+    return MotionParameters.start(
         subject.rig, settings, frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed,
         period=period, turn=starting_turn(request.prompt) * (prior.frames - 1) / prior.fps,
         symmetrical=settings.symmetric and is_symmetrical(request.prompt, len(legs)),
@@ -279,7 +279,7 @@ class Preview:
     """A strip of frames of the motion so far, every so often."""
 
     def __init__(
-        self, stage: Stage, unknowns: Unknowns, fps: float, folder: RunFolder | None
+        self, stage: Stage, unknowns: MotionParameters, fps: float, folder: RunFolder | None
     ) -> None:
         self._stage, self._unknowns, self._fps, self._folder = stage, unknowns, fps, folder
         self._next = 0.0

@@ -39,7 +39,7 @@ PAPER = DistillSettings(
     camera_jitter=0.0,
     checkpoint_every=50,
     unknowns=UnknownSettings(knots=0, cycles=False, bounded=False),
-    score=ScoreSettings(guidance=_GUIDANCE, earliest=0.02, latest=0.98, latest_in_the_end=0.5),
+    score=ScoreSettings(guidance=_GUIDANCE, t_min=0.02, t_max=0.98, t_max_final=0.5),
     losses=LossSettings(
         score=1.0, smooth=2e5 / _UNIT, ground=1e7 / _UNIT, rest=0.0, support=0.0, skate=0.0
     ),
@@ -56,7 +56,7 @@ FAST = DistillSettings(
     camera_jitter=0.15,
     checkpoint_every=10,
     unknowns=UnknownSettings(knots=12),
-    score=ScoreSettings(guidance=30.0, earliest=0.05, latest=0.95, latest_in_the_end=0.5),
+    score=ScoreSettings(guidance=30.0, t_min=0.05, t_max=0.95, t_max_final=0.5),
     losses=LossSettings(score=_TINY_VARIANCE * LossSettings().score),
     warm_start=WarmStartSettings(samples=0),
 )

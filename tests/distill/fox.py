@@ -8,11 +8,11 @@ from known_prior import KnownPrior
 
 from akd.asset.read import read_asset
 from akd.distill.settings import UnknownSettings
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
 from akd.export.creature import write_creature
+from akd.motion.parameters import MotionParameters
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from akd.scene.stage import Stage
 from akd.subject import Subject
 from akd.zoo.creature import build_creature
 
@@ -44,9 +44,9 @@ def standing(
     speed: float = 0.0,
     symmetrical: bool = False,
     **more,
-) -> Unknowns:
+) -> MotionParameters:
     """The fox in its neutral pose, over the screen's frames."""
-    return Unknowns.start(
+    return MotionParameters.start(
         fox.rig, UnknownSettings(**more), frames=Screen.frames, fps=Screen.fps,
         leg_length=fox.leg_length, speed=speed, period=period, symmetrical=symmetrical,
     )  # fmt: skip

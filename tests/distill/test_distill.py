@@ -6,14 +6,14 @@ import pytest
 import torch
 from known_prior import KnownPrior
 
-from akd.distill.limits import AngleLimits
 from akd.distill.loop import distil
 from akd.distill.score import latest_time, score_gradient, score_loss
 from akd.distill.settings import DistillSettings, LossSettings, ScoreSettings, UnknownSettings
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
+from akd.motion.parameters import MotionParameters
+from akd.rig.limits import AngleLimits
 from akd.scene.follow import bounding_boxes, follow
 from akd.scene.roles import splat_role_colours
+from akd.scene.stage import Stage
 from akd.splat.render import render_skinned
 
 SHAPE = (4, 16, 16, 3)
@@ -28,12 +28,12 @@ def prior(spread: float = 0.3) -> KnownPrior:
     return KnownPrior(torch.rand(SHAPE, generator=g), spread)
 
 
-def start(rig, knots: int = 4, speed: float = 0.3, **more) -> Unknowns:
+def start(rig, knots: int = 4, speed: float = 0.3, **more) -> MotionParameters:
     settings = UnknownSettings(knots=knots, **more)
-    return Unknowns.start(rig, settings, frames=4, fps=8.0, leg_length=0.5, speed=speed)
+    return MotionParameters.start(rig, settings, frames=4, fps=8.0, leg_length=0.5, speed=speed)
 
 
-def shown(stage: Stage, unknowns: Unknowns) -> torch.Tensor:
+def shown(stage: Stage, unknowns: MotionParameters) -> torch.Tensor:
     with torch.no_grad():
         controls = unknowns.controls()
         return stage.show(stage.bones(controls), controls.translation)[0]
@@ -43,7 +43,7 @@ def test_score_gradient_equals_its_closed_form():
     """z - E[z | z_t] = (1 - k a)(z - m) - k s e, with k = a v / (a^2 v + s^2)."""
     known = prior()
     z = torch.rand(1, *SHAPE, generator=torch.Generator().manual_seed(1))
-    settings = ScoreSettings(guidance=1.0, earliest=0.4, latest=0.7, samples=3)
+    settings = ScoreSettings(guidance=1.0, t_min=0.4, t_max=0.7, samples=3)
     g = torch.Generator().manual_seed(5)
     found = score_gradient(known, z, known.condition(""), settings, progress=0.0, generator=g)
     g = torch.Generator().manual_seed(5)
@@ -63,7 +63,7 @@ def test_score_loss_hands_the_gradient_on():
 
 
 def test_noise_times_fall_over_the_first_half():
-    settings = ScoreSettings(latest=0.9, latest_in_the_end=0.5)
+    settings = ScoreSettings(t_max=0.9, t_max_final=0.5)
     assert latest_time(settings, 0.0) == pytest.approx(0.9)
     assert latest_time(settings, 0.25) == pytest.approx(0.7)
     assert latest_time(settings, 0.8) == pytest.approx(0.5)
@@ -93,7 +93,7 @@ def test_angles_stay_within_their_limits(rig):
 def test_a_periodic_clip_would_go_on_as_it_began(rig):
     settings = UnknownSettings(knots=5, periodic=True)
     common = {"fps": 8.0, "leg_length": 0.5, "speed": 0.0}
-    once = Unknowns.start(rig, settings, frames=8, **common)
+    once = MotionParameters.start(rig, settings, frames=8, **common)
     with torch.no_grad():
         once.angles.normal_(generator=torch.Generator().manual_seed(1))
         around = torch.tensor([0.0, 0.001, 0.999, 1.0])  # the frame after the last is at 1 s

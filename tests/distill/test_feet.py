@@ -7,9 +7,9 @@ import pytest
 import torch
 from fox import fox_stage, load_fox, standing
 
-from akd.distill.losses import Feet, hovering, regularisers, sliding
 from akd.distill.settings import LossSettings
-from akd.distill.warm_start import match_speed
+from akd.fit.losses import Feet, hovering, regularisers, sliding
+from akd.fit.warm_start import match_speed
 
 FRAMES = 9
 

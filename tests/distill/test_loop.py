@@ -11,11 +11,11 @@ from known_prior import KnownPrior
 
 from akd.distill import disk
 from akd.distill.checkpoint import Checkpoint
-from akd.distill.loop import Keeper, distil
+from akd.distill.loop import CheckpointManager, distil
 from akd.distill.result import motion_of, smooth_fps
 from akd.distill.settings import DistillSettings, ScoreSettings, UnknownSettings
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
+from akd.motion.parameters import MotionParameters
+from akd.scene.stage import Stage
 
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
@@ -41,12 +41,12 @@ def mean() -> torch.Tensor:
     return torch.rand(SHAPE, generator=torch.Generator().manual_seed(11))
 
 
-def start(rig) -> Unknowns:
+def start(rig) -> MotionParameters:
     settings = UnknownSettings(knots=4)
-    return Unknowns.start(rig, settings, frames=4, fps=8.0, leg_length=0.5, speed=0.3)
+    return MotionParameters.start(rig, settings, frames=4, fps=8.0, leg_length=0.5, speed=0.3)
 
 
-def run(tube, rig, keeper: Keeper, *, prior=None, report=None, settings=SETTINGS):
+def run(tube, rig, keeper: CheckpointManager, *, prior=None, report=None, settings=SETTINGS):
     prior = prior or KnownPrior(mean(), 0.3)
     stage = Stage.of(tube, rig, prior, splats=200)
     unknowns = start(rig)
@@ -65,13 +65,13 @@ def stop_at(iteration: int, error: type[BaseException]):
     return report
 
 
-def same(a: Unknowns, b: Unknowns) -> bool:
+def same(a: MotionParameters, b: MotionParameters) -> bool:
     return all(torch.equal(x, y) for x, y in zip(a.leaves(), b.leaves(), strict=True))
 
 
 @pytest.fixture(scope="module")
 def whole(tube, rig):
-    return run(tube, rig, Keeper())
+    return run(tube, rig, CheckpointManager())
 
 
 class Crash(Exception):
@@ -82,10 +82,10 @@ class Crash(Exception):
 def test_a_run_that_crashed_goes_on_bit_for_bit(tube, rig, tmp_path, whole, iteration):
     path = tmp_path / "state.safetensors"
     with pytest.raises(Crash):
-        run(tube, rig, Keeper(path), report=stop_at(iteration, Crash))
+        run(tube, rig, CheckpointManager(path), report=stop_at(iteration, Crash))
     kept = Checkpoint.load(path, belongs_to={})
     assert kept.iteration == iteration // 4 * 4
-    resumed, history = run(tube, rig, Keeper(path))
+    resumed, history = run(tube, rig, CheckpointManager(path))
     assert same(whole[0], resumed)
     assert history == whole[1]
 
@@ -93,9 +93,9 @@ def test_a_run_that_crashed_goes_on_bit_for_bit(tube, rig, tmp_path, whole, iter
 def test_ctrl_c_keeps_the_last_iteration_and_goes_on_bit_for_bit(tube, rig, tmp_path, whole):
     path = tmp_path / "state.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        run(tube, rig, Keeper(path), report=stop_at(7, KeyboardInterrupt))
+        run(tube, rig, CheckpointManager(path), report=stop_at(7, KeyboardInterrupt))
     assert Checkpoint.load(path, belongs_to={}).iteration == 7
-    resumed, history = run(tube, rig, Keeper(path))
+    resumed, history = run(tube, rig, CheckpointManager(path))
     assert same(whole[0], resumed)
     assert history == whole[1]
 
@@ -104,24 +104,24 @@ def test_a_state_of_another_run_is_refused_and_says_what_differs(tube, rig, tmp_
     path = tmp_path / "state.safetensors"
     with pytest.raises(Crash):
         run(
-            tube, rig, Keeper(path, {"asset": "1", "prior": "2", "settings": "3"}),
+            tube, rig, CheckpointManager(path, {"asset": "1", "prior": "2", "settings": "3"}),
             report=stop_at(5, Crash),
         )  # fmt: skip
     with pytest.raises(ValueError, match="belongs to another asset and another settings; give"):
-        run(tube, rig, Keeper(path, {"asset": "9", "prior": "2", "settings": "8"}))
+        run(tube, rig, CheckpointManager(path, {"asset": "9", "prior": "2", "settings": "8"}))
 
 
 def test_what_is_no_state_is_refused(tube, rig, tmp_path):
     path = tmp_path / "state.safetensors"
     path.write_bytes(b"half of it")
     with pytest.raises(ValueError, match="is no saved state"):
-        run(tube, rig, Keeper(path))
+        run(tube, rig, CheckpointManager(path))
 
 
 def test_nonsense_is_rolled_back_noted_and_got_over(tube, rig):
     """A bad answer at the seventh call: back to the fourth iteration, at half the pace."""
     prior = Broken(mean(), 0.3, lambda call: call == 7)
-    keeper = Keeper()
+    keeper = CheckpointManager()
     unknowns, history = run(tube, rig, keeper, prior=prior)
     assert prior.calls == 12 + 3  # iterations 5, 6 and 7 twice
     assert len(history) == 12
@@ -138,18 +138,17 @@ def test_a_run_that_was_rolled_back_and_stopped_goes_on_at_its_own_pace(tube, ri
     def bad(call: int) -> bool:
         return call == 7
 
-    once, _ = run(tube, rig, Keeper(), prior=Broken(mean(), 0.3, bad))
+    once, _ = run(tube, rig, CheckpointManager(), prior=Broken(mean(), 0.3, bad))
     path = tmp_path / "state.safetensors"
+    broken = Broken(mean(), 0.3, bad)
     with pytest.raises(Crash):
-        run(
-            tube, rig, Keeper(path), prior=Broken(mean(), 0.3, bad), report=stop_at(9, Crash)
-        )  # fmt: skip
-    resumed, _ = run(tube, rig, Keeper(path))
+        run(tube, rig, CheckpointManager(path), prior=broken, report=stop_at(9, Crash))
+    resumed, _ = run(tube, rig, CheckpointManager(path))
     assert same(once, resumed)
 
 
 def test_nonsense_for_ever_is_reported_and_the_last_sound_state_kept(tube, rig):
-    keeper = Keeper()
+    keeper = CheckpointManager()
     with pytest.raises(ArithmeticError, match="ran away 6 times, last at iteration 4: loss nan"):
         run(tube, rig, keeper, prior=Broken(mean(), 0.3, lambda call: call > 6))
     assert keeper.good is not None
@@ -168,7 +167,7 @@ def test_a_full_disk_leaves_the_state_that_was_there(tube, rig, tmp_path, monkey
 
     monkeypatch.setattr(disk.os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device"):
-        run(tube, rig, Keeper(path))
+        run(tube, rig, CheckpointManager(path))
     assert Checkpoint.load(path, belongs_to={}).iteration == 4
     assert [p.name for p in tmp_path.iterdir()] == ["state.safetensors"]
 
@@ -199,7 +198,9 @@ def test_settings_of_a_checkpoint_are_readable_without_us(tmp_path, tube, rig):
     from safetensors import safe_open
 
     path = tmp_path / "state.safetensors"
-    run(tube, rig, Keeper(path, {"asset": "1"}), settings=replace(SETTINGS, iterations=2))
+    run(
+        tube, rig, CheckpointManager(path, {"asset": "1"}), settings=replace(SETTINGS, iterations=2)
+    )
     with safe_open(Path(path), "pt") as file:
         about = file.metadata()
     assert about["format"] == "akd-distill-2"
@@ -216,5 +217,5 @@ def test_pictures_are_coarse_for_a_part_of_the_iterations(tube, rig, monkeypatch
         return plain(self, *args, coarse=coarse, **options)
 
     monkeypatch.setattr(Stage, "show", show)
-    run(tube, rig, Keeper(), settings=replace(SETTINGS, coarse=0.5))
+    run(tube, rig, CheckpointManager(), settings=replace(SETTINGS, coarse=0.5))
     assert asked == [True] * 6 + [False] * 6

@@ -76,7 +76,7 @@ def test_a_statue_is_motionless_and_scores_nothing(fox, walk):
 def test_a_statue_that_travels_is_gliding_and_scores_nothing(fox, walk):
     _, rig = fox
     still = rig.zero(len(walk))
-    found = change(fox, walk, angles=still.angles, heading=still.heading)
+    found = change(fox, walk, angles=still.angles, root_rotation=still.root_rotation)
     assert found.verdict == "gliding: it goes 2.6 leg lengths, and its feet do not step"
     assert found.score < 0.05
     failed = demo_conditions(found)
@@ -119,8 +119,8 @@ def test_depth_and_tilt_are_said_in_their_own_units(fox, walk):
     sunk = change(fox, walk, translation=before.translation + down)
     assert sunk.penetration == pytest.approx(0.1, abs=0.002)
     assert sunk.verdict == "sinking: 10 % of the body's height is under the ground"
-    lean = before.heading * 0 + torch.tensor((0.0, 0.0, 0.5))
-    leaning = change(fox, walk, heading=lean)
+    lean = before.root_rotation * 0 + torch.tensor((0.0, 0.0, 0.5))
+    leaning = change(fox, walk, root_rotation=lean)
     assert leaning.tilt == pytest.approx(28.6, abs=0.1)
     assert any("the root leans by 29 degrees" in line for line in demo_conditions(leaning))
 

@@ -150,7 +150,7 @@ def test_welded_joints_still_move(fox) -> None:
     _, rig, made = fox
     states_pose = rig.zero(3)
     moving = ControlPose(
-        states_pose.translation, states_pose.heading, states_pose.angles + 0.3, None
+        states_pose.translation, states_pose.root_rotation, states_pose.angles + 0.3, None
     )
     # Pretend that the last control is welded: it keeps the clip's angle.
     welded = CharacterBody(rig, made.body, made.controls[:-1], ("tail",), made.feet, made.ground)

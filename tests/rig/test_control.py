@@ -89,7 +89,7 @@ def test_equal_angles_on_both_sides_are_mirror_images(shared_assets):
     for a, b in pairs:
         value = 0.3 * torch.randn(3, generator=torch.Generator().manual_seed(min(a, b)))
         angles[index[a]] = value
-    world = rig.world(ControlPose(pose.translation, pose.heading, angles))[:, :3, 3]
+    world = rig.world(ControlPose(pose.translation, pose.root_rotation, angles))[:, :3, 3]
     start = rig.neutral_world[:, :3, 3]
     mirror = torch.tensor([-1.0, 1.0, 1.0])
     worst = max(
@@ -106,7 +106,7 @@ def test_flexion_swings_a_leg_fore_and_aft(shared_assets):
     pose = rig.zero()
     angles = pose.angles.clone()
     angles[upper, 0] = 0.3
-    moved = rig.world(ControlPose(pose.translation, pose.heading, angles))[foot, :3, 3]
+    moved = rig.world(ControlPose(pose.translation, pose.root_rotation, angles))[foot, :3, 3]
     shift = moved - rig.neutral_world[foot, :3, 3]
     assert abs(float(shift[0])) < 0.02 * body.height
     assert abs(float(shift @ body.forward)) > 0.1 * body.height

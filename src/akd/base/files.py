@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 
 @contextmanager
-def write_whole(path: Path) -> Iterator[BinaryIO]:
+def write_atomically(path: Path) -> Iterator[BinaryIO]:
     """Open a file to write under a temporary name beside `path`, renamed to it at the end.
 
     Where anything goes wrong the temporary file goes too, and what was at `path` stays.

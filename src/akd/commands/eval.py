@@ -84,7 +84,7 @@ class Eval:
         videos: dict[str, Path | None],
     ) -> None:
         """`index.html` and `metrics.json`."""
-        from akd.base.files import write_whole
+        from akd.base.files import write_atomically
         from akd.report.eval_page import eval_page
         from akd.report.page import Film, Row, verdict, write_page
 
@@ -96,7 +96,7 @@ class Eval:
             }
             for entry in entries
         }
-        with write_whole(self.out / "metrics.json") as file:
+        with write_atomically(self.out / "metrics.json") as file:
             file.write((json.dumps(values, indent=2) + "\n").encode())
         shown = []
         for entry in entries:
@@ -114,7 +114,7 @@ class Eval:
         return [e for e in chosen if e.character.mesh is not None]
 
     def _list_for_videophy(self, entries: list[Entry]) -> None:
-        from akd.base.files import write_whole
+        from akd.base.files import write_atomically
         from akd.metrics.videophy import list_text
         from akd.scene.settings import SceneSettings
 
@@ -126,7 +126,7 @@ class Eval:
             _film(entry, folder / f"{entry.file_name}.mp4", plain): entry.prompt
             for entry in self._chosen(entries)
         }
-        with write_whole(self.videophy) as file:
+        with write_atomically(self.videophy) as file:
             file.write(list_text(listed).encode())
         print(f"{self.videophy}: {len(listed)} videos for VideoPhy's utils/prepare_data.py")
 
@@ -150,7 +150,7 @@ class Eval:
 
     def _ask(self, entries: list[Entry], videos: dict[str, Path | None]) -> None:
         """Serve the A/B page until Ctrl-C, then count."""
-        from akd.base.files import write_whole
+        from akd.base.files import write_atomically
         from akd.commands.blind_server import BlindServer
         from akd.report.blind import blind_page, make_pairs
         from akd.report.page import write_page
@@ -163,7 +163,7 @@ class Eval:
         write_page(self.out / "blind.html", text)
         key = {"seed": self.seed, "pairs": [asdict(pair) for pair in pairs]}
         self._check_key(key)
-        with write_whole(self.out / "blind_key.json") as file:
+        with write_atomically(self.out / "blind_key.json") as file:
             file.write((json.dumps(key, indent=2) + "\n").encode())
         votes = self.out / "votes.jsonl"
         if self.serve:

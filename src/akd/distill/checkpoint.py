@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from akd.distill.disk import write_to_disk
-from akd.distill.unknowns import Unknowns
+from akd.motion.parameters import MotionParameters
 
 FORMAT = "akd-distill-2"
 
@@ -94,7 +94,7 @@ def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 def capture(
     iteration: int,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     optimiser: torch.optim.Optimizer,
     generator: torch.Generator,
     history: list[dict[str, float]],
@@ -117,7 +117,7 @@ def capture(
 
 def restore(
     checkpoint: Checkpoint,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     optimiser: torch.optim.Optimizer,
     generator: torch.Generator,
 ) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.distill import losses
 from akd.distill.checkpoint import Checkpoint, capture, restore
 from akd.distill.score import score_gradient, score_loss
 from akd.distill.settings import DistillSettings
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
+from akd.fit import losses
+from akd.motion.parameters import MotionParameters
 from akd.prior.protocol import VideoPrior
+from akd.scene.stage import Stage
 
 Report = Callable[[int, int, dict[str, float]], None]
 """Called with the iteration, how many there are, and the parts of the loss."""
@@ -26,7 +26,7 @@ _RUNAWAY = 20.0
 
 
 @dataclass
-class Keeper:
+class CheckpointManager:
     """Where the state is kept: in memory for a roll-back, on disk for another day."""
 
     path: Path | None = None
@@ -51,11 +51,11 @@ def distil(
     stage: Stage,
     prior: VideoPrior,
     prompt: str,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     settings: DistillSettings,
     *,
     generator: torch.Generator,
-    keeper: Keeper | None = None,
+    keeper: CheckpointManager | None = None,
     report: Report | None = None,
 ) -> list[dict[str, float]]:
     """Change the unknowns until the prior finds the video likely. Returns the history of the loss.
@@ -65,7 +65,7 @@ def distil(
     half the learning rate, and noted; after five times it stops with `ArithmeticError`. A
     `report` that raises `KeyboardInterrupt` has the state kept before it is passed on.
     """
-    keeper = keeper or Keeper()
+    keeper = keeper or CheckpointManager()
     optimiser = torch.optim.Adam(unknowns.leaves(), lr=settings.learning_rate, betas=(0.9, 0.99))
     iteration, rollbacks, notes = 0, 0, ()
     history: list[dict[str, float]] = []
@@ -124,7 +124,7 @@ def _step(
     stage: Stage,
     prior: VideoPrior,
     prompt: str,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     settings: DistillSettings,
     iteration: int,
     optimiser: torch.optim.Optimizer,
@@ -158,7 +158,7 @@ def _step(
     return {"loss": float(loss.detach()), "pull": pull, **values}
 
 
-def _is_sound(unknowns: Unknowns, parts: dict[str, float]) -> bool:
+def _is_sound(unknowns: MotionParameters, parts: dict[str, float]) -> bool:
     """Whether everything is finite and nothing has run away."""
     if not math.isfinite(parts["loss"]):
         return False

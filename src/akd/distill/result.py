@@ -6,10 +6,10 @@ import math
 
 import torch
 
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
 from akd.motion.motion import Motion
+from akd.motion.parameters import MotionParameters
 from akd.rig.control import ControlPose
+from akd.scene.stage import Stage
 
 _SMOOTH_FPS = 24.0
 
@@ -19,7 +19,9 @@ def smooth_fps(fps: float) -> float:
     return fps * max(1, math.ceil(_SMOOTH_FPS / fps - 1e-9))
 
 
-def motion_of(stage: Stage, unknowns: Unknowns, name: str, *, fps: float | None = None) -> Motion:
+def motion_of(
+    stage: Stage, unknowns: MotionParameters, name: str, *, fps: float | None = None
+) -> Motion:
     """The motion of the character's file, standing on the ground as it stood on the stage.
 
     At `fps` frames a second, by default the prior's own. It lasts as long as the prior's video; a
@@ -36,5 +38,5 @@ def motion_of(stage: Stage, unknowns: Unknowns, name: str, *, fps: float | None 
         times = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
         controls = unknowns.controls(times)
     shift = controls.translation.new_tensor((0.0, stage.lift, 0.0))
-    lifted = ControlPose(controls.translation + shift, controls.heading, controls.angles)
+    lifted = ControlPose(controls.translation + shift, controls.root_rotation, controls.angles)
     return Motion(stage.rig.skeleton, times, stage.rig.to_pose(lifted), name)

@@ -14,7 +14,7 @@ from akd.prior.protocol import Condition, VideoPrior
 def latest_time(settings: ScoreSettings, progress: float) -> float:
     """Upper end of the noise times, falling over the first half of the iterations."""
     fall = min(1.0, 2.0 * progress)
-    return settings.latest + fall * (settings.latest_in_the_end - settings.latest)
+    return settings.t_max + fall * (settings.t_max_final - settings.t_max)
 
 
 def score_gradient(
@@ -31,10 +31,10 @@ def score_gradient(
     w is one: z - z_hat is in units of the data whatever t is. Dividing by the guidance keeps its
     size, since a guided estimate strays in proportion to it.
     """
-    latest = latest_time(settings, progress)
+    t_max = latest_time(settings, progress)
     rows = settings.samples
     draws = torch.rand(rows, generator=generator)
-    t = (settings.earliest + (latest - settings.earliest) * draws).to(latents.device)
+    t = (settings.t_min + (t_max - settings.t_min) * draws).to(latents.device)
     noise = torch.randn(rows, *latents.shape[1:], generator=generator).to(latents)
     clean = latents.detach().expand(rows, *latents.shape[1:])
     with torch.no_grad():

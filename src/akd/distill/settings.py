@@ -33,11 +33,11 @@ class ScoreSettings:
     """How strongly the words are followed."""
     rescale: float = 0.0
     """0 to 1: brings the spread of the guided estimate back to that of the plain one."""
-    earliest: float = 0.2
+    t_min: float = 0.2
     """Least noise: times are drawn from here ..."""
-    latest: float = 0.7
+    t_max: float = 0.7
     """... to here at first ..."""
-    latest_in_the_end: float = 0.5
+    t_max_final: float = 0.5
     """... and to here from half of the iterations on."""
     samples: int = 1
     """Noise samples an iteration."""

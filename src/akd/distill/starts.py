@@ -11,7 +11,7 @@ from torch import Tensor
 
 from akd.distill.disk import write_to_disk
 from akd.distill.run_folder import RunFolder
-from akd.distill.unknowns import Unknowns
+from akd.motion.parameters import MotionParameters
 
 
 def kept_videos(
@@ -37,8 +37,8 @@ def kept_videos(
 
 
 def kept_starts(
-    folder: RunFolder | None, blank: Unknowns, make: Callable[[], list[Unknowns]]
-) -> list[Unknowns]:
+    folder: RunFolder | None, blank: MotionParameters, make: Callable[[], list[MotionParameters]]
+) -> list[MotionParameters]:
     """The finalists: from the folder where they are there, else made and kept."""
     if folder is not None and folder.starts.exists():
         kept: dict[int, dict[str, Tensor]] = {}

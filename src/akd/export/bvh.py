@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from akd.base.files import write_whole
+from akd.base.files import write_atomically
 from akd.math import transform
 from akd.motion.motion import Motion
 from akd.rig.skeleton import Skeleton
@@ -75,7 +75,7 @@ def write_bvh(
         _describe(root, lines, order, decimals)
     lines += ["MOTION", f"Frames: {len(motion)}", f"Frame Time: {frame_time:.9f}"]
     lines += _rows(roots, len(motion), decimals)
-    with write_whole(path) as file:
+    with write_atomically(path) as file:
         file.write(("\n".join(lines) + "\n").encode("utf-8"))
 
 

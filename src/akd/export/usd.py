@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from akd.base.files import write_whole
+from akd.base.files import write_atomically
 from akd.export.usd_names import identifier, unique_identifiers
 from akd.math import transform
 from akd.motion.motion import Motion
@@ -55,7 +55,7 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
         _add_mesh(surface, character.mesh, joints)
         bound = UsdSkel.BindingAPI.Apply(surface.GetPrim())
         bound.CreateSkeletonRel().SetTargets([Sdf.Path(skeleton.GetPath())])
-    with write_whole(path) as file:
+    with write_atomically(path) as file:
         file.write(stage.GetRootLayer().ExportToString().encode("utf-8"))
 
 

@@ -133,7 +133,7 @@ def _mean(values: list[float]) -> float:
 
 def _heading(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> Float[Tensor, "T 4"]:
     """Rotation about up that brings the way the body faces back to +Z."""
-    yaw = rig.from_world(world).heading[:, 0]
+    yaw = rig.from_world(world).root_rotation[:, 0]
     forward = rig.root_axes[2]
     own = torch.atan2(forward[0], forward[2])
     return quaternion.about_axis(rig.root_axes[0].to(world), -(yaw + own.to(yaw)))
@@ -177,7 +177,7 @@ def _alternation(feet: list[FootTrack], relative: list[Float[Tensor, "T 3"]]) ->
 
 
 def _tilt(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:
-    heading = rig.from_world(world).heading
+    heading = rig.from_world(world).root_rotation
     upright = torch.cos(heading[:, 1]) * torch.cos(heading[:, 2])
     return math.degrees(math.acos(max(-1.0, min(1.0, float(upright.min())))))
 

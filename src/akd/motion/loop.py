@@ -16,7 +16,7 @@ def loop_gap(rig: ControlRig, motion: Motion, *, height: float) -> float:
     laid over each other by the root's place and heading, as a fraction of the body's height."""
     world = motion.world()[[0, -1]]
     ends = world[:, [rig.root, *rig.joints], :3, 3]
-    yaw = rig.from_world(world).heading[:, 0]
+    yaw = rig.from_world(world).root_rotation[:, 0]
     back = quaternion.about_axis(rig.root_axes[0].to(ends), yaw[0] - yaw[1])
     level = ends.new_tensor((1.0, 0.0, 1.0))
     last = quaternion.rotate(back, ends[1] - ends[1, 0] * level)
@@ -33,14 +33,17 @@ def close_loop(rig: ControlRig, motion: Motion) -> Motion:
     span = max(motion.duration, 1e-9)
     ramp = ((motion.times - motion.times[0]) / span).to(pose.angles)
     rise = (pose.translation[-1] - pose.translation[0]) * pose.translation.new_tensor((0, 1.0, 0))
-    tilt = (pose.heading[-1] - pose.heading[0]) * pose.heading.new_tensor((0, 1.0, 1.0))
+    tilt = (pose.root_rotation[-1] - pose.root_rotation[0]) * pose.root_rotation.new_tensor(
+        (0, 1.0, 1.0)
+    )
     closed = ControlPose(
         pose.translation - ramp[:, None] * rise,
-        pose.heading - ramp[:, None] * tilt,
+        pose.root_rotation - ramp[:, None] * tilt,
         pose.angles - ramp[:, None, None] * (pose.angles[-1] - pose.angles[0]),
         None
-        if pose.slides is None
-        else pose.slides - ramp[:, None, None] * (pose.slides[-1] - pose.slides[0]),
+        if pose.joint_translation is None
+        else pose.joint_translation
+        - ramp[:, None, None] * (pose.joint_translation[-1] - pose.joint_translation[0]),
     )
     return replace(motion, pose=rig.to_pose(closed))
 
@@ -66,7 +69,9 @@ def repeat(rig: ControlRig, motion: Motion, times: int) -> Motion:
         [motion.times[keep] + n * period for n in rounds]
         + [motion.times[-1:] + (times - 1) * period]
     )
-    slides = None if pose.slides is None else joined(pose.slides)
-    repeated = ControlPose(travelled, joined(pose.heading), joined(pose.angles), slides)
+    joint_translation = None if pose.joint_translation is None else joined(pose.joint_translation)
+    repeated = ControlPose(
+        travelled, joined(pose.root_rotation), joined(pose.angles), joint_translation
+    )
     morphs = {node: joined(weights) for node, weights in motion.morphs.items()}
     return replace(motion, times=clock, pose=rig.to_pose(repeated), morphs=morphs)

@@ -42,7 +42,7 @@ def in_place(rig: ControlRig, motion: Motion) -> Motion:
 def displaced(rig: ControlRig, motion: Motion, shift: Float[Tensor, "T 3"]) -> Motion:
     """The motion with everything that belongs to the body moved by `shift`, metres."""
     world = motion.world()
-    moves = (rig.movers != STATIC)[:, None].to(world)
+    moves = (rig.driver_index != STATIC)[:, None].to(world)
     position = world[..., :3, 3] + moves * shift[:, None, :]
     moved = transform.from_linear(world[..., :3, :3], position)
     local = rig.skeleton.localize(moved)

@@ -58,7 +58,7 @@ class CharacterBody:
     def reference(self, pose: ControlPose, fps: float) -> Reference:
         """What the simulation is to follow: control coordinates as coordinates of the body."""
         pivot, axes = self.rig.root_pivot.double(), self.rig.root_axes.double()
-        rotation = davenport.to_quaternion(axes, pose.heading.double())
+        rotation = davenport.to_quaternion(axes, pose.root_rotation.double())
         return Reference(
             pivot + pose.translation.double(),
             quaternion.make_continuous(rotation),
@@ -73,7 +73,7 @@ class CharacterBody:
         translation = states.position.double() - self.rig.root_pivot.double()
         heading = root_angles(self.body, states.rotation.double())
         # Whole turns of the yaw belong to the motion that was followed.
-        whole = torch.round((like.heading[0].double() - heading[0]) / (2 * torch.pi))
+        whole = torch.round((like.root_rotation[0].double() - heading[0]) / (2 * torch.pi))
         heading = heading + whole * (2 * torch.pi)
         return ControlPose(translation.float(), heading.float(), angles.float())
 
@@ -137,7 +137,7 @@ def _points_by_control(
     rig: ControlRig, mesh: SkinnedMesh | None
 ) -> tuple[Float[Tensor, "N 3"], Int[Tensor, "N"]]:
     """Points of the neutral body, and the part (0 the root, 1 + control) each belongs to."""
-    part_of_joint = (rig.movers - ROOT).clamp_min(0)
+    part_of_joint = (rig.driver_index - ROOT).clamp_min(0)
     if mesh is None:
         return rig.neutral_world[:, :3, 3].double(), part_of_joint
     part_of_bone = part_of_joint[mesh.skin.bone_joints]

@@ -11,6 +11,7 @@ from typing import Literal
 
 import torch
 
+from akd.base.processor import avoid_broken_amx
 from akd.prior.large.enrich import Enrichment, enrich
 from akd.prior.large.errors import MemoryTooSmall, PriorError
 from akd.prior.large.load import load_planned
@@ -105,6 +106,7 @@ Size = tuple[int | None, int | None, int | None, float | None]
 
 def chosen_device(device: torch.device | str) -> torch.device:
     """A device by name; `auto` is a GPU where there is one."""
+    avoid_broken_amx()
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -51,7 +51,7 @@ def root_charts(rig: ControlRig, motion: Motion, *, height: float) -> list[str]:
     pose = rig.from_pose(motion.pose)
     seconds = (motion.times - motion.times[0]).numpy(force=True)
     along = (pose.translation @ rig.root_axes.to(pose.translation).T).numpy(force=True) / height
-    lean = np.degrees(pose.heading.numpy(force=True))
+    lean = np.degrees(pose.root_rotation.numpy(force=True))
     places = {"up": along[:, 0], "left": along[:, 1], "forward": along[:, 2]}
     leans = {"yaw": lean[:, 0], "pitch": lean[:, 1], "roll": lean[:, 2]}
     return [

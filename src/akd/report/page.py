@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from akd.base.files import write_whole
+from akd.base.files import write_atomically
 
 _HERE = Path(__file__).parent
 
@@ -57,7 +57,7 @@ def page(title: str, body: str, *, scripts: Sequence[str] = ()) -> str:
 
 def write_page(path: Path, text: str) -> None:
     """Write a page whole or not at all."""
-    with write_whole(path) as file:
+    with write_atomically(path) as file:
         file.write(text.encode("utf-8"))
 
 

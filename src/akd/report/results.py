@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from akd import __version__
-from akd.base.files import write_whole
+from akd.base.files import write_atomically
 from akd.export.clip_files import write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.report.motion_charts import (
@@ -76,7 +76,7 @@ def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> 
         about["finalists"] = list(made.found.merits)
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
-    with write_whole(out / "metrics.json") as file:
+    with write_atomically(out / "metrics.json") as file:
         file.write((json.dumps(about, indent=2) + "\n").encode())
     with tempfile.TemporaryDirectory() as folder:
         strips = {}

@@ -20,7 +20,8 @@ from akd.rig.roles.role import Role
 from akd.rig.skeleton import Skeleton
 
 STATIC, TRAVEL, ROOT = 0, 1, 2
-"""Movers before the driven joints: what never moves, what only travels, what the root moves."""
+"""Driver indices before those of the driven joints: static nodes, nodes that carry root motion, and
+nodes that follow the root."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,14 @@ class ControlPose:
 
     translation: Float[Tensor, "*b 3"]
     """Of the root, from where it is in the neutral pose: metres, world axes."""
-    heading: Float[Tensor, "*b 3"]
+    root_rotation: Float[Tensor, "*b 3"]
     """Of the root: yaw about up, pitch about left (positive nods), roll about forward: radians."""
     angles: Float[Tensor, "*b D 3"]
     """Of the driven joints: flexion, abduction, twist: radians."""
-    slides: Float[Tensor, "*b D 3"] | None = None
-    """How far each driven joint has left its socket: metres, in its parent's neutral axes. Nothing
-    that akd makes slides; an artist's clip may, by stretch or by an IK foot that the leg does not
-    reach. None is nowhere."""
+    joint_translation: Float[Tensor, "*b D 3"] | None = None
+    """Displacement of each driven joint from its neutral offset: metres, in its parent's neutral
+    axes. Zero in everything that akd makes; an artist's clip may stretch a limb, or have an IK foot
+    out of the leg's reach. None means zero."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class ControlRig:
     root_pivot: Float[Tensor, "3"]
     root_axes: Float[Tensor, "3 3"]
     """Yaw, pitch and roll axes as rows."""
-    movers: Int[Tensor, "J"]
+    driver_index: Int[Tensor, "J"]
     """What moves each of the file's joints: STATIC, TRAVEL, ROOT, or 3 plus a control's index."""
     travel_joint: int
     """The file's joint that carries the horizontal travel of the root in an exported clip."""
@@ -93,10 +94,10 @@ class ControlRig:
         """
         turned = davenport.to_quaternion(self.axes, pose.angles)
         local = transform.about_point(turned, self.pivots)
-        if pose.slides is not None:
-            local = _shifted(local, pose.slides)
+        if pose.joint_translation is not None:
+            local = _shifted(local, pose.joint_translation)
         root = transform.about_point(
-            davenport.to_quaternion(self.root_axes, pose.heading), self.root_pivot
+            davenport.to_quaternion(self.root_axes, pose.root_rotation), self.root_pivot
         )
         root = _shifted(root, pose.translation)
         moved = self._tree.forward_matrices(torch.cat((root[..., None, :, :], local), dim=-3))
@@ -108,7 +109,7 @@ class ControlRig:
     def world(self, pose: ControlPose) -> Float[Tensor, "*b J 4 4"]:
         """world_from_joint of the file's joints."""
         deltas = self.deltas(pose)
-        return deltas.index_select(-3, self.movers.to(deltas.device)) @ self.neutral_world.to(
+        return deltas.index_select(-3, self.driver_index.to(deltas.device)) @ self.neutral_world.to(
             deltas
         )
 
@@ -134,17 +135,19 @@ class ControlRig:
         parent = turned.index_select(-2, above)
         relative = quaternion.multiply(quaternion.conjugate(parent), turned[..., 1:, :])
         angles = davenport.from_quaternion(self.axes.to(now), relative)
-        heading = davenport.from_quaternion(self.root_axes.to(now), turned[..., 0, :])
+        root_rotation = davenport.from_quaternion(self.root_axes.to(now), turned[..., 0, :])
         if angles.ndim > 2:
             angles = davenport.unwrap(self.axes.to(now), angles)
-            heading = davenport.unwrap(self.root_axes.to(now), heading)
+            root_rotation = davenport.unwrap(self.root_axes.to(now), root_rotation)
         translation = now[..., 0, :3, 3] - neutral[0, :3, 3]
         # Where the parent has carried each joint's socket, against where the joint is.
         gap = (now[..., :3, 3] - neutral[..., :3, 3]).index_select(-2, above)
         arm = self.pivots.to(now) - neutral[..., :3, 3].index_select(-2, above)
         socket = neutral[..., :3, 3].index_select(-2, above) + gap + quaternion.rotate(parent, arm)
-        slides = quaternion.rotate(quaternion.conjugate(parent), now[..., 1:, :3, 3] - socket)
-        return ControlPose(translation, heading, angles, slides)
+        joint_translation = quaternion.rotate(
+            quaternion.conjugate(parent), now[..., 1:, :3, 3] - socket
+        )
+        return ControlPose(translation, root_rotation, angles, joint_translation)
 
 
 def _shifted(

@@ -50,7 +50,7 @@ def build_control_rig(character: Character) -> ControlRig:
         axes=torch.from_numpy(np.array(axes).reshape(len(driven), 3, 3)).float(),
         root_pivot=world[max(root, 0), :3, 3],
         root_axes=torch.from_numpy(root_axes(anatomy.forward, anatomy.left)).float(),
-        movers=torch.tensor(_movers(skeleton, anatomy.body, index, travel)),
+        driver_index=torch.tensor(_movers(skeleton, anatomy.body, index, travel)),
         travel_joint=travel,
     )
 
@@ -129,19 +129,19 @@ def _travel_joint(character: Character) -> int:
 
 def _movers(skeleton: Skeleton, body: Body, index: dict[int, int], travel: int) -> list[int]:
     """What moves each of the file's joints."""
-    movers = [STATIC] * len(skeleton)
+    driver_index = [STATIC] * len(skeleton)
     for top in skeleton.roots:
         for joint in skeleton.subtree(top):
             parent = skeleton.parents[joint]
             if joint in index:
-                movers[joint] = 3 + index[joint]
+                driver_index[joint] = 3 + index[joint]
             elif joint == body.root:
-                movers[joint] = ROOT
+                driver_index[joint] = ROOT
             elif joint in body.detached:
                 control = _control_above(body, joint, index)
-                movers[joint] = 3 + control if control >= 0 else ROOT
+                driver_index[joint] = 3 + control if control >= 0 else ROOT
             elif joint == travel:
-                movers[joint] = TRAVEL
+                driver_index[joint] = TRAVEL
             elif parent >= 0:
-                movers[joint] = movers[parent]
-    return movers
+                driver_index[joint] = driver_index[parent]
+    return driver_index

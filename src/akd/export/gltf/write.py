@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from akd.asset.asset import AssetError, Problem
 from akd.asset.gltf.document import GltfDocument
-from akd.base.files import write_whole
+from akd.base.files import write_atomically
 from akd.export.gltf.pack import Packed, pack, padded
 
 _JSON_CHUNK = 0x4E4F534A
@@ -36,7 +36,7 @@ def write_glb(document: GltfDocument, path: Path) -> tuple[Problem, ...]:
     total = 12 + sum(8 + size for _, size, _ in chunks)
     if total > _LONGEST:
         raise AssetError(f"{path}: a GLB must have at most {_LONGEST} bytes, this has {total}")
-    with write_whole(path) as file:
+    with write_atomically(path) as file:
         file.write(struct.pack("<4sII", b"glTF", 2, total))
         for kind, size, parts in chunks:
             file.write(struct.pack("<II", size, kind))
@@ -53,10 +53,10 @@ def write_gltf(document: GltfDocument, path: Path) -> tuple[Problem, ...]:
     if packed.parts:
         binary = path.with_suffix(".bin")
         _name_buffer(packed, binary.name)
-        with write_whole(binary) as file:
+        with write_atomically(binary) as file:
             _write_parts(file, packed.parts)
     text = _to_text(packed.json, path)
-    with write_whole(path) as file:
+    with write_atomically(path) as file:
         file.write(text)
     return packed.problems
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
@@ -66,6 +67,7 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
     """bfloat16 where the machine computes it natively, else float32."""
     if torch.device(device).type == "cuda":
         return torch.bfloat16
+    avoid_broken_amx()
     supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     return torch.bfloat16 if supported is not None and supported() else torch.float32
 

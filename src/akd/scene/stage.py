@@ -35,7 +35,7 @@ class Stage:
     cloud: SplatCloud
     scene: SceneSettings
     bone_colours: Float[Tensor, "B 3"]
-    movers: Tensor
+    driver_index: Tensor
     """What moves each bone: index into the control rig's deltas."""
     neutral: Float[Tensor, "B 4 4"]
     """world_from_mesh of the bones in the neutral pose, standing on the ground."""
@@ -73,7 +73,7 @@ class Stage:
             cloud.to(prior.device),
             SceneSettings(style=prior.style, shadow=ShadowSettings(cells=48)),
             role_colours(bone_roles(character)).to(prior.device),
-            rig.movers[mesh.skin.bone_joints],
+            rig.driver_index[mesh.skin.bone_joints],
             raised @ neutral,
             lift,
             tuple(find_soles(character, rig)),
@@ -85,7 +85,7 @@ class Stage:
         """world_from_mesh of the bones for coordinates of the control rig."""
         deltas = self.rig.deltas(controls)
         lifted = self.neutral.to(deltas)
-        return deltas.index_select(-3, self.movers.to(deltas.device)) @ lifted
+        return deltas.index_select(-3, self.driver_index.to(deltas.device)) @ lifted
 
     def show(
         self,

@@ -9,15 +9,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill import losses
 from akd.distill.settings import DistillSettings
-from akd.distill.stage import Stage
-from akd.distill.swing import find_swings
-from akd.distill.unknowns import Unknowns
+from akd.fit import losses
+from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, photometric_loss, pyramid
+from akd.motion.parameters import MotionParameters
 from akd.prior.protocol import VideoPrior
 from akd.prior.sample import sample_latents
 from akd.scene.settings import SceneStyle
+from akd.scene.stage import Stage
 
 Judge = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """Says of each video how well it shows what was asked for."""
@@ -53,13 +53,13 @@ def sample_videos_of(
 def fit_finalists(
     stage: Stage,
     videos: Float[Tensor, "K T H W 3"],
-    begin: Callable[[Float[Tensor, "T H W 3"]], Unknowns],
+    begin: Callable[[Float[Tensor, "T H W 3"]], MotionParameters],
     settings: DistillSettings,
     *,
     judge: Judge | None = None,
     report: Report | None = None,
-) -> list[Unknowns]:
-    """Unknowns that look like one of the videos each: those whose likeness is best, best first.
+) -> list[MotionParameters]:
+    """Motion parameters fitted to one of the videos each, the best fits first.
 
     `begin` makes the unknowns to start with for a video. All of them are fitted for a while; what
     has come of each is judged by how well it shows what was asked for and how near it came. As
@@ -103,7 +103,7 @@ def _best(values: Float[Tensor, "K"], count: int) -> list[int]:
 
 
 @torch.no_grad()
-def _seen(stage: Stage, unknowns: Unknowns) -> Float[Tensor, "T H W 3"]:
+def _seen(stage: Stage, unknowns: MotionParameters) -> Float[Tensor, "T H W 3"]:
     """What the stage's camera sees."""
     controls = unknowns.controls()
     return stage.show(stage.bones(controls), controls.translation)[0]
@@ -111,7 +111,7 @@ def _seen(stage: Stage, unknowns: Unknowns) -> Float[Tensor, "T H W 3"]:
 
 def fit_to_video(
     stage: Stage,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     target: Float[Tensor, "T H W 3"],
     settings: DistillSettings,
     *,
@@ -136,7 +136,7 @@ def fit_to_video(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue else torch.clone
     if by_hue and guess:
-        find_swings(stage, unknowns, target)
+        search_phases(stage, unknowns, target)
     wanted = pyramid(look(target))
     last = float("inf")
     for iteration in range(iterations):
@@ -160,7 +160,7 @@ def fit_to_video(
 
 
 @torch.no_grad()
-def match_speed(stage: Stage, unknowns: Unknowns) -> None:
+def match_speed(stage: Stage, unknowns: MotionParameters) -> None:
     """Let the body go as fast as its standing feet move back under it."""
     if not stage.soles:
         return

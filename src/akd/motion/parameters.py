@@ -1,4 +1,4 @@
-"""`Unknowns`: a few coefficients that are curves over time on a control rig."""
+"""`MotionParameters`: a few coefficients that are curves over time on a control rig."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.curves import bumps, harmonics_within, waves
-from akd.distill.limits import AngleLimits
 from akd.distill.settings import UnknownSettings
-from akd.distill.symmetry import Mirror
+from akd.motion.curves import bumps, harmonics_within, waves
+from akd.motion.gait_symmetry import Mirror
 from akd.rig.control import ControlPose, ControlRig
+from akd.rig.limits import AngleLimits
 
 _SPEED_RANGE = 0.6
 """The speed may change by this fraction of the starting one, either way."""
@@ -31,7 +31,7 @@ _LEAVES = ("angles", "root", "pace", "turn", "tempo")
 
 
 @dataclass(frozen=True)
-class Unknowns:
+class MotionParameters:
     """Coefficients to be searched for, and how they become coordinates of the control rig."""
 
     rig: ControlRig
@@ -69,7 +69,7 @@ class Unknowns:
         period: float | None = None,
         turn: float = 0.0,
         symmetrical: bool = False,
-    ) -> Unknowns:
+    ) -> MotionParameters:
         """The neutral pose, travelling, its way turning left by `turn` radians over the clip.
 
         With a `period` in seconds, what is found is a cycle; of a `symmetrical` one the second half
@@ -97,7 +97,7 @@ class Unknowns:
             found["period"] = torch.tensor(self.period, dtype=torch.float64)
         return found
 
-    def with_values(self, values: Mapping[str, Tensor]) -> Unknowns:
+    def with_values(self, values: Mapping[str, Tensor]) -> MotionParameters:
         """The same character and clip with what `values` gave."""
         period = float(values["period"]) if "period" in values else None
         leaves = {name: values[name].clone().requires_grad_() for name in _LEAVES}

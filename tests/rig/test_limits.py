@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from akd.distill.limits import AngleLimits
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
+from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import LimbKind, Part
 from akd.subject import load_subject
 from akd.zoo.creature import build_creature

@@ -8,9 +8,9 @@ from akd.export.creature import write_creature
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser, load_recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
+from akd.metrics.selection import judge_of, merit
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import displaced
-from akd.steer import judge_of, merit
 from akd.subject import load_subject
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip

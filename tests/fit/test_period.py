@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from akd.distill.period import find_period
+from akd.fit.period import find_period
 
 
 def going_round(frames: int, lasts: float, *, ground: bool = False) -> torch.Tensor:

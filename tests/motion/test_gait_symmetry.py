@@ -5,7 +5,7 @@ import torch
 from fox import load_fox, standing
 
 from akd.distill.speed import is_symmetrical
-from akd.distill.symmetry import Mirror
+from akd.motion.gait_symmetry import Mirror
 from akd.rig.roles.role import Part, Side
 
 PERIOD = 0.6

@@ -4,9 +4,9 @@ import torch
 from fox import Screen, fox_stage, load_fox, standing
 
 from akd.asset.read import read_asset
-from akd.distill.stage import Stage
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from akd.scene.stage import Stage
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
 

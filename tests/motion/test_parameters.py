@@ -1,12 +1,12 @@
-"""Unknowns: a cycle, its speed and way, and what is kept of them."""
+"""MotionParameters: a cycle, its speed and way, and what is kept of them."""
 
 import pytest
 import torch
 from fox import fox_stage, load_fox, standing
 
 from akd.distill.result import motion_of
-from akd.distill.unknowns import Unknowns
 from akd.motion.loop import loop_gap
+from akd.motion.parameters import MotionParameters
 
 FPS = 12.0
 
@@ -21,7 +21,7 @@ def stage(fox):
     return fox_stage(fox, splats=100)
 
 
-def shaken(unknowns: Unknowns, size: float = 0.3) -> Unknowns:
+def shaken(unknowns: MotionParameters, size: float = 0.3) -> MotionParameters:
     g = torch.Generator().manual_seed(4)
     with torch.no_grad():
         for leaf in unknowns.leaves():
@@ -98,11 +98,11 @@ def test_a_body_that_turns_goes_where_it_looks(fox):
     with torch.no_grad():
         unknowns.turn.fill_(0.8)
         pose = unknowns.controls()
-    assert float(pose.heading[-1, 0]) == pytest.approx(0.8, rel=1e-4)
+    assert float(pose.root_rotation[-1, 0]) == pytest.approx(0.8, rel=1e-4)
     up, left, forward = fox.rig.root_axes
     steps = pose.translation[1:] - pose.translation[:-1]
     way = torch.atan2(steps @ left, steps @ forward)
-    middle = 0.5 * (pose.heading[1:, 0] + pose.heading[:-1, 0])
+    middle = 0.5 * (pose.root_rotation[1:, 0] + pose.root_rotation[:-1, 0])
     torch.testing.assert_close(way, middle, atol=1e-4, rtol=0)
     assert float((steps @ up).abs().max()) < 1e-6
     # Who goes straight stays straight, who turns may find how far.

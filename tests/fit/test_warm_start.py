@@ -6,10 +6,10 @@ import pytest
 import torch
 from fox import fox_stage, load_fox, standing
 
-from akd.distill import warm_start
 from akd.distill.settings import DistillSettings, WarmStartSettings
-from akd.distill.swing import find_swings
-from akd.distill.warm_start import fit_finalists, fit_to_video
+from akd.fit import warm_start
+from akd.fit.phase_search import search_phases
+from akd.fit.warm_start import fit_finalists, fit_to_video
 from akd.rig.roles.role import Part
 
 PERIOD = 0.6
@@ -53,7 +53,7 @@ def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
     true = [0.3, 3.5, 1.9, 5.1]  # none is one of those that are tried
     target = shown(stage, swinging(fox, true))
     found = standing(fox, period=PERIOD)
-    find_swings(stage, found, target)
+    search_phases(stage, found, target)
     for control, phase in zip(uppers(fox), true, strict=True):
         cosine, sine = found.angles.detach()[1:3, control, 0].tolist()
         assert math.hypot(cosine, sine) > 0.0, fox.rig.roles[control]
@@ -63,7 +63,7 @@ def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
 
 def test_what_has_no_cycle_is_not_guessed(fox, stage):
     once = standing(fox)
-    find_swings(stage, once, shown(stage, once))
+    search_phases(stage, once, shown(stage, once))
     assert float(once.angles.detach().abs().max()) == 0.0
 
 
@@ -78,7 +78,7 @@ def videos(fox, stage):
 @pytest.fixture
 def blind(monkeypatch):
     """Without the search for swings, which has a test of its own."""
-    monkeypatch.setattr(warm_start, "find_swings", lambda *given: None)
+    monkeypatch.setattr(warm_start, "search_phases", lambda *given: None)
 
 
 def settings(trial: int = 2, iterations: int = 2, finalists: int = 1) -> DistillSettings:
@@ -142,7 +142,7 @@ def test_the_sides_of_a_symmetrical_gait_are_found_together(fox, stage):
     true = swinging(fox, [0.3, 0.3 + math.pi, 1.9, 1.9 + math.pi])
     target = shown(stage, true)
     found = standing(fox, period=PERIOD, symmetrical=True)
-    find_swings(stage, found, target)
+    search_phases(stage, found, target)
     waves = found.angles.detach()[1:3, uppers(fox), 0]
     mirror = found.mirror
     assert mirror is not None

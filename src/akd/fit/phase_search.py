@@ -15,13 +15,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.stage import Stage
-from akd.distill.symmetry import Mirror
-from akd.distill.unknowns import Unknowns
 from akd.fit.hues import hue_maps
+from akd.motion.gait_symmetry import Mirror
+from akd.motion.parameters import MotionParameters
 from akd.rig.control import ControlRig
 from akd.rig.roles.role import Part, Role
 from akd.scene.roles import role_colours
+from akd.scene.stage import Stage
 
 _PHASES = 8
 _SWINGS = (0.25, 0.5)
@@ -41,7 +41,9 @@ class _LimbControls:
     role: Role
 
 
-def find_swings(stage: Stage, unknowns: Unknowns, target: Float[Tensor, "T H W 3"]) -> None:
+def search_phases(
+    stage: Stage, unknowns: MotionParameters, target: Float[Tensor, "T H W 3"]
+) -> None:
     """Set each limb's first wave to the one that puts its hue where the video has it."""
     limbs = _limbs(unknowns.rig)
     if not limbs or unknowns.period is None:
@@ -79,7 +81,7 @@ def _limbs(rig: ControlRig) -> list[_LimbControls]:
 @torch.no_grad()
 def _choose(
     stage: Stage,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     controls: Sequence[int | None],
     choices: Sequence[tuple[float, float, float]],
     wanted: Float[Tensor, "T K h w"],

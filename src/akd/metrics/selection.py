@@ -5,7 +5,7 @@ Recogniser B has no part in it: it only reports.
 
 from __future__ import annotations
 
-from akd.distill.warm_start import Judge
+from akd.fit.warm_start import Judge
 from akd.metrics.action import score_action
 from akd.metrics.judge import TOGETHER, demo_conditions
 from akd.metrics.motion import measure

@@ -9,14 +9,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.limits import AngleLimits
 from akd.distill.settings import LossSettings
 from akd.distill.speed import GRAVITY
-from akd.distill.stage import Stage
-from akd.distill.unknowns import Unknowns
+from akd.motion.parameters import MotionParameters
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose
+from akd.rig.limits import AngleLimits
 from akd.rig.skin import skin_points
+from akd.scene.stage import Stage
 from akd.splat.cloud import SplatCloud
 
 _GROUND_POINTS = 400
@@ -35,7 +35,7 @@ less."""
 
 def regularisers(
     stage: Stage,
-    unknowns: Unknowns,
+    unknowns: MotionParameters,
     controls: ControlPose,
     bones: Float[Tensor, "T B 4 4"],
     weights: LossSettings,
@@ -71,7 +71,7 @@ class Feet:
         stage: Stage,
         controls: ControlPose,
         bones: Float[Tensor, "T B 4 4"],
-        unknowns: Unknowns,
+        unknowns: MotionParameters,
     ) -> Feet:
         """A foot stands while it goes back under the body and is near the ground; in a run only
         while it goes back fast.
@@ -107,8 +107,8 @@ class Feet:
 
 def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "T 3"]:
     """The way the body faces at every frame."""
-    _, left, forward = stage.rig.root_axes.to(controls.heading).unbind(0)
-    yaw = controls.heading[:, :1]
+    _, left, forward = stage.rig.root_axes.to(controls.root_rotation).unbind(0)
+    yaw = controls.root_rotation[:, :1]
     return yaw.cos() * forward + yaw.sin() * left
 
 
@@ -136,7 +136,7 @@ def smoothness(controls: ControlPose, *, leg_length: float) -> Tensor:
     parts = torch.cat(
         (
             controls.angles.flatten(1),
-            controls.heading,
+            controls.root_rotation,
             controls.translation / leg_length,
         ),
         dim=1,
@@ -156,7 +156,7 @@ def depth(cloud: SplatCloud, bones: Float[Tensor, "T B 4 4"], *, body_height: fl
 
 def departure(controls: ControlPose, limits: AngleLimits) -> Tensor:
     """Mean square of the angles in parts of how far each may go, and of how far the root leans."""
-    lean = controls.heading[:, 1:].square().mean()
+    lean = controls.root_rotation[:, 1:].square().mean()
     if not controls.angles.numel():
         return lean
     return lean + limits.parts(controls.angles).square().mean()

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from akd.distill.curves import bumps, harmonics_within, waves
 from akd.math.spline import cubic_basis
+from akd.motion.curves import bumps, harmonics_within, waves
 
 FRAMES, FPS, COUNT = 16, 12.0, 7
 
