@@ -1,3 +1,104 @@
-"""Animate any rigged 3D character from a sentence."""
+"""Animate any rigged 3D character from a sentence.
+
+fox = akd.load("fox.glb")
+clip = akd.animate(fox, "a fox walking")
+clip.save("out/")
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from akd.api.grounding import Grounding, ground
+    from akd.api.loading import load
+    from akd.api.measuring import measure, splat
+    from akd.api.priors import prior
+    from akd.api.rigging import Rigging, rig
+    from akd.base.observer import Observer, Observers
+    from akd.fit import losses
+    from akd.fit.losses import LossState, LossTerm
+    from akd.motion.motion import Motion
+    from akd.motion.parametrization import MotionParameters, Parametrization
+    from akd.motion.settings import Cycle, Spline, per_frame
+    from akd.pipeline import Animation, animate
+    from akd.prior.protocol import Condition, VideoPrior
+    from akd.rig.character import Character
+    from akd.splat.renderer import Renderer, SplatRenderer
+
+__all__ = [
+    "Animation",
+    "Character",
+    "Condition",
+    "Cycle",
+    "Grounding",
+    "LossState",
+    "LossTerm",
+    "Motion",
+    "MotionParameters",
+    "Observer",
+    "Observers",
+    "Parametrization",
+    "Renderer",
+    "Rigging",
+    "SplatRenderer",
+    "Spline",
+    "VideoPrior",
+    "__version__",
+    "animate",
+    "ground",
+    "load",
+    "losses",
+    "measure",
+    "per_frame",
+    "prior",
+    "rig",
+    "splat",
+]
+
+_HOMES = {
+    "Animation": "akd.pipeline",
+    "Character": "akd.rig.character",
+    "Condition": "akd.prior.protocol",
+    "Cycle": "akd.motion.settings",
+    "Grounding": "akd.api.grounding",
+    "LossState": "akd.fit.losses",
+    "LossTerm": "akd.fit.losses",
+    "Motion": "akd.motion.motion",
+    "MotionParameters": "akd.motion.parametrization",
+    "Observer": "akd.base.observer",
+    "Observers": "akd.base.observer",
+    "Parametrization": "akd.motion.parametrization",
+    "Renderer": "akd.splat.renderer",
+    "Rigging": "akd.api.rigging",
+    "Spline": "akd.motion.settings",
+    "SplatRenderer": "akd.splat.renderer",
+    "VideoPrior": "akd.prior.protocol",
+    "animate": "akd.pipeline",
+    "ground": "akd.api.grounding",
+    "load": "akd.api.loading",
+    "measure": "akd.api.measuring",
+    "per_frame": "akd.motion.settings",
+}
+"""Where each public name is defined: it is imported, and torch with it, when first asked for."""
+_MODULES = {
+    "losses": "akd.fit.losses",
+    "prior": "akd.prior",
+    "rig": "akd.rig",
+    "splat": "akd.splat",
+}
+"""Public names that are modules. The last three are packages that can be called like functions."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES and name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

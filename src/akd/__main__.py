@@ -1,6 +1,8 @@
 """`python -m akd` is `akd`."""
 
-from akd.cli import entry
+import sys
+
+from akd.cli import main
 
 if __name__ == "__main__":  # not in the processes that training starts
-    entry()
+    sys.exit(main())

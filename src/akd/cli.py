@@ -71,8 +71,3 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
     return 0
-
-
-def entry() -> None:
-    """The `akd` program."""
-    sys.exit(main())

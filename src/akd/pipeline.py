@@ -1,325 +1,346 @@
-"""`animate`: the whole flow, from a character and a sentence to its file with a new clip."""
+"""`animate`: the whole flow, from a character and a sentence to a motion of its joints.
+
+Load, stage, sample, fit, distil, ground, select, measure; `Animation.save` exports.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from akd.base.observer import Silent, Watch
-from akd.distill.loop import CheckpointManager, distil
-from akd.distill.result import motion_of, smooth_fps
-from akd.distill.run_folder import RunFolder
+from akd.base.observer import Observer
+from akd.distill.loop import Distillation, distil
+from akd.distill.run_folder import json_hash
 from akd.distill.settings import DistillSettings
 from akd.distill.speed import is_symmetrical, starting_period, starting_speed, starting_turn
-from akd.distill.starts import kept_starts, kept_videos
+from akd.fit.losses import LossTerm
 from akd.fit.period import SHORTEST_CYCLE, find_period
-from akd.fit.warm_start import Judge, fit_finalists, sample_videos_of
-from akd.metrics.action import score_action
-from akd.metrics.motion import MotionMetrics, measure
-from akd.metrics.recognise.recogniser import Recogniser
-from akd.metrics.selection import judge_of, merit
+from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
+from akd.metrics.feet import leg_length
+from akd.metrics.motion import MotionMetrics, judged
+from akd.metrics.recognise.recogniser import find_recogniser
+from akd.metrics.selection import selection_score, video_score
 from akd.motion.motion import Motion
-from akd.motion.parameters import MotionParameters
+from akd.motion.parametrization import (
+    MotionParameters,
+    MotionStart,
+    Parametrization,
+    SkeletalParameters,
+)
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior
-from akd.report.results import write_results
+from akd.prior.source import PriorSource
+from akd.request import Request, make_request
+from akd.rig.character import Character
 from akd.scene.stage import Stage
-from akd.scene.video import Video
-from akd.subject import Subject
+from akd.splat.renderer import Renderer
 
-PREVIEW_SECONDS = 20.0
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is asked for. Together with the subject it decides the result."""
-
-    prompt: str
-    """The user's words: the clip's name, and what the starting speed is read from."""
-    settings: DistillSettings
-    seed: int = 0
-    fps: float | None = None
-    """Of the clip; by default a multiple of the prior's own that looks smooth."""
-    physics: TrackingSettings | None = None
-    """How the motion is brought down to the ground; None: not at all."""
-    asked: str | None = None
-    """What the prior is asked with, where that is not the prompt itself."""
-    action: str | None = None
-    """What recognisers call what is asked for, where they know it."""
-    formats: tuple[str, ...] = ("glb",)
-    """What the clips are written as; GLB is always among them."""
-    in_place: bool = False
-    """Take the travel over the ground out of the clips that are written."""
-
-
-@dataclass(frozen=True)
-class Distilled:
-    """A motion that was found, and how."""
-
-    start: Motion
-    """Where the search began: the neutral pose, travelling."""
-    motion: Motion
-    history: list[dict[str, float]]
-    """Parts of the loss at every iteration."""
-    notes: tuple[str, ...]
-    """Whatever went wrong and was mended."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A motion, brought down to the ground where that was asked for."""
-
-    distilled: Distilled
-    grounded: Grounded | None
-    merits: tuple[float, ...]
-    """What each finalist was worth, the kept one's the highest; see `merit`."""
-
-    @property
-    def final(self) -> Motion:
-        """The motion that counts."""
-        return self.distilled.motion if self.grounded is None else self.grounded.motion
+_SMOOTH_FPS = 24.0
 
 
 @dataclass(frozen=True)
 class Animation:
-    """What `animate` made."""
+    """A motion that was found for a character, and how."""
 
-    subject: Subject
     request: Request
-    found: Found
+    prior: str
+    """Name of the video model."""
+    start: Motion
+    """Where the search began: the neutral pose, moving over the ground."""
+    motion: Motion
+    """The distilled motion."""
+    grounded: Grounded | None
+    """The motion tracked by physics, where that was asked for."""
+    history: list[dict[str, float]]
+    """Loss and its terms at every iteration."""
+    notes: tuple[str, ...]
+    """For the user: what to check, and what went wrong and was mended."""
+    selection_scores: tuple[float, ...]
+    """Of each finalist; the one with the highest was kept."""
     metrics: dict[str, MotionMetrics]
-    """Of `start`, `motion` and `grounded`, where there is one."""
+    """Of `start`, `motion` and, where there is one, `grounded`."""
 
     @property
-    def distilled(self) -> Distilled:
-        """How it was found."""
-        return self.found.distilled
+    def character(self) -> Character:
+        """Who was animated."""
+        return self.request.character
 
     @property
-    def grounded(self) -> Grounded | None:
-        """What physics made of it."""
-        return self.found.grounded
+    def final(self) -> Motion:
+        """The grounded motion where there is one, else the distilled one."""
+        return self.motion if self.grounded is None else self.grounded.motion
 
     def motions(self) -> dict[str, Motion]:
-        """Clips by the name of their video."""
-        made = {"video": self.distilled.motion}
+        """The clips to write: `motion` and, where there is one, `grounded`."""
+        clips = {"motion": self.motion}
         if self.grounded is not None:
-            # Cut here, so that what tells the two apart is not cut off by the file's own limit.
+            # Cut here, so that the suffix is not cut off by the limit on a clip's name.
             name = f"{self.request.prompt[:48]} (grounded)"
-            made["grounded"] = replace(self.grounded.motion, name=name)
-        return made
+            clips["grounded"] = replace(self.grounded.motion, name=name)
+        return clips
+
+    def provenance(self) -> dict[str, Any]:
+        """Where the clip came from, for its `extras`."""
+        return {
+            "prior": self.prior,
+            "seed": self.request.seed,
+            "run": json_hash(self.request.job())[:16],
+        }
+
+    def save(
+        self, out: str | Path, *, formats: Sequence[str] = ("glb",), in_place: bool = False
+    ) -> list[Path]:
+        """Write `motion.glb`, videos, `metrics.json` and `report.html` to a folder.
+
+        Args:
+            out: The folder.
+            formats: Out of glb, bvh, usd and fbx; `motion.glb` is always written.
+            in_place: Take the root motion out of the clips; videos and metrics keep it.
+
+        Returns:
+            The files that were written.
+        """
+        from akd.report.results import write_results
+
+        return write_results(self, Path(out), formats=formats, in_place=in_place)
 
 
 def animate(
-    subject: Subject,
-    request: Request,
-    prior: VideoPrior,
-    out: Path,
+    character: Character | str | Path,
+    prompt: str,
     *,
-    folder: RunFolder | None = None,
-    steering: Recogniser | None = None,
-    recogniser: Recogniser | None = None,
-    provenance: dict[str, Any] | None = None,
-    watch: Watch | None = None,
+    prior: VideoPrior | PriorSource | str | Path = "tiny",
+    preset: DistillSettings | str | None = None,
+    physics: TrackingSettings | bool = True,
+    parametrization: Parametrization | None = None,
+    losses: Sequence[LossTerm] | None = None,
+    renderer: Renderer | None = None,
+    observer: Observer | None = None,
+    seed: int = 0,
+    fps: float | None = None,
+    weights: str | Path | None = None,
+    device: str | torch.device = "auto",
+    template: str = "auto",
 ) -> Animation:
-    """Distil the motion of a sentence into a character's joints and write the results to `out`.
+    """Distil the motion that a sentence names into a character's joints.
 
-    Goes on from `folder` where that holds a state. `steering` chooses among samples and finalists,
-    `recogniser` only scores the result.
+    Args:
+        character: Who moves: what `load` returned, or a file. A bare mesh is rigged first.
+        prompt: What it does, such as "a fox walking".
+        prior: The video model: `tiny`, a name that `akd prior list` shows, a folder, or an object
+            with the methods of `VideoPrior`.
+        preset: Settings, or their name: tiny, fast or paper. By default tiny for the tiny prior
+            and fast for others.
+        physics: Track the motion in a physics simulation: True, False, or settings.
+        parametrization: What is optimised, such as `Cycle(harmonics=3)`; the preset's by default.
+        losses: Terms beside the prior's score; `akd.losses.default()` by default.
+        renderer: Renders the Gaussians; the Warp rasterizer by default.
+        observer: Receives progress, previews and checkpoints, and may cancel.
+        seed: Of all randomness: the same seed gives the same motion.
+        fps: Frames a second of the clip; by default a multiple of the prior's own, at least 24.
+        weights: Folder of weights for the prior and the recognisers, in place of those that ship.
+        device: `auto`, `cpu`, `cuda` or `cuda:1`.
+        template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
+
+    Returns:
+        The motion, its grounded version, metrics and history. `save` writes the files.
+
+    Raises:
+        AssetError: The file cannot be read or animated.
+        ValueError: The prompt, the prior or an argument cannot be used; before any long work.
+        ArithmeticError: The optimisation diverged again and again.
     """
-    watch = watch or Silent()
-    found = find_motion(subject, request, prior, folder=folder, steering=steering, watch=watch)
-    watch.begin("measure")
-    motions = {"start": found.distilled.start, "motion": found.distilled.motion}
-    if found.grounded is not None:
-        motions["grounded"] = found.grounded.motion
-    metrics = {
-        name: judged(subject, motion, recogniser, request.action)
-        for name, motion in motions.items()
-    }
-    made = Animation(subject, request, found, metrics)
-    watch.begin("film")
-    write_results(made, out, provenance=provenance or {})
-    if folder is not None:
-        folder.finish()
-    return made
+    observer = observer or Observer()
+    request = make_request(
+        character, prompt, prior=prior, preset=preset, physics=physics, losses=losses,
+        parametrization=parametrization, seed=seed, fps=fps, weights=weights, device=device,
+        template=template,
+    )  # fmt: skip
+    observer.start(request.job())
+    observer.begin("load")
+    model, character = request.load_prior(), request.character
+    steering = find_recogniser("a", request.weights)
+    observer.begin("stage")
+    stage = set_stage(request, model, renderer)
+    score = video_score(
+        steering, request.action, style=model.style,
+        size=(model.frames, model.height, model.width),
+    )  # fmt: skip
+    start, found = search(stage, model, request, score=score, observer=observer)
+    rate = fps or smooth_fps(model.fps)
+    starting = motion_of(start, "start", stage, rate)
+    motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
+    grounded = ground_each(request, motions, observer)
+    finals = [m if g is None else g.motion for m, g in zip(motions, grounded, strict=True)]
+    observer.begin("select")
+    scores = (1.0,)
+    if len(finals) > 1:
+        scores = tuple(selection_score(character, m, steering, request.action) for m in finals)
+    best = scores.index(max(scores))
+    kept = {"start": starting, "motion": motions[best]}
+    if (physical := grounded[best]) is not None:
+        kept["grounded"] = physical.motion
+    observer.begin("measure")
+    recogniser = find_recogniser("b", request.weights)
+    went = found[best][1]
+    return Animation(
+        request=request,
+        prior=model.name,
+        start=starting,
+        motion=motions[best],
+        grounded=physical,
+        history=went.history,
+        notes=(*character.notes, *went.notes),
+        selection_scores=scores,
+        metrics={
+            name: judged(character, motion, recogniser, request.action)
+            for name, motion in kept.items()
+        },
+    )
 
 
-def find_motion(
-    subject: Subject,
-    request: Request,
+def set_stage(request: Request, prior: VideoPrior, renderer: Renderer | None = None) -> Stage:
+    """The character in front of a camera, as the prior wants to see it."""
+    stage = Stage.of(
+        request.character, style=prior.style, size=(prior.width, prior.height),
+        device=prior.device, splats=request.settings.splats, renderer=renderer,
+        ground=request.settings.render_ground,
+    )  # fmt: skip
+    return request.parametrization.prepare(stage)
+
+
+def search(
+    stage: Stage,
     prior: VideoPrior,
-    *,
-    folder: RunFolder | None = None,
-    steering: Recogniser | None = None,
-    watch: Watch | None = None,
-) -> Found:
-    """Distil every finalist, bring each down to the ground, and keep the one of most merit."""
-    watch = watch or Silent()
-    judge = judge_of(steering, prior, request.action)
-    finalists = distil_motions(subject, request, prior, folder=folder, judge=judge, watch=watch)
-    grounded: list[Grounded | None] = [None] * len(finalists)
-    if request.physics is not None:
-        watch.begin("physics")
-        for k, finalist in enumerate(finalists):
-            grounded[k] = ground(
-                subject.rig, subject.character.mesh, finalist.motion,
-                settings=request.physics,
-                progress=_part_of(k, len(finalists), watch),
-            )  # fmt: skip
-    if len(finalists) == 1:
-        return Found(finalists[0], grounded[0], (1.0,))
-    watch.begin("choose")
-    results = [Found(d, g, ()) for d, g in zip(finalists, grounded, strict=True)]
-    merits = tuple(merit(subject, f.final, steering, request.action) for f in results)
-    return replace(results[merits.index(max(merits))], merits=merits)
-
-
-def _part_of(k: int, count: int, watch: Watch) -> Callable[[int, int, float], None]:
-    """Progress of one of several rounds, shown as that of all of them."""
-    return lambda i, n, loss: watch.step(k * n + i + 1, count * n, {"loss": loss})
-
-
-def distil_motions(
-    subject: Subject,
     request: Request,
-    prior: VideoPrior,
     *,
-    folder: RunFolder | None = None,
-    judge: Judge | None = None,
-    watch: Watch | None = None,
-) -> list[Distilled]:
-    """The motions alone: set the stage, find starts that move, follow the prior's score from each.
+    score: VideoScore | None = None,
+    observer: Observer | None = None,
+) -> tuple[MotionParameters, list[tuple[MotionParameters, Distillation]]]:
+    """Sample, fit and distil: the starting parameters, and what was found for each finalist.
 
-    Every random number comes from the seed, stage by stage, so that a run that was stopped goes on
-    from `folder` to the same result, bit for bit on the CPU.
+    All randomness comes from the seed, phase by phase, so that a run that was stopped continues
+    from the observer's checkpoints to the same result, bit for bit on the CPU.
     """
-    watch, settings = watch or Silent(), request.settings
-    fps = request.fps or smooth_fps(prior.fps)
-    asked = request.asked or request.prompt
-    watch.begin("stage")
-    stage = Stage.of(subject.character, subject.rig, prior, splats=settings.splats)
+    observer, settings = observer or Observer(), request.settings
     generator = torch.Generator().manual_seed(request.seed)
 
     def begin(video: Tensor | None) -> MotionParameters:
-        return starting_point(subject, prior, request, video)
+        return request.parametrization.begin(starting_point(request, prior, video), stage)
 
-    start = motion_of(stage, begin(None), "start", fps=fps)
     finalists = [begin(None)]
     if settings.warm_start.samples:
-        watch.begin("sample")
-        videos = kept_videos(folder, generator, lambda: sample_videos_of(
-            stage, prior, asked, settings, generator=generator
-        ))  # fmt: skip
-        watch.begin("fit")
-        finalists = kept_starts(folder, begin(None), lambda: fit_finalists(
-            stage, videos, begin, settings, judge=judge, report=watch.step
-        ))  # fmt: skip
-    found = []
-    for k, unknowns in enumerate(finalists):
-        preview = Preview(stage, unknowns, prior.fps, folder)
-        keeper = CheckpointManager()
-        if folder is not None:
-            keeper = CheckpointManager(folder.state(k), {"run": folder.digest()})
-        watch.begin("distil" if len(finalists) == 1 else f"distil {k + 1} of {len(finalists)}")
-        with watch.patient():
-            history = distil(
-                stage, prior, asked, unknowns, settings,
-                generator=generator, keeper=keeper, report=preview.during(watch.step),
+        observer.begin("sample")
+        if (kept := observer.load("videos")) is not None:
+            videos = kept["videos"]
+            generator.set_state(kept["generator"])
+        else:
+            videos = sample_videos(
+                stage, prior, request.asked, settings.warm_start, generator=generator
+            ).cpu()
+            observer.save("videos", {"videos": videos, "generator": generator.get_state()})
+        observer.begin("fit")
+        if (kept := observer.load("starts")) is not None:
+            finalists = [finalists[0].with_values(values) for values in _unpacked(kept)]
+        else:
+            finalists = fit_finalists(
+                stage, videos, begin, request.losses, settings.warm_start,
+                score=score, observer=observer,
             )  # fmt: skip
-        preview.write()
-        motion = motion_of(stage, unknowns, request.prompt, fps=fps)
-        notes = () if keeper.good is None else keeper.good.notes
-        found.append(Distilled(start, motion, history, notes))
-    return found
+            observer.save("starts", _packed([found.values() for found in finalists]))
+    results = []
+    for k, parameters in enumerate(finalists, start=1):
+        observer.begin("distil" if len(finalists) == 1 else f"distil {k} of {len(finalists)}")
+        with observer.deferred_interrupts():
+            went = distil(
+                stage, prior, request.asked, parameters, settings, generator=generator,
+                losses=request.losses, observer=observer, checkpoint=f"distil-{k}",
+            )  # fmt: skip
+        results.append((parameters, went))
+    return begin(None), results
 
 
-def starting_point(
-    subject: Subject, prior: VideoPrior, request: Request, target: Tensor | None
-) -> MotionParameters:
-    """The neutral pose, travelling as fast as the words and the legs suggest.
+def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) -> MotionStart:
+    """The neutral pose, moving as fast as the words and the legs suggest.
 
-    A gait is searched for as a cycle; how long it lasts is seen in the `target` video, if any.
+    How long a gait's cycle lasts is seen in the video, where there is one.
     """
-    settings = request.settings.unknowns
-    leg, legs = subject.leg_length, subject.character.anatomy.legs
-    speed = settings.speed
+    character, prompt, speed = request.character, request.prompt, request.settings.speed
+    leg, legs = leg_length(character), len(character.anatomy.legs)
     if speed is None:
-        speed = starting_speed(request.prompt, leg) if legs else 0.0
-    period = starting_period(request.prompt, leg) if settings.cycles else None
+        speed = starting_speed(prompt, leg) if legs else 0.0
+    period = starting_period(prompt, leg)
     if period is not None and period * prior.fps < SHORTEST_CYCLE:
         period = None  # too fast for the prior's frame rate to show
-    if period is not None and target is not None:
-        period = find_period(target, prior.fps, near=period)
-    return MotionParameters.start(
-        subject.rig, settings, frames=prior.frames, fps=prior.fps, leg_length=leg, speed=speed,
-        period=period, turn=starting_turn(request.prompt) * (prior.frames - 1) / prior.fps,
-        symmetrical=settings.symmetric and is_symmetrical(request.prompt, len(legs)),
-    )  # fmt: skip
+    if period is not None and video is not None:
+        period = find_period(video, prior.fps, near=period)
+    return MotionStart(
+        rig=character.control_rig,
+        frames=prior.frames,
+        fps=prior.fps,
+        leg_length=leg,
+        speed=speed,
+        period=period,
+        turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
+        symmetrical=is_symmetrical(prompt, legs),
+    )
 
 
-def judged(
-    subject: Subject, motion: Motion, recogniser: Recogniser | None, action: str | None
-) -> MotionMetrics:
-    """Metrics of a motion, with what the recogniser says where there is one."""
-    found = measure(subject.character, subject.rig, motion)
-    if recogniser is None:
-        return found
-    return found.with_action(score_action(recogniser, subject.character, motion, action))
+def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float) -> Motion:
+    """The motion of the character's joints, standing on the ground.
+
+    Raises:
+        ValueError: The parametrization moves no joints, such as a deformation field.
+    """
+    if not isinstance(parameters, SkeletalParameters):
+        raise ValueError(f"{type(parameters).__name__} moves no joints: there is no clip to write")
+    return parameters.motion(name, lift=stage.lift, fps=fps)
 
 
-class Preview:
-    """A strip of frames of the motion so far, every so often."""
+def ground_each(
+    request: Request, motions: Sequence[Motion], observer: Observer
+) -> list[Grounded | None]:
+    """Each motion tracked by physics; None where that was not asked for."""
+    if request.physics is None:
+        return [None] * len(motions)
+    observer.begin("physics")
+    character, count = request.character, len(motions)
+    grounded: list[Grounded | None] = []
+    for k, motion in enumerate(motions):
 
-    def __init__(
-        self, stage: Stage, unknowns: MotionParameters, fps: float, folder: RunFolder | None
-    ) -> None:
-        self._stage, self._unknowns, self._fps, self._folder = stage, unknowns, fps, folder
-        self._next = 0.0
+        def progress(i: int, n: int, loss: float, k: int = k) -> None:
+            observer.step(k * n + i + 1, count * n, {"loss": loss})
 
-    def during(self, step: Any) -> Any:
-        """A report that writes the strip when it is time, then tells the watch."""
-
-        def report(iteration: int, iterations: int, parts: dict[str, float]) -> None:
-            if time.monotonic() >= self._next:
-                self.write()
-                self._next = time.monotonic() + PREVIEW_SECONDS
-            step(iteration, iterations, parts)
-
-        return report
-
-    def write(self) -> None:
-        """Draw the strip now."""
-        if self._folder is None:
-            return
-        with torch.no_grad():
-            controls = self._unknowns.controls()
-            bones = self._stage.bones(controls)
-            frames, _ = self._stage.show(bones, controls.translation)
-        Video(frames.cpu(), self._fps).write_strip(self._folder.preview, count=8)
+        grounded.append(
+            ground(
+                character.control_rig, character.mesh, motion, settings=request.physics,
+                progress=progress,
+            )
+        )  # fmt: skip
+    return grounded
 
 
-def job_of(
-    subject: Subject, request: Request, *, asset_hash: str, prior: dict[str, str]
-) -> dict[str, Any]:
-    """All that decides the result, as JSON values, for the run's folder."""
-    return {
-        "asset": {"hash": asset_hash},
-        "prompt": request.prompt,
-        "asked": request.asked,
-        "prior": prior,
-        "seed": request.seed,
-        "fps": request.fps,
-        "formats": list(request.formats),
-        "in_place": request.in_place,
-        "settings": asdict(request.settings),
-        "physics": None if request.physics is None else asdict(request.physics),
-        "height": subject.character.height,
-    }
+def smooth_fps(fps: float) -> float:
+    """The least multiple of a prior's frame rate that looks smooth: 24 for 12, 8 or 24."""
+    return fps * max(1, math.ceil(_SMOOTH_FPS / fps - 1e-9))
+
+
+def _packed(values: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Several sets of tensors as one, their number in front of the names."""
+    return {f"{k}.{name}": value for k, one in enumerate(values) for name, value in one.items()}
+
+
+def _unpacked(tensors: dict[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The inverse of `_packed`."""
+    found: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        number, _, rest = name.partition(".")
+        found.setdefault(int(number), {})[rest] = value
+    return [found[k] for k in sorted(found)]

@@ -10,13 +10,9 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_type_hints
 
-from akd.distill.settings import (
-    DistillSettings,
-    LossSettings,
-    ScoreSettings,
-    UnknownSettings,
-    WarmStartSettings,
-)
+from akd.distill.settings import DistillSettings, ScoreSettings
+from akd.fit.settings import LossSettings, WarmStartSettings
+from akd.motion.settings import Cycle, per_frame
 
 _COGVIDEOX_LATENTS = 13 * 16 * 60 * 90
 """Numbers in the latents of 49 frames of 480 x 720: what a sum over them is in means."""
@@ -38,7 +34,7 @@ PAPER = DistillSettings(
     splats=20_000,
     camera_jitter=0.0,
     checkpoint_every=50,
-    unknowns=UnknownSettings(knots=0, cycles=False, bounded=False),
+    parametrization=per_frame(bounded=False),
     score=ScoreSettings(guidance=_GUIDANCE, t_min=0.02, t_max=0.98, t_max_final=0.5),
     losses=LossSettings(
         score=1.0, smooth=2e5 / _UNIT, ground=1e7 / _UNIT, rest=0.0, support=0.0, skate=0.0
@@ -55,7 +51,7 @@ FAST = DistillSettings(
     splats=20_000,
     camera_jitter=0.15,
     checkpoint_every=10,
-    unknowns=UnknownSettings(knots=12),
+    parametrization=Cycle(),
     score=ScoreSettings(guidance=30.0, t_min=0.05, t_max=0.95, t_max_final=0.5),
     losses=LossSettings(score=_TINY_VARIANCE * LossSettings().score),
     warm_start=WarmStartSettings(samples=0),

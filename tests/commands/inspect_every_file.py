@@ -14,7 +14,7 @@ import torch
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
-from akd.commands.describe import describe, describe_text
+from akd.report.describe import describe, describe_text
 from akd.rig.character import load_character
 
 SUFFIXES = {".gltf", ".glb", ".obj", ".ply", ".stl", ".off", ".bvh", ".spz", ".sog"}

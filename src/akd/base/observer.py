@@ -1,40 +1,99 @@
-"""`Watch`: who is told how a long job goes. No torch here."""
+"""`Observer`: progress, previews, cancellation and checkpoints of a long job. No torch here."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-@runtime_checkable
-class Watch(Protocol):
-    """Told what is being done, and how far it is."""
+class Observer:
+    """Follows a long job. Every method does nothing by default: override what you need.
 
-    def begin(self, stage: str) -> None:
-        """A stage begins: stage, sample, fit, distil, physics, choose, measure or film."""
-        ...
+    An exception raised in `step` cancels the job; `KeyboardInterrupt` saves its state first.
+    """
 
-    def step(self, iteration: int, iterations: int, parts: dict[str, float]) -> None:
-        """So many of so many iterations of the stage are done, with these parts of the loss.
+    def start(self, job: Mapping[str, Any]) -> None:
+        """The job is about to start. `job` is all that decides its result, as JSON values."""
 
-        May raise `KeyboardInterrupt` where the user wants to stop.
+    def begin(self, phase: str) -> None:
+        """A phase begins: load, stage, sample, fit, distil, physics, select, measure or film."""
+
+    def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
+        """An iteration of the phase is done.
+
+        Args:
+            iteration: How many are done, from 1.
+            iterations: How many there are.
+            values: Loss and its terms by name.
         """
-        ...
 
-    def patient(self) -> AbstractContextManager[object]:
-        """While this lasts, Ctrl-C waits for the next `step`, where the state can be kept."""
-        ...
+    def wants_preview(self) -> bool:
+        """Whether `preview` should be called now: rendering one costs time."""
+        return False
 
+    def preview(self, frames: Tensor, fps: float) -> None:
+        """The motion so far: frames [T, H, W, 3], sRGB 0..1."""
 
-class Silent:
-    """Tells nobody."""
+    def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        """Keep a checkpoint, so that `load` returns it in a later run of the same job."""
 
-    def begin(self, stage: str) -> None:
-        """Say nothing."""
+    def load(self, name: str) -> dict[str, Tensor] | None:
+        """A checkpoint of this name that an earlier run of the same job kept."""
+        return None
 
-    def step(self, iteration: int, iterations: int, parts: dict[str, float]) -> None:
-        """Say nothing."""
-
-    def patient(self) -> AbstractContextManager[object]:
-        """Ctrl-C as ever."""
+    def deferred_interrupts(self) -> AbstractContextManager[None]:
+        """While this context lasts, Ctrl-C waits for the next `step`."""
         return nullcontext()
+
+
+class Observers(Observer):
+    """Several observers as one. The first checkpoint found is the one that is loaded."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def start(self, job: Mapping[str, Any]) -> None:
+        """Tell all of them."""
+        for observer in self._observers:
+            observer.start(job)
+
+    def begin(self, phase: str) -> None:
+        """Tell all of them."""
+        for observer in self._observers:
+            observer.begin(phase)
+
+    def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
+        """Tell all of them."""
+        for observer in self._observers:
+            observer.step(iteration, iterations, values)
+
+    def wants_preview(self) -> bool:
+        """Whether any of them wants one."""
+        return any(observer.wants_preview() for observer in self._observers)
+
+    def preview(self, frames: Tensor, fps: float) -> None:
+        """Show it to all of them."""
+        for observer in self._observers:
+            observer.preview(frames, fps)
+
+    def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        """Let all of them keep it."""
+        for observer in self._observers:
+            observer.save(name, tensors)
+
+    def load(self, name: str) -> dict[str, Tensor] | None:
+        """The first that is found."""
+        found = (observer.load(name) for observer in self._observers)
+        return next((tensors for tensors in found if tensors is not None), None)
+
+    @contextmanager
+    def deferred_interrupts(self) -> Iterator[None]:
+        """In all of them."""
+        with ExitStack() as stack:
+            for observer in self._observers:
+                stack.enter_context(observer.deferred_interrupts())
+            yield

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
-
-if TYPE_CHECKING:
-    from akd.distill.run_folder import RunFolder
-    from akd.pipeline import Animation, Request
-    from akd.prior.large.plan import Plan
-    from akd.subject import Subject
-
-LONGEST_PROMPT = 1000
+from akd.commands.errors import UsageError
+from akd.commands.options import load_character
 
 
 @dataclass(frozen=True)
@@ -73,44 +65,65 @@ class Animate:
 
     def run(self) -> None:
         """Animate, and say what came of it."""
-        made = self.make()
-        if made is None:
-            print(f"{self.out}: was finished already; --overwrite makes it anew")
+        import akd
+        from akd.base.observer import Observers
+        from akd.commands.terminal import Terminal
+        from akd.distill.run_folder import RunFinished, RunFolder
+        from akd.export.formats import read_formats
+        from akd.physics.settings import TrackingSettings
+        from akd.presets import find_preset, with_values
+        from akd.prior.choose import is_tiny
+        from akd.report.results import result_names
+
+        self._check()
+        try:
+            formats = read_formats(self.formats, option="--formats")
+            preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))
+            settings = with_values(preset, self.set)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        if self.iterations is not None:
+            settings = replace(settings, iterations=self.iterations)
+        folder = RunFolder(
+            self.out,
+            results=result_names(formats, grounded=self.grounded),
+            options=self.options(),
+            overwrite=self.overwrite,
+        )
+        try:
+            character = load_character(self)
+            with Terminal() as terminal:
+                clip = akd.animate(
+                    character, self.prompt, prior=self.prior, preset=settings,
+                    physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
+                    observer=Observers(terminal, folder), seed=self.seed, fps=self.fps,
+                    weights=self.weights, device=self.device, template=self.template,
+                )  # fmt: skip
+                terminal.begin("film")
+                clip.save(self.out, formats=formats, in_place=self.in_place)
+        except RunFinished as done:
+            print(done)
             return
-        name, metrics = list(made.metrics.items())[-1]
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"stopped; the state is kept, `akd resume {self.out}` goes on from there"
+            ) from None
+        except ArithmeticError as error:
+            raise UsageError(
+                f"{error}; a smaller --set learning_rate=... may help, in another folder"
+            ) from None
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else f"{self.out}: "
+            kept = "; what was done so far is kept" if folder.has_checkpoints() else ""
+            raise UsageError(f"{where}{error.strerror or error}{kept}") from None
+        folder.finish(notes=list(clip.notes))
+        for note in clip.notes:
+            print(f"akd: note: {note}", file=sys.stderr)
+        name, metrics = list(clip.metrics.items())[-1]
         print(f"{self.out}: {name}: {metrics.verdict}")
         print(f"{self.out / 'report.html'}: frames, curves, metrics and settings")
-
-    def make(self) -> Animation | None:
-        """Do it; None where it was done already. Errors are one line, before any long work."""
-        self._check()
-        with tempfile.TemporaryDirectory() as scratch:
-            rigged = Path(scratch) / "rigged.glb"
-            subject, request, plan, folder, job = self._prepare(rigged)
-            try:
-                goes_on = folder.begin(
-                    job,
-                    results=[*_results(request), *(_left_by(folder) if self.overwrite else ())],
-                    options=self.options(),
-                    overwrite=self.overwrite,
-                )
-                if goes_on and _is_done(folder, request):
-                    return None
-                if rigged.exists():
-                    (folder.path / rigged.name).write_bytes(rigged.read_bytes())
-                return self._animate(subject, request, plan, folder, goes_on=goes_on)
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(
-                    f"stopped; the state is kept, `akd resume {self.out}` goes on from there"
-                ) from None
-            except ArithmeticError as error:
-                raise UsageError(
-                    f"{error}; a smaller --set learning_rate=... may help, in another folder"
-                ) from None
-            except OSError as error:
-                where = f"{error.filename}: " if error.filename else f"{self.out}: "
-                kept = "; what was done so far is kept" if folder.state(0).exists() else ""
-                raise UsageError(f"{where}{error.strerror or error}{kept}") from None
 
     def options(self) -> dict[str, Any]:
         """The options as JSON values, for `akd resume`."""
@@ -123,164 +136,10 @@ class Animate:
         return values
 
     def _check(self) -> None:
-        """What can be said without reading anything."""
-        if not self.prompt.strip():
-            raise UsageError("the prompt is empty: say what the character does")
-        if len(self.prompt) > LONGEST_PROMPT:
-            raise UsageError(
-                f"the prompt must be at most {LONGEST_PROMPT} letters, got {len(self.prompt)}"
-            )
+        """Options out of range, by their names."""
         if self.iterations is not None and not 0 <= self.iterations <= 1_000_000:
             raise UsageError(f"--iterations must be from 0 to 1000000, got {self.iterations}")
         if not 1 <= self.physics_iterations <= 100_000:
             raise UsageError(
                 f"--physics-iterations must be from 1 to 100000, got {self.physics_iterations}"
             )
-        if not 0 <= self.seed < 2**63:
-            raise UsageError(f"--seed must be from 0 to 2^63 - 1, got {self.seed}")
-        if self.fps is not None and not 1 <= self.fps <= 240:
-            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
-        if self.up not in ("x", "y", "z"):
-            raise UsageError(f"--up must be x, y or z, got {self.up!r}")
-        if self.height is not None and not 0 < self.height < 1e6:
-            raise UsageError(
-                f"--height must be in metres, above zero and below 1e6, got {self.height:g}"
-            )
-
-    def _prepare(
-        self, rigged: Path
-    ) -> tuple[Subject, Request, Plan | Path, RunFolder, dict[str, Any]]:
-        """Everything but the work: what is wrong with file, prompt or prior is said here."""
-        from akd.commands.recognisers import recogniser_hash
-        from akd.distill.run_folder import RunFolder, file_hash, weights_hash
-        from akd.export.formats import read_formats
-        from akd.physics.settings import TrackingSettings
-        from akd.pipeline import Request, job_of
-        from akd.presets import find_preset, with_values
-        from akd.prior.choose import chosen_device, is_tiny, plan_large, prompt_for, tiny_folder
-        from akd.prior.tiny.bodies import check_body
-        from akd.prior.tiny.vocabulary import NONE, read_prompt
-        from akd.rig.roles.role_file import read_role_file
-        from akd.subject import load_subject
-
-        path = input_file(self.file)
-        roles = None if self.roles is None else read_role_file(input_file(self.roles))
-        tiny = is_tiny(self.prior)
-        try:
-            preset = self.preset or ("tiny" if tiny else "fast")
-            settings = with_values(find_preset(preset), self.set)
-            if self.iterations is not None:
-                settings = replace(settings, iterations=self.iterations)
-            formats = read_formats(self.formats, option="--formats")
-            asked = prompt_for(self.prior, self.prompt)
-            size = (None, None, None, None)
-            if tiny:
-                plan = tiny_folder(self.prior, self.weights, size)
-                chosen_device(self.device)
-                action = read_prompt(self.prompt).action
-            else:
-                device = chosen_device(self.device)
-                plan = plan_large(self.prior, self.weights, device, "auto", size, False)
-                action = NONE
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        subject = load_subject(
-            path, rigged=rigged, height=self.height, up=self.up, template=self.template,
-            roles=roles,
-        )  # fmt: skip
-        notes = list(subject.notes)
-        try:
-            if tiny and (warning := check_body(subject.character.anatomy)):
-                notes.append(warning)
-        except ValueError as error:
-            raise UsageError(f"{path.name}: {error}") from None
-        if not subject.character.anatomy.legs:
-            notes.append("no feet were found: it starts without travel, and feet are not measured")
-        for note in notes:
-            print(f"akd: note: {note}", file=sys.stderr)
-        physics = TrackingSettings(iterations=self.physics_iterations) if self.grounded else None
-        request = Request(
-            prompt=" ".join(self.prompt.split()),
-            settings=settings,
-            seed=self.seed,
-            fps=self.fps,
-            physics=physics,
-            asked=asked,
-            action=None if action == NONE else action,
-            formats=formats,
-            in_place=self.in_place,
-        )
-        where = plan if isinstance(plan, Path) else plan.folder.path
-        prior = {"name": self.prior if not tiny else "tiny", "hash": weights_hash(where)}
-        job = job_of(subject, request, asset_hash=file_hash(path), prior=prior)
-        # A chooses what is kept, B stands in metrics.json: other weights are another run.
-        job["judge"] = {"hash": recogniser_hash("a", self.weights)}
-        job["scorer"] = {"hash": recogniser_hash("b", self.weights)}
-        if self.roles is not None:
-            job["roles"] = {"hash": file_hash(self.roles)}
-        return replace(subject, notes=tuple(notes)), request, plan, RunFolder(self.out), job
-
-    def _animate(
-        self,
-        subject: Subject,
-        request: Request,
-        plan: Plan | Path,
-        folder: RunFolder,
-        *,
-        goes_on: bool,
-    ) -> Animation:
-        import torch
-
-        from akd.base.cache import cache_folder
-        from akd.commands.recognisers import find_recogniser
-        from akd.commands.terminal import Terminal
-        from akd.pipeline import animate
-        from akd.prior.choose import chosen_device
-        from akd.prior.large.load import load_planned
-        from akd.prior.tiny.load import load_tiny
-
-        folder.log(
-            "goes on" if goes_on else "begins", device=self.device, threads=torch.get_num_threads()
-        )
-        with Terminal() as watch:
-            watch.begin("load")
-            if isinstance(plan, Path):
-                prior = load_tiny(plan, device=chosen_device(self.device))
-            else:
-                prior = load_planned(plan, cache=cache_folder() / "embeddings")
-            made = animate(
-                subject,
-                request,
-                prior,
-                self.out,
-                folder=folder,
-                steering=find_recogniser("a", self.weights),
-                recogniser=find_recogniser("b", self.weights),
-                provenance={"prior": prior.name, "seed": self.seed, "run": folder.digest()[:16]},
-                watch=watch,
-            )
-        for note in made.distilled.notes:
-            print(f"akd: note: {note}", file=sys.stderr)
-        verdicts = {name: metrics.verdict for name, metrics in made.metrics.items()}
-        folder.log("done", verdicts=verdicts, notes=list(made.distilled.notes))
-        return made
-
-
-def _results(request: Request) -> list[str]:
-    from akd.report.results import result_names
-
-    return result_names(request.formats, grounded=request.physics is not None)
-
-
-def _left_by(folder: RunFolder) -> list[str]:
-    """Names of the results of the run that the folder holds, which may be in other formats."""
-    from akd.report.results import result_names
-
-    job = (folder.read() or {}).get("job", {})
-    return result_names(job.get("formats", ())) if job else []
-
-
-def _is_done(folder: RunFolder, request: Request) -> bool:
-    """Whether every result is there."""
-    finished = bool((folder.read() or {}).get("done"))
-    return finished and all((folder.out / name).exists() for name in _results(request))

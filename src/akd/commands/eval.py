@@ -12,11 +12,11 @@ import tyro
 from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
-    from akd.commands.entries import Entry
     from akd.metrics.motion import MotionMetrics
     from akd.metrics.recognise.recogniser import Recogniser
     from akd.metrics.videophy import VideoPhyScore
     from akd.report.blind import Pair
+    from akd.report.entries import Entry
     from akd.scene.settings import SceneSettings
 
 
@@ -54,12 +54,15 @@ class Eval:
         """Measure, write, ask."""
         if not self.given:
             raise UsageError("give at least one folder or file")
-        from akd.commands import recognisers
-        from akd.commands.entries import load_entries
+        from akd.metrics.recognise.recogniser import find_recogniser
+        from akd.report.entries import load_entries
 
-        entries = load_entries(list(self.given))
+        try:
+            entries = load_entries(list(self.given))
+        except ValueError as error:
+            raise UsageError(str(error)) from None
         scores = self._scores(entries)
-        recogniser = recognisers.find_recogniser("b", self.weights)
+        recogniser = find_recogniser("b", self.weights)
         metrics = {entry.name: _measure(entry, recogniser) for entry in entries}
         print(_table(metrics, scores))
         self.out.mkdir(parents=True, exist_ok=True)
@@ -188,19 +191,15 @@ class Eval:
 
 def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
     """Metrics, and what the recogniser sees."""
-    from akd.metrics.action import score_action
-    from akd.metrics.motion import measure
+    from akd.metrics.motion import judged
     from akd.prior.tiny.vocabulary import NONE, read_prompt
 
-    found = measure(entry.character, entry.rig, entry.motion)
-    if recogniser is None or entry.character.mesh is None:
-        return found
     try:
         action = read_prompt(entry.prompt).action
     except ValueError:  # words that the recogniser has none for
         action = NONE
     asked = None if action == NONE else action
-    return found.with_action(score_action(recogniser, entry.character, entry.motion, asked))
+    return judged(entry.character, entry.motion, recogniser, asked)
 
 
 def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:

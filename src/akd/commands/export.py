@@ -8,7 +8,8 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import UsageError
+from akd.commands.options import load_file
 
 _FORMATS = ("bvh", "usd")
 
@@ -42,15 +43,12 @@ class Export:
             raise UsageError(str(error)) from None
         if self.fps is not None and not 0 < self.fps <= 1000:
             raise UsageError(f"--fps must be above 0 and at most 1000, got {self.fps:g}")
-        from akd.asset.read import read_asset
-        from akd.commands.options import character_of
         from akd.export.bvh import write_bvh
         from akd.export.clip_files import body_joints, frame_rate
         from akd.motion.clip import motion_from_clip
         from akd.motion.root_motion import in_place
-        from akd.rig.control_build import build_control_rig
 
-        body = character_of(read_asset(input_file(self.file)), roles=self.roles)
+        body = load_file(self.file, up="y", roles=self.roles)
         names = [c.name for c in body.asset.clips]
         chosen = [c for c in body.asset.clips if self.clip in (None, c.name)]
         if not chosen:
@@ -61,7 +59,7 @@ class Export:
         for clip in chosen:
             motion = motion_from_clip(body, clip)
             if self.in_place:
-                motion = in_place(build_control_rig(body), motion)
+                motion = in_place(body.control_rig, motion)
             stem = f"{self.file.stem}-{_file_name(clip.name)}"
             if "bvh" in wanted:
                 path = self.out / f"{stem}.bvh"

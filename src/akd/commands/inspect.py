@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import input_file
+from akd.commands.options import load_character
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,9 @@ class Inspect:
 
     def run(self) -> None:
         """Print the description."""
-        from akd.asset.read import read_asset
-        from akd.commands.describe import describe, describe_text
-        from akd.commands.options import character_of
+        from akd.report.describe import describe, describe_text
 
-        asset = read_asset(input_file(self.file))
-        character = character_of(asset, height=self.height, up=self.up, roles=self.roles)
+        character = load_character(self)
         if self.as_json:
             print(json.dumps(describe(character), indent=2))
         else:

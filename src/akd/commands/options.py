@@ -1,30 +1,54 @@
-"""Turning options into objects, with errors that name the option."""
+"""Options that commands share, and their errors by the options' names."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
-from akd.asset.asset import Asset
-from akd.commands.errors import UsageError
-from akd.rig.character import Character, load_character
+from akd.commands.errors import UsageError, input_file
+
+if TYPE_CHECKING:
+    from akd.rig.character import Character
 
 
-def character_of(
-    asset: Asset, *, height: float | None = None, up: str = "y", roles: Path | None = None
+class CharacterOptions(Protocol):
+    """A command with the options of a character."""
+
+    @property
+    def file(self) -> Path:
+        """The file."""
+        ...
+
+    @property
+    def height(self) -> float | None:
+        """Metres."""
+        ...
+
+    @property
+    def up(self) -> str:
+        """The file's up axis."""
+        ...
+
+    @property
+    def roles(self) -> Path | None:
+        """Corrected roles."""
+        ...
+
+
+def load_character(command: CharacterOptions) -> Character:
+    """The character that a command's options name."""
+    return load_file(command.file, height=command.height, up=command.up, roles=command.roles)
+
+
+def load_file(
+    file: Path, *, height: float | None = None, up: str = "auto", roles: Path | None = None
 ) -> Character:
-    """The character in an asset, for the options `--height`, `--up` and `--roles`."""
-    if up not in ("x", "y", "z"):
-        raise UsageError(f"--up must be x, y or z, got {up!r}")
-    if height is not None and not 0 < height < 1e6:
-        raise UsageError(f"--height must be in metres, above zero and below 1e6, got {height:g}")
-    return with_roles(load_character(asset, height=height, up=up), roles)
+    """`akd.load`, with errors for the options `--height`, `--up` and `--roles`."""
+    from akd.api.loading import load
 
-
-def with_roles(character: Character, roles: Path | None) -> Character:
-    """The character with the roles that a file puts right, for the option `--roles`."""
-    if roles is None:
-        return character
-    from akd.commands.errors import input_file
-    from akd.rig.roles.role_file import correct_roles, read_role_file
-
-    return correct_roles(character, read_role_file(input_file(roles)))
+    if roles is not None:
+        input_file(roles)
+    try:
+        return load(input_file(file), height=height, up=up, roles=roles)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None

@@ -25,15 +25,12 @@ Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
 
 def _device(name: str) -> torch.device:
-    import torch
+    from akd.prior.choose import choose_device
 
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError(f"--device {name}: torch finds no CUDA device here")
-    if name.split(":")[0] not in ("cpu", "cuda"):
-        raise UsageError(f"--device must be auto, cpu or cuda, got {name!r}")
-    return torch.device(name)
+    try:
+        return choose_device(name)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
 
 
 def _workers(asked: int | None) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from akd.commands.errors import UsageError, input_file
+from akd.commands.options import load_file
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,20 +62,20 @@ class PriorSample:
             raise UsageError(f"--steps must be at least 1, got {self.steps}")
         from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
         from akd.prior.large.errors import PriorError
+        from akd.prior.source import PriorSource
 
         tiny = is_tiny(self.prior)
-        options = {
-            "weights": self.weights, "device": self.device, "frames": self.frames,
-            "height": self.height, "width": self.width, "download": self.download,
-        }  # fmt: skip
+        source = PriorSource(
+            self.prior, self.weights, self.frames, self.height, self.width, download=self.download
+        )
         try:
             asked = prompt_for(self.prior, self.prompt, exactly=self.exactly)
             self._check_reference(tiny)
-            line = check_prior(self.prior, **options)
+            plan = check_prior(source, device=self.device)
             if not tiny:
-                print(line)
+                print(plan)
                 print(f"asked: {asked}")
-            prior = choose_prior(self.prior, **options)
+            prior = choose_prior(source, device=self.device)
         except (PriorError, ValueError) as error:
             raise UsageError(str(error)) from error
         self._sample(prior, asked, tiny=tiny)
@@ -130,13 +131,11 @@ class PriorSample:
             read_picture(self.reference, height=1, width=1)
 
     def _character(self, settings: TinySettings) -> Tensor:
-        from akd.asset.read import read_asset
-        from akd.commands.options import character_of
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.reference_image import reference_of
 
         assert self.reference is not None
-        character = character_of(read_asset(self.reference), roles=self.roles)
+        character = load_file(self.reference, up="y", roles=self.roles)
         try:
             warning = check_body(character.anatomy)
         except ValueError as error:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import UsageError
+from akd.commands.options import load_file
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,15 @@ class Skin:
             raise UsageError(f"--influences must be from 1 to 64, got {self.influences}")
         if not 0 < self.heat < 1e6:
             raise UsageError(f"--heat must be above zero and below 1e6, got {self.heat:g}")
-        from akd.asset.read import read_asset
-        from akd.commands.options import character_of
         from akd.export.reskin import write_reskinned
         from akd.rig.skinning.automatic import skin_character
         from akd.rig.skinning.heat import HeatSettings
 
-        asset = read_asset(input_file(self.file))
-        if asset.document is None or not asset.skins:
+        character = load_file(self.file, up="y", roles=self.roles)
+        if character.asset.document is None or not character.asset.skins:
             raise UsageError(
                 f"{self.file}: has no skeleton to bind to; `akd rig` makes one for a bare mesh"
             )
-        character = character_of(asset, roles=self.roles)
         settings = HeatSettings(heat=self.heat, influences=self.influences)
         try:
             result = skin_character(character, settings=settings, is_all=self.all_joints)

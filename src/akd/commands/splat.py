@@ -8,7 +8,6 @@ from typing import Annotated
 
 import tyro
 
-from akd.base.cache import cache_folder
 from akd.commands.errors import UsageError, input_file
 
 
@@ -45,36 +44,21 @@ class Splat:
         ):
             if not low <= value <= high:
                 raise UsageError(f"--{name} must be from {low} to {high}, got {value}")
-        from akd.asset.read import read_asset
-        from akd.commands.progress import Progress
-        from akd.rig.character import load_character
-        from akd.splat.fit import fit_splats
-        from akd.splat.paint import Paint
+        from akd.api.measuring import splat
+        from akd.commands.terminal import Terminal
         from akd.splat.ply import write_splat_ply
         from akd.splat.settings import FitSettings
-        from akd.splat.surface import surface_splats
 
-        character = load_character(read_asset(input_file(self.file)))
-        if character.mesh is None or not len(character.mesh.faces):
-            raise UsageError(f"{self.file}: has no triangles to make Gaussians from")
-        paint = Paint.of(character)
-        if self.quick:
-            cloud = surface_splats(character.mesh, self.splats, paint=paint)
-        else:
-            settings = FitSettings(
-                splats=self.splats,
-                degree=self.degree,
-                iterations=self.iterations,
-                antialias=self.antialias,
-                seed=self.seed,
+        settings = FitSettings(
+            splats=self.splats,
+            degree=self.degree,
+            iterations=self.iterations,
+            antialias=self.antialias,
+            seed=self.seed,
+        )
+        with Terminal() as terminal:
+            cloud = splat(
+                input_file(self.file), quick=self.quick, settings=settings, observer=terminal
             )
-            with Progress("fit") as progress:
-                cloud = fit_splats(
-                    character.mesh,
-                    paint=paint,
-                    settings=settings,
-                    cache=cache_folder() / "splats",
-                    progress=progress,
-                )
         write_splat_ply(cloud, self.out)
         print(f"{self.out}: {len(cloud):,} Gaussians")

@@ -1,4 +1,4 @@
-"""`Terminal`: progress with loss parts and the time left; Ctrl-C that waits its turn."""
+"""`Terminal`: an observer for people: progress, loss terms, the time left; Ctrl-C that waits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
@@ -15,13 +15,16 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as RichProgress
 
-STAGES = {
+from akd.base.observer import Observer
+
+PHASES = {
+    "load": "load",
     "stage": "set the stage",
     "sample": "sample videos",
     "fit": "fit to videos",
     "distil": "distil",
     "physics": "physics",
-    "choose": "choose the best",
+    "select": "select",
     "measure": "measure",
     "film": "film",
 }
@@ -29,11 +32,11 @@ _LINE_SECONDS = 30.0
 _RECENT = 30
 
 
-class Terminal:
-    """A `Watch` for people. Where there is no terminal, a line every half minute instead of a bar.
+class Terminal(Observer):
+    """Progress in a terminal; elsewhere a line every half minute in place of a bar.
 
-    The time left is of the stage that is shown: the median time of its last thirty iterations,
-    times how many are left.
+    The time left is that of the phase shown: the median time of its last thirty iterations, times
+    the number of iterations left.
     """
 
     def __init__(self) -> None:
@@ -49,7 +52,7 @@ class Terminal:
             disable=not self._console.is_terminal,
         )
         self._task = None
-        self._stage = ""
+        self._phase = ""
         self._began = self._last = self._said = time.monotonic()
         self._recent: deque[float] = deque(maxlen=_RECENT)
         self._waits = self._wanted = False
@@ -75,23 +78,23 @@ class Terminal:
         self._finish(whole=kind is None)
         self._bar.stop()
 
-    def begin(self, stage: str) -> None:
-        """Show the next stage."""
+    def begin(self, phase: str) -> None:
+        """Show the next phase."""
         self._finish(whole=True)
-        self._stage = stage
+        self._phase = phase
         self._began = self._last = self._said = time.monotonic()
         self._recent.clear()
-        name = STAGES.get(stage, stage)
+        name = PHASES.get(phase, phase)
         self._task = self._bar.add_task(name, total=None, count="", left="", loss="")
 
-    def step(self, iteration: int, iterations: int, parts: dict[str, float]) -> None:
-        """Show how far the stage is, and stop where the user wants to."""
+    def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
+        """Show how far the phase is, and stop where the user wants to."""
         now = time.monotonic()
         self._recent.append(now - self._last)
         self._last = now
         left = statistics.median(self._recent) * (iterations - iteration)
         count, ahead = f"{iteration}/{iterations}", f"{clock(left)} left"
-        loss = "  ".join(f"{name} {value:.3g}" for name, value in parts.items())
+        loss = "  ".join(f"{name} {value:.3g}" for name, value in values.items())
         if self._task is not None:
             self._bar.update(
                 self._task, completed=iteration, total=iterations, count=count, left=ahead,
@@ -99,14 +102,14 @@ class Terminal:
             )  # fmt: skip
         if not self._console.is_terminal and now - self._said >= _LINE_SECONDS:
             self._said = now
-            line = f"{STAGES.get(self._stage, self._stage)} {count}  {ahead}  {loss}"
+            line = f"{PHASES.get(self._phase, self._phase)} {count}  {ahead}  {loss}"
             self._console.print(line, soft_wrap=True, highlight=False)
         if self._wanted:
             self._wanted = False
             raise KeyboardInterrupt
 
     @contextmanager
-    def patient(self) -> Iterator[None]:
+    def deferred_interrupts(self) -> Iterator[None]:
         """Ctrl-C waits for the next step; a second one does not wait."""
         self._waits = True
         try:
@@ -122,7 +125,7 @@ class Terminal:
         self._wanted = True
 
     def _finish(self, *, whole: bool) -> None:
-        """Leave a line behind about the stage that ends."""
+        """Leave a line behind about the phase that ends."""
         if self._task is None:
             return
         self._bar.remove_task(self._task)
@@ -130,7 +133,7 @@ class Terminal:
         took = clock(time.monotonic() - self._began)
         end = f"{took:>8}" if whole else f"stopped after {took}"
         self._console.print(
-            f"{STAGES.get(self._stage, self._stage):<15} {end}", highlight=False, soft_wrap=True
+            f"{PHASES.get(self._phase, self._phase):<15} {end}", highlight=False, soft_wrap=True
         )
 
 

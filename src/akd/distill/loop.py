@@ -1,165 +1,174 @@
-"""The loop of distillation: render, ask the prior, follow its gradient back to the joints."""
+"""The distillation loop: render, ask the prior, follow its gradient back to the parameters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from akd.distill.checkpoint import Checkpoint, capture, restore
+from akd.base.observer import Observer
+from akd.distill.checkpoint import Checkpoint
 from akd.distill.score import score_gradient, score_loss
 from akd.distill.settings import DistillSettings
-from akd.fit import losses
-from akd.motion.parameters import MotionParameters
+from akd.fit.losses import LossState, LossTerm, default, evaluate
+from akd.motion.parametrization import MotionParameters
 from akd.prior.protocol import VideoPrior
 from akd.scene.stage import Stage
 
-Report = Callable[[int, int, dict[str, float]], None]
-"""Called with the iteration, how many there are, and the parts of the loss."""
 _MOST_ROLLBACKS = 5
-_RUNAWAY = 20.0
-"""Angles that leave zero by more than this many radians have run away."""
+_DIVERGED = 20.0
+"""A parameter beyond this has diverged: angles are in radians."""
 
 
-@dataclass
-class CheckpointManager:
-    """Where the state is kept: in memory for a roll-back, on disk for another day."""
+@dataclass(frozen=True)
+class Distillation:
+    """How a distillation went."""
 
-    path: Path | None = None
-    belongs_to: Mapping[str, str] = field(default_factory=dict)
-    """What the state depends on, such as the asset's hash: a state of anything else is refused."""
-    good: Checkpoint | None = field(default=None, init=False)
-
-    def keep(self, checkpoint: Checkpoint) -> None:
-        """Remember a state that is sound."""
-        self.good = checkpoint
-        if self.path is not None:
-            checkpoint.save(self.path, belongs_to=self.belongs_to)
-
-    def found(self) -> Checkpoint | None:
-        """A state left behind by an earlier run."""
-        if self.path is None or not self.path.exists():
-            return None
-        return Checkpoint.load(self.path, belongs_to=self.belongs_to)
+    history: list[dict[str, float]]
+    """Loss and its terms at every iteration."""
+    notes: tuple[str, ...]
+    """For the user: what diverged and was rolled back."""
 
 
 def distil(
     stage: Stage,
     prior: VideoPrior,
     prompt: str,
-    unknowns: MotionParameters,
+    parameters: MotionParameters,
     settings: DistillSettings,
     *,
     generator: torch.Generator,
-    keeper: CheckpointManager | None = None,
-    report: Report | None = None,
-) -> list[dict[str, float]]:
-    """Change the unknowns until the prior finds the video likely. Returns the history of the loss.
+    losses: Sequence[LossTerm] | None = None,
+    observer: Observer | None = None,
+    checkpoint: str = "distil",
+) -> Distillation:
+    """Optimise the parameters, in place, until the prior finds their video likely.
 
-    A state found by the keeper is taken up and gives the same result as a run without a stop. A
-    loss that is not finite, or angles that run away, are rolled back to the last sound state with
-    half the learning rate, and noted; after five times it stops with `ArithmeticError`. A
-    `report` that raises `KeyboardInterrupt` has the state kept before it is passed on.
+    Args:
+        stage: Where the character performs.
+        prior: The video model.
+        prompt: What it is asked for.
+        parameters: What is optimised.
+        settings: Iterations, learning rate, noise levels and so on.
+        generator: Source of all randomness.
+        losses: Terms beside the score; `losses.default(settings.losses)` if left out.
+        observer: Told about every iteration; keeps checkpoints and previews. A checkpoint that it
+            loads is continued, with the same result as a run without a stop.
+        checkpoint: Name of the checkpoint.
+
+    Raises:
+        ArithmeticError: The loss was not finite, or parameters diverged, six times. Before that,
+            the last sound state is restored with half the learning rate, and noted.
     """
-    keeper = keeper or CheckpointManager()
-    optimiser = torch.optim.Adam(unknowns.leaves(), lr=settings.learning_rate, betas=(0.9, 0.99))
-    iteration, rollbacks, notes = 0, 0, ()
-    history: list[dict[str, float]] = []
-
-    def state() -> Checkpoint:
-        return capture(
-            iteration, unknowns, optimiser, generator, history, rollbacks=rollbacks, notes=notes
-        )
-
-    if (found := keeper.found()) is not None:
-        restore(found, unknowns, optimiser, generator)
-        iteration, history = found.iteration, list(found.history)
-        rollbacks, notes = found.rollbacks, found.notes
-        keeper.good = found
+    observer = observer or Observer()
+    terms = default(settings.losses) if losses is None else list(losses)
+    tensors = parameters.tensors()
+    optimiser = torch.optim.Adam(tensors, lr=settings.learning_rate, betas=(0.9, 0.99))
+    kept = observer.load(checkpoint)
+    state = Checkpoint.capture(0, tensors, optimiser, generator, [])
+    if kept is not None:
+        state = Checkpoint.from_tensors(kept)
+        state.restore(tensors, optimiser, generator)
     else:
-        keeper.keep(state())
+        observer.save(checkpoint, state.to_tensors())
+    sound, iteration, history = state, state.iteration, list(state.history)
+    rollbacks, notes = state.rollbacks, state.notes
     _slow_down(optimiser, settings.learning_rate, rollbacks)
     while iteration < settings.iterations:
-        parts = _step(stage, prior, prompt, unknowns, settings, iteration, optimiser, generator)
-        if not _is_sound(unknowns, parts):
+        progress = iteration / settings.iterations
+        turn = settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
+        posed = parameters.pose(stage)
+        video, image = stage.show(
+            posed.transforms, posed.path, turn=turn, half_size=progress < settings.half_size
+        )
+        condition = prior.condition(prompt, reference=image if prior.takes_reference else None)
+        latents = prior.encode(video[None])
+        gradient = score_gradient(
+            prior, latents, condition, settings.score, progress=progress, generator=generator
+        )
+        losses_now = {
+            "score": settings.losses.score * score_loss(latents, gradient).to("cpu"),
+            **evaluate(terms, LossState(stage, parameters, posed, video, progress)),
+        }
+        values = _descend(losses_now, tensors, optimiser, settings.gradient_clip)
+        values["score_rms"] = float(gradient.square().mean().sqrt())
+        if not _is_sound(tensors, values["loss"]):
             rollbacks += 1
-            if rollbacks > _MOST_ROLLBACKS or keeper.good is None:
+            if rollbacks > _MOST_ROLLBACKS:
                 raise ArithmeticError(
-                    f"distillation ran away {rollbacks} times, last at iteration {iteration}: "
-                    f"loss {parts['loss']:g}; the last sound state is kept"
+                    f"distillation diverged {rollbacks} times, last at iteration {iteration}: "
+                    f"loss {values['loss']:g}; the last sound state is kept"
                 )
-            restore(keeper.good, unknowns, optimiser, generator)
+            sound.restore(tensors, optimiser, generator)
             notes = (
                 *notes,
-                f"iteration {iteration}: ran away (loss {parts['loss']:g}); went back to iteration "
-                f"{keeper.good.iteration} with half the learning rate",
+                f"iteration {iteration}: diverged (loss {values['loss']:g}); went back to "
+                f"iteration {sound.iteration} with half the learning rate",
             )
-            iteration, history = keeper.good.iteration, list(keeper.good.history)
+            iteration, history = sound.iteration, list(sound.history)
             _slow_down(optimiser, settings.learning_rate, rollbacks)
             continue
-        history.append(parts)
+        history.append(values)
         iteration += 1
+
+        def now() -> Checkpoint:
+            return Checkpoint.capture(
+                iteration, tensors, optimiser, generator, history,  # noqa: B023
+                rollbacks=rollbacks, notes=notes,  # noqa: B023
+            )  # fmt: skip
+
         if iteration % settings.checkpoint_every == 0 or iteration == settings.iterations:
-            keeper.keep(state())
-        if report is not None:
-            try:
-                report(iteration, settings.iterations, parts)
-            except KeyboardInterrupt:
-                keeper.keep(state())
-                raise
-    return history
+            sound = now()
+            observer.save(checkpoint, sound.to_tensors())
+        if observer.wants_preview() or iteration == settings.iterations:
+            show_preview(stage, parameters, prior.fps, observer)
+        try:
+            observer.step(iteration, settings.iterations, values)
+        except KeyboardInterrupt:
+            observer.save(checkpoint, now().to_tensors())
+            raise
+    return Distillation(history, notes)
+
+
+@torch.no_grad()
+def show_preview(
+    stage: Stage, parameters: MotionParameters, fps: float, observer: Observer
+) -> None:
+    """Render the motion so far for an observer."""
+    posed = parameters.pose(stage)
+    frames, _ = stage.show(posed.transforms, posed.path)
+    observer.preview(frames.cpu(), fps)
+
+
+def _descend(
+    losses: dict[str, Tensor],
+    tensors: Sequence[Tensor],
+    optimiser: torch.optim.Optimizer,
+    clip: float | None,
+) -> dict[str, float]:
+    """One step of the optimiser, where the loss is finite. Returns the loss and its terms."""
+    loss = torch.stack(list(losses.values())).sum()
+    optimiser.zero_grad()
+    if bool(loss.isfinite()):
+        loss.backward()
+        if clip is not None:
+            torch.nn.utils.clip_grad_norm_(tensors, clip)
+        optimiser.step()
+    values = {name: float(term.detach()) for name, term in losses.items()}
+    return {"loss": float(loss.detach()), **values}
 
 
 def _slow_down(optimiser: torch.optim.Optimizer, learning_rate: float, rollbacks: int) -> None:
-    """Half the learning rate for each time that the search ran away."""
+    """Half the learning rate for each time that the search diverged."""
     for group in optimiser.param_groups:
         group["lr"] = learning_rate * 0.5**rollbacks
 
 
-def _step(
-    stage: Stage,
-    prior: VideoPrior,
-    prompt: str,
-    unknowns: MotionParameters,
-    settings: DistillSettings,
-    iteration: int,
-    optimiser: torch.optim.Optimizer,
-    generator: torch.Generator,
-) -> dict[str, float]:
-    """One iteration, and the parts of its loss."""
-    turn = settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
-    controls = unknowns.controls()
-    bones = stage.bones(controls)
-    progress = iteration / settings.iterations
-    video, picture = stage.show(
-        bones, controls.translation, turn=turn, coarse=progress < settings.coarse
-    )
-    condition = prior.condition(prompt, reference=picture if prior.takes_reference else None)
-    latents = prior.encode(video[None])
-    gradient = score_gradient(
-        prior, latents, condition, settings.score,
-        progress=progress, generator=generator,
-    )  # fmt: skip
-    parts: dict[str, Tensor] = {
-        "score": settings.losses.score * score_loss(latents, gradient).to("cpu"),
-        **losses.regularisers(stage, unknowns, controls, bones, settings.losses),
-    }
-    loss = torch.stack(list(parts.values())).sum()
-    optimiser.zero_grad()
-    if bool(loss.isfinite()):
-        loss.backward()
-        optimiser.step()
-    pull = float(gradient.square().mean().sqrt())
-    values = {name: float(part.detach()) for name, part in parts.items()}
-    return {"loss": float(loss.detach()), "pull": pull, **values}
-
-
-def _is_sound(unknowns: MotionParameters, parts: dict[str, float]) -> bool:
-    """Whether everything is finite and nothing has run away."""
-    if not math.isfinite(parts["loss"]):
+def _is_sound(tensors: Sequence[Tensor], loss: float) -> bool:
+    """Whether everything is finite and nothing has diverged."""
+    if not math.isfinite(loss):
         return False
-    return all(bool((leaf.detach().abs() < _RUNAWAY).all()) for leaf in unknowns.leaves())
+    return all(bool((value.detach().abs() < _DIVERGED).all()) for value in tensors)

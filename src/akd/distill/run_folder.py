@@ -1,8 +1,8 @@
-"""`RunFolder`: the `run/` of an output folder, from which an interrupted job goes on.
+"""`RunFolder`: the `run/` of an output folder, from which an interrupted job continues.
 
-`run.json` says what the job is, `log.jsonl` what happened, `state-1.safetensors` holds the state of
-the distillation, one file a finalist, `videos.safetensors` what the warm start has sampled and
-`starts.safetensors` what it has come to, `preview.png` is what the motion looks like so far.
+`run.json` says what the job is, `log.jsonl` what happened, `preview.png` what the motion looks like
+so far. Checkpoints: `videos.safetensors` (sampled), `starts.safetensors` (fitted) and, for each
+finalist, `distil-1.safetensors`.
 """
 
 from __future__ import annotations
@@ -10,21 +10,37 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from akd import __version__
+from akd.base.observer import Observer
 from akd.distill.disk import write_to_disk
 
-FORMAT = "akd-run-1"
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FORMAT = "akd-run-2"
+CHECKPOINT_FORMAT = "akd-checkpoint-1"
+_PREVIEW_SECONDS = 20.0
 _SAMPLE = 1 << 20
 """Bytes at either end of a file of weights that are hashed: all of it would take minutes."""
 
 
 class RunError(Exception):
     """An output folder that cannot be used. The message is one line."""
+
+
+class RunFinished(Exception):
+    """The folder holds the finished results of the same job. The message is one line."""
+
+
+def json_hash(value: object) -> str:
+    """SHA-256 of JSON values."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def file_hash(path: Path) -> str:
@@ -46,31 +62,79 @@ def weights_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-class RunFolder:
-    """One job's folder. What is written to it appears whole or not at all."""
+class RunFolder(Observer):
+    """One job's folder: an observer that keeps checkpoints and previews in it.
 
-    def __init__(self, out: Path) -> None:
+    Files are written atomically.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        *,
+        results: Iterable[str] = (),
+        options: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Take an output folder for a job.
+
+        Args:
+            out: The output folder; `run/` in it belongs to this class.
+            results: Names of the files that the job will write to `out`.
+            options: What the command must be given to run the job again.
+            overwrite: Start anew, and write over what the folder holds.
+        """
         self.out = out
         self.path = out / "run"
+        self._results, self._options, self._overwrite = list(results), options, overwrite
+        self._next_preview = 0.0
 
-    def state(self, finalist: int) -> Path:
-        """The checkpoint of a finalist's distillation; the first has number 0."""
-        return self.path / f"state-{finalist + 1}.safetensors"
+    def checkpoint(self, name: str) -> Path:
+        """The file of a checkpoint."""
+        return self.path / f"{name}.safetensors"
 
-    @property
-    def videos(self) -> Path:
-        """The videos that the warm start has sampled."""
-        return self.path / "videos.safetensors"
+    def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        """Write a checkpoint. Where writing fails (`OSError`), the one before it stays."""
+        from safetensors.torch import save
 
-    @property
-    def starts(self) -> Path:
-        """What the warm start has come to: where each finalist begins."""
-        return self.path / "starts.safetensors"
+        whole = {key: value.detach().contiguous().cpu() for key, value in tensors.items()}
+        about = {"format": CHECKPOINT_FORMAT, "run": self.digest()}
+        write_to_disk(self.checkpoint(name), save(whole, metadata=about))
 
-    @property
-    def preview(self) -> Path:
-        """A strip of frames of the motion so far."""
-        return self.path / "preview.png"
+    def load(self, name: str) -> dict[str, Tensor] | None:
+        """Read a checkpoint. Raises `RunError` where it is broken or of another job."""
+        from safetensors import SafetensorError, safe_open
+
+        path = self.checkpoint(name)
+        if not path.exists():
+            return None
+        try:
+            with safe_open(path, "pt") as file:
+                about = file.metadata() or {}
+                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        except SafetensorError as error:
+            raise RunError(f"{path}: is not a checkpoint ({error})") from None
+        if about.get("format") != CHECKPOINT_FORMAT:
+            raise RunError(
+                f"{path}: must be of format {CHECKPOINT_FORMAT}, got {about.get('format')}"
+            )
+        if about.get("run") != self.digest():
+            raise RunError(
+                f"{path}: belongs to another run; choose another folder, or start anew with "
+                f"--overwrite"
+            )
+        return tensors
+
+    def wants_preview(self) -> bool:
+        """Every twenty seconds."""
+        return time.monotonic() >= self._next_preview
+
+    def preview(self, frames: Tensor, fps: float) -> None:
+        """Write a strip of eight frames to `preview.png`."""
+        from akd.scene.video import Video
+
+        Video(frames, fps).write_strip(self.path / "preview.png", count=8)
+        self._next_preview = time.monotonic() + _PREVIEW_SECONDS
 
     def read(self) -> dict[str, Any] | None:
         """What `run.json` says; None where there is none. Raises `RunError` where it is broken."""
@@ -85,25 +149,17 @@ class RunFolder:
             raise RunError(f"{path}: must be of format {FORMAT}")
         return found
 
-    def begin(
-        self,
-        job: Mapping[str, Any],
-        *,
-        results: Iterable[str],
-        options: Mapping[str, Any] | None = None,
-        overwrite: bool = False,
-    ) -> bool:
-        """Take the folder for a job; returns whether it goes on with an earlier run.
+    def start(self, job: Mapping[str, Any]) -> None:
+        """Begin a job, or continue one that was stopped.
 
-        `job` is all that decides the result, as JSON values. `results` are the names of the files
-        that the job will write, `options` what the command must be given to do it again. Raises
-        `RunError` where the folder holds another run, and says what differs, or files of these
-        names that no run made.
+        Raises:
+            RunFinished: The folder holds all results of this very job.
+            RunError: The folder holds another run, or files of these names that no run made.
         """
         wanted = json.loads(json.dumps(dict(job)))
         found = self.read()
-        if overwrite:
-            self._clear(results)
+        if self._overwrite:
+            self._clear()
         elif found is not None:
             if differs := list(differences(found["job"], wanted)):
                 raise RunError(
@@ -111,9 +167,12 @@ class RunFolder:
                     f"{'; ...' if len(differs) > 4 else ''}): choose another folder, or start "
                     f"anew with --overwrite"
                 )
-            return True
+            if found.get("done") and all((self.out / name).exists() for name in self._results):
+                raise RunFinished(f"{self.out}: was finished already; --overwrite makes it anew")
+            self.log("continues")
+            return
         else:
-            there = [name for name in results if (self.out / name).exists()]
+            there = [name for name in self._results if (self.out / name).exists()]
             if there:
                 raise RunError(
                     f"{self.out}: holds {there[0]}, which no run left there: choose another "
@@ -121,17 +180,21 @@ class RunFolder:
                 )
         self.path.mkdir(parents=True, exist_ok=True)
         about = {"format": FORMAT, "version": __version__, "done": False, "job": wanted}
-        self._write({**about, "options": dict(options or {})})
-        return False
+        self._write({**about, "options": dict(self._options or {}), "results": self._results})
+        self.log("begins")
 
     def digest(self) -> str:
         """A hash of the job."""
-        job = (self.read() or {}).get("job")
-        return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
+        return json_hash((self.read() or {}).get("job"))
 
-    def finish(self) -> None:
+    def has_checkpoints(self) -> bool:
+        """Whether anything is kept to continue from."""
+        return any(self.path.glob("*.safetensors"))
+
+    def finish(self, **values: object) -> None:
         """Note that all results are written."""
         self._write({**(self.read() or {}), "done": True})
+        self.log("done", **values)
 
     def log(self, event: str, **values: object) -> None:
         """Add a line to the log."""
@@ -143,11 +206,12 @@ class RunFolder:
     def _write(self, about: Mapping[str, Any]) -> None:
         write_to_disk(self.path / "run.json", (json.dumps(about, indent=2) + "\n").encode())
 
-    def _clear(self, results: Iterable[str]) -> None:
+    def _clear(self) -> None:
         """Remove what an earlier run left, and nothing else."""
-        if self.read() is not None:
+        found = self.read()
+        if found is not None:
             shutil.rmtree(self.path)
-        for name in results:
+        for name in (*self._results, *(found or {}).get("results", ())):
             (self.out / name).unlink(missing_ok=True)
 
 

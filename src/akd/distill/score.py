@@ -11,8 +11,8 @@ from akd.prior.guidance import predict_guided
 from akd.prior.protocol import Condition, VideoPrior
 
 
-def latest_time(settings: ScoreSettings, progress: float) -> float:
-    """Upper end of the noise times, falling over the first half of the iterations."""
+def largest_time(settings: ScoreSettings, progress: float) -> float:
+    """Upper end of the noise levels, falling over the first half of the iterations."""
     fall = min(1.0, 2.0 * progress)
     return settings.t_max + fall * (settings.t_max_final - settings.t_max)
 
@@ -31,7 +31,7 @@ def score_gradient(
     w is one: z - z_hat is in units of the data whatever t is. Dividing by the guidance keeps its
     size, since a guided estimate strays in proportion to it.
     """
-    t_max = latest_time(settings, progress)
+    t_max = largest_time(settings, progress)
     rows = settings.samples
     draws = torch.rand(rows, generator=generator)
     t = (settings.t_min + (t_max - settings.t_min) * draws).to(latents.device)

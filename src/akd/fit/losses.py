@@ -1,57 +1,127 @@
-"""What a motion owes apart from what the prior says: smoothness, the ground, feet that stand, a
-pull to the neutral pose."""
+"""Regularisation losses: smoothness, the ground, feet, and a pull to the neutral pose.
+
+A loss is a list of `LossTerm`s, each a function of a `LossState`. To add one of your own, extend
+the default list: `[*default(), LossTerm("mine", 0.1, mine)]`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.settings import LossSettings
 from akd.distill.speed import GRAVITY
-from akd.motion.parameters import MotionParameters
+from akd.fit.settings import LossSettings
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionParameters, PosedFrames
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose
-from akd.rig.limits import AngleLimits
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
-from akd.splat.cloud import SplatCloud
 
 _GROUND_POINTS = 400
 _TOUCH, _SOFTNESS = 0.14, 0.03
-"""A sole may be standing below this height, more or less, in body heights."""
+"""A sole may be standing below this height, in body heights, with a soft edge: 64-pixel videos
+hardly show how high a foot is lifted."""
 _CLEARANCE = 0.04
-"""A foot that swings is at least so high, in body heights."""
+"""Height of a swing foot, at least, in body heights."""
 _SLOW = 0.01
-"""A foot goes back under the body if it does so by more than this a frame, in leg lengths."""
+"""A foot moves back under the body if it does so by more than this a frame, in leg lengths."""
 _RUNS = 0.5
-"""Above this Froude number v^2 / (g L) two legs run: there is a time at which no foot stands."""
+"""Above this Froude number v^2 / (g L) two legs run: at times no foot is on the ground."""
 _STRIKES, _ROLLS = 0.5, 0.15
-"""A foot that runs stands only while it goes back faster than this part of its fastest, more or
-less."""
+"""In a run, a foot stands only while it moves back faster than this fraction of its fastest, with a
+soft edge."""
+_UNSURE = 0.2
+"""Factor on the foot terms while a fit has not settled which feet stand."""
 
 
-def regularisers(
-    stage: Stage,
-    unknowns: MotionParameters,
-    controls: ControlPose,
-    bones: Float[Tensor, "T B 4 4"],
-    weights: LossSettings,
-) -> dict[str, Tensor]:
-    """All parts of the loss but the pictures', weighted; on the CPU."""
-    height = stage.character.height
-    parts = {
-        "smooth": weights.smooth * smoothness(controls, leg_length=unknowns.leg_length),
-        "ground": weights.ground * depth(stage.cloud, bones, body_height=height),
-        "rest": weights.rest * departure(controls, unknowns.limits),
-    }
-    if stage.soles and len(bones) > 1:
-        feet = Feet.of(stage, controls, bones, unknowns)
-        parts["support"] = weights.support * hovering(feet, body_height=height)
-        parts["skate"] = weights.skate * sliding(feet, leg_length=unknowns.leg_length)
-    return {name: part.to("cpu") for name, part in parts.items()}
+@dataclass(frozen=True)
+class LossState:
+    """What a loss term sees of an iteration."""
+
+    stage: Stage
+    parameters: MotionParameters
+    posed: PosedFrames
+    video: Float[Tensor, "T H W 3"]
+    """The rendered frames, sRGB 0..1."""
+    progress: float
+    """Fraction of the iterations that are done."""
+
+    @property
+    def transforms(self) -> Float[Tensor, "T B 4 4"]:
+        """world_from_mesh of the bones."""
+        return self.posed.transforms
+
+    @property
+    def controls(self) -> ControlPose:
+        """Coordinates of the control rig.
+
+        Raises:
+            ValueError: The parametrization has none, such as a deformation field.
+        """
+        if self.posed.controls is None:
+            raise ValueError(f"{type(self.parameters).__name__} has no control coordinates")
+        return self.posed.controls
+
+    @property
+    def curves(self) -> ControlCurves:
+        """The parameters as curves on a control rig, which the default terms are for."""
+        if not isinstance(self.parameters, ControlCurves):
+            raise ValueError(
+                f"the default losses need ControlCurves, got {type(self.parameters).__name__}; "
+                f"pass losses of your own"
+            )
+        return self.parameters
+
+    @cached_property
+    def feet(self) -> Feet | None:
+        """The feet over time; None where there are none, or a single frame."""
+        if not self.stage.soles or len(self.transforms) < 2:
+            return None
+        return Feet.of(self.stage, self.controls, self.transforms, self.curves)
+
+
+@dataclass(frozen=True)
+class LossTerm:
+    """One term of the loss: `weight * function(state)`."""
+
+    name: str
+    weight: float
+    function: Callable[[LossState], Tensor]
+    """Returns a scalar."""
+    unsure: float = 1.0
+    """Factor on the weight in a first fit, while which feet stand is a guess."""
+
+
+def default(settings: LossSettings | None = None) -> list[LossTerm]:
+    """The terms that `akd animate` uses beside the prior's score.
+
+    Args:
+        settings: Their weights; those of the `tiny` preset if left out.
+    """
+    weights = settings or LossSettings()
+    return [
+        LossTerm("smooth", weights.smooth, smoothness),
+        LossTerm("ground", weights.ground, ground_depth),
+        LossTerm("rest", weights.rest, pose_regulariser),
+        LossTerm("support", weights.support, foot_height, unsure=_UNSURE),
+        LossTerm("skate", weights.skate, foot_skate, unsure=_UNSURE),
+    ]
+
+
+def evaluate(terms: Sequence[LossTerm], state: LossState) -> dict[str, Tensor]:
+    """The weighted terms by name, on the CPU."""
+    return {term.name: (term.weight * term.function(state)).to("cpu") for term in terms}
+
+
+def while_unsure(terms: Sequence[LossTerm]) -> list[LossTerm]:
+    """The terms with their weights for a first fit."""
+    return [replace(term, weight=term.unsure * term.weight) for term in terms]
 
 
 @dataclass(frozen=True)
@@ -70,16 +140,16 @@ class Feet:
         cls,
         stage: Stage,
         controls: ControlPose,
-        bones: Float[Tensor, "T B 4 4"],
-        unknowns: MotionParameters,
+        transforms: Float[Tensor, "T B 4 4"],
+        curves: ControlCurves,
     ) -> Feet:
-        """A foot stands while it goes back under the body and is near the ground; in a run only
-        while it goes back fast.
+        """A foot stands while it moves back under the body near the ground; in a run only while it
+        moves back fast.
 
-        Pictures of few pixels show well how a foot swings and hardly how high it is lifted. So the
-        swing decides what the height should be, and the height only what cannot be a stance.
+        Images of few pixels show how a foot swings, but hardly how high it is lifted. So the swing
+        decides what the height should be, and the height only what cannot be a stance.
         """
-        soles = [sole.at(bones) for sole in stage.soles]
+        soles = [sole.at(transforms) for sole in stage.soles]
         height = stage.character.height
         with torch.no_grad():
             middle = torch.stack([sole.mean(1) for sole in soles]).cpu()
@@ -89,8 +159,8 @@ class Feet:
             ahead = _heading(stage, controls).to(middle)
             back = -((under[:, 1:] - under[:, :-1]) * ahead[1:]).sum(-1)
             near = torch.sigmoid((_TOUCH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS)
-            goes = torch.sigmoid(back / (_SLOW * unknowns.leg_length))
-            runs = unknowns.speed**2 > _RUNS * GRAVITY * unknowns.leg_length
+            goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
+            runs = curves.speed**2 > _RUNS * GRAVITY * curves.leg_length
             if runs and len(soles) == 2:
                 fastest = back.amax(1, keepdim=True).clamp_min(1e-9)
                 goes = goes * torch.sigmoid((back / fastest - _STRIKES) / _ROLLS)
@@ -112,10 +182,12 @@ def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "T 3"]:
     return yaw.cos() * forward + yaw.sin() * left
 
 
-def hovering(feet: Feet, *, body_height: float) -> Tensor:
-    """Mean height of standing feet above the ground, and how much lower than a stride's clearance
-    swinging ones are, in body heights."""
-    low = torch.stack([sole[..., 1].amin(1) for sole in feet.soles]) / body_height
+def foot_height(state: LossState) -> Tensor:
+    """Height of stance feet, and how far swing feet lack clearance: means, in body heights."""
+    feet = state.feet
+    if feet is None:
+        return torch.zeros(())
+    low = torch.stack([sole[..., 1].amin(1) for sole in feet.soles]) / state.stage.character.height
     low = 0.5 * (low[:, 1:] + low[:, :-1])
     stance = feet.stance.to(low)
     high = stance * low.clamp_min(0.0)
@@ -124,39 +196,45 @@ def hovering(feet: Feet, *, body_height: float) -> Tensor:
     return high.mean() + drags.mean() + comes_down.mean()
 
 
-def sliding(feet: Feet, *, leg_length: float) -> Tensor:
-    """Mean way that standing feet go along the ground from frame to frame, in leg lengths."""
+def foot_skate(state: LossState) -> Tensor:
+    """Mean distance that stance feet slide from frame to frame, in leg lengths."""
+    feet = state.feet
+    if feet is None:
+        return torch.zeros(())
     middle = torch.stack([sole.mean(1) for sole in feet.soles])[..., (0, 2)]
     steps = (middle[:, 1:] - middle[:, :-1]).square().sum(-1).add(1e-12).sqrt()
-    return (feet.stance.to(steps) * steps).mean() / leg_length
+    return (feet.stance.to(steps) * steps).mean() / state.curves.leg_length
 
 
-def smoothness(controls: ControlPose, *, leg_length: float) -> Tensor:
+def smoothness(state: LossState) -> Tensor:
     """Mean absolute second difference of the coordinates over time."""
+    controls = state.controls
     parts = torch.cat(
         (
             controls.angles.flatten(1),
             controls.root_rotation,
-            controls.translation / leg_length,
+            controls.translation / state.curves.leg_length,
         ),
         dim=1,
     )
     return laplacian(parts).abs().mean()
 
 
-def depth(cloud: SplatCloud, bones: Float[Tensor, "T B 4 4"], *, body_height: float) -> Tensor:
-    """How deep the surface is under the ground: the mean over it and, frame by frame, the deepest
-    point of it, in body heights."""
+def ground_depth(state: LossState) -> Tensor:
+    """Depth of the surface below the ground: its mean and, frame by frame, its deepest point, in
+    body heights."""
+    cloud = state.stage.cloud
     step = max(1, len(cloud) // _GROUND_POINTS)
     some = cloud[torch.arange(0, len(cloud), step, device=cloud.means.device)]
-    points = skin_points(bones.to(some.means), some.means, some.bones, some.weights)
+    points = skin_points(state.transforms.to(some.means), some.means, some.bones, some.weights)
     below = (-points[..., 1]).clamp_min(0.0)
-    return (below.mean() + 0.05 * below.amax(1).mean()) / body_height
+    return (below.mean() + 0.05 * below.amax(1).mean()) / state.stage.character.height
 
 
-def departure(controls: ControlPose, limits: AngleLimits) -> Tensor:
-    """Mean square of the angles in parts of how far each may go, and of how far the root leans."""
+def pose_regulariser(state: LossState) -> Tensor:
+    """Mean square of the joint angles, as fractions of their limits, and of the root's lean."""
+    controls = state.controls
     lean = controls.root_rotation[:, 1:].square().mean()
     if not controls.angles.numel():
         return lean
-    return lean + limits.parts(controls.angles).square().mean()
+    return lean + state.curves.limits.parts(controls.angles).square().mean()

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from akd.fit.hues import hue_maps
 from akd.motion.gait_symmetry import Mirror
-from akd.motion.parameters import MotionParameters
+from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlRig
 from akd.rig.roles.role import Part, Role
 from akd.scene.roles import role_colours
@@ -41,23 +41,21 @@ class _LimbControls:
     role: Role
 
 
-def search_phases(
-    stage: Stage, unknowns: MotionParameters, target: Float[Tensor, "T H W 3"]
-) -> None:
+def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H W 3"]) -> None:
     """Set each limb's first wave to the one that puts its hue where the video has it."""
-    limbs = _limbs(unknowns.rig)
-    if not limbs or unknowns.period is None:
+    limbs = _limbs(curves.rig)
+    if not limbs or curves.period is None:
         return
     colours = role_colours([limb.role for limb in limbs])
     wanted = hue_maps(target, colours)
     uppers = [limb.upper for limb in limbs]
     waves = [(lean, swing, turn) for lean in _LEANS for swing in _SWINGS for turn in _turns()]
-    _choose(stage, unknowns, uppers, [(0.0, 0.0, 0.0), *waves], wanted, colours)
+    _choose(stage, curves, uppers, [(0.0, 0.0, 0.0), *waves], wanted, colours)
     lowers = [limb.lower for limb in limbs]
     folds = [(bend, 0.0, 0.0) for bend in _BENDS] + [
         (bend, fold, turn) for bend in _BENDS for fold in _FOLDS[1:] for turn in _turns()[::2]
     ]
-    _choose(stage, unknowns, lowers, folds, wanted, colours)
+    _choose(stage, curves, lowers, folds, wanted, colours)
 
 
 def _turns() -> list[float]:
@@ -81,7 +79,7 @@ def _limbs(rig: ControlRig) -> list[_LimbControls]:
 @torch.no_grad()
 def _choose(
     stage: Stage,
-    unknowns: MotionParameters,
+    curves: ControlCurves,
     controls: Sequence[int | None],
     choices: Sequence[tuple[float, float, float]],
     wanted: Float[Tensor, "T K h w"],
@@ -89,30 +87,30 @@ def _choose(
 ) -> None:
     """Give each limb's control the constant, amplitude and phase that look best, all at once."""
     turning = [i for i in controls if i is not None]
-    unit = math.sqrt(2.0 / len(unknowns.angles))
-    before = unknowns.angles.clone()
-    mirror = unknowns.mirror
+    unit = math.sqrt(2.0 / len(curves.angles))
+    before = curves.angles.clone()
+    mirror = curves.mirror
     # Of a symmetrical gait one side is put, and the other one follows half a cycle later.
     follows = {} if mirror is None else _followers(turning, mirror)
 
     def put(chosen: Mapping[int, tuple[float, float, float]]) -> None:
-        unknowns.angles.copy_(before)
+        curves.angles.copy_(before)
         for control, (constant, amplitude, phase) in chosen.items():
             wave = (
                 constant / math.sqrt(0.5),
                 amplitude * math.cos(phase),
                 -amplitude * math.sin(phase),
             )
-            unknowns.angles[:3, control, 0] += before.new_tensor(wave) / unit
+            curves.angles[:3, control, 0] += before.new_tensor(wave) / unit
         if mirror is not None and follows:
-            later, _ = mirror.half_a_cycle_later(unknowns.angles, unknowns.root)
-            unknowns.angles[:, list(follows)] = later[:, list(follows)]
+            later, _ = mirror.half_a_cycle_later(curves.angles, curves.root)
+            curves.angles[:, list(follows)] = later[:, list(follows)]
 
     errors = []
     for choice in choices:
         put({control: choice for control in turning if control not in follows})
-        pose = unknowns.controls()
-        video, _ = stage.show(stage.bones(pose), pose.translation)
+        posed = curves.pose(stage)
+        video, _ = stage.show(posed.transforms, posed.path)
         errors.append((hue_maps(video, colours) - wanted).square().mean((0, 2, 3)).cpu())
     by_limb = dict(zip(controls, torch.stack(errors).unbind(1), strict=True))
     for follower, leader in follows.items():

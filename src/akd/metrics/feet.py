@@ -92,6 +92,16 @@ def track_feet(character: Character, rig: ControlRig, motion: Motion) -> list[Fo
     return tracks
 
 
+def leg_length(character: Character) -> float:
+    """Mean over legs, metres; half the body's height where no feet were found."""
+    rig = character.control_rig
+    still = Motion(rig.skeleton, torch.zeros(1), rig.neutral.expand(1), "neutral")
+    feet = track_feet(character, rig, still)
+    if not feet:
+        return 0.5 * character.height
+    return sum(foot.length for foot in feet) / len(feet)
+
+
 def _sole_of(
     character: Character, rig: ControlRig, leg: Limb
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from akd.math import quaternion
 from akd.metrics import judge
-from akd.metrics.action import ActionScore
+from akd.metrics.action import ActionScore, score_action
 from akd.metrics.feet import FootTrack, track_feet
+from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.metrics.skate import skate_speed
 from akd.motion.loop import loop_gap
@@ -125,6 +126,16 @@ def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetr
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
     )
+
+
+def judged(
+    character: Character, motion: Motion, recogniser: Recogniser | None, action: str | None
+) -> MotionMetrics:
+    """Metrics of a motion, with what a recogniser sees in it where there is one."""
+    found = measure(character, character.control_rig, motion)
+    if recogniser is None or character.mesh is None:
+        return found
+    return found.with_action(score_action(recogniser, character, motion, action))
 
 
 def _mean(values: list[float]) -> float:

@@ -1,19 +1,24 @@
-"""`MotionParameters`: a few coefficients that are curves over time on a control rig."""
+"""`ControlCurves`: few coefficients that are curves over time on a control rig."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.settings import UnknownSettings
 from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
+from akd.motion.motion import Motion
+from akd.motion.parametrization import MotionStart, PosedFrames
 from akd.rig.control import ControlPose, ControlRig
+
+if TYPE_CHECKING:
+    from akd.scene.stage import Stage
 from akd.rig.limits import AngleLimits
 
 _SPEED_RANGE = 0.6
@@ -27,15 +32,14 @@ _LEAN = (0.2, 0.4, 0.08)
 _TURN = 2.0
 """How far its way may turn over the clip, radians."""
 
-_LEAVES = ("angles", "root", "pace", "turn", "tempo")
+_VALUES = ("angles", "root", "pace", "turn", "tempo")
 
 
 @dataclass(frozen=True)
-class MotionParameters:
-    """Coefficients to be searched for, and how they become coordinates of the control rig."""
+class ControlCurves:
+    """Coefficients of curves over time on a control rig: splines, or harmonics of a cycle."""
 
     rig: ControlRig
-    settings: UnknownSettings
     frames: int
     fps: float
     leg_length: float
@@ -43,72 +47,98 @@ class MotionParameters:
     speed: float
     """Metres a second to start with."""
     period: float | None
-    """Seconds of the cycle that the motion goes through again and again; None: there is none."""
+    """Seconds of the gait cycle; None for splines over the clip."""
+    bounded: bool
+    periodic: bool
     angles: Float[Tensor, "K D 3"]
     root: Float[Tensor, "K 6"]
     """Sway left, up and forward, then yaw, pitch and roll, before they are bounded."""
     pace: Float[Tensor, "1"]
     """Change of the speed, before it is bounded."""
     turn: Float[Tensor, "1"]
-    """How far the way turns left over the clip, before it is bounded."""
+    """How far the path turns left over the clip, before it is bounded."""
     tempo: Float[Tensor, "1"]
     """Change of the cycle's length, before it is bounded."""
     mirror: Mirror | None = None
-    """With it left does what right did, half a cycle later; None: each side is free."""
+    """With it, left repeats right half a cycle later; None: each side is free."""
 
     @classmethod
     def start(
         cls,
-        rig: ControlRig,
-        settings: UnknownSettings,
+        start: MotionStart,
         *,
-        frames: int,
-        fps: float,
-        leg_length: float,
-        speed: float,
-        period: float | None = None,
-        turn: float = 0.0,
-        symmetrical: bool = False,
-    ) -> MotionParameters:
-        """The neutral pose, travelling, its way turning left by `turn` radians over the clip.
+        knots: int = 12,
+        periodic: bool = False,
+        bounded: bool = True,
+        harmonics: int = 0,
+        mirrored: bool = False,
+    ) -> ControlCurves:
+        """The neutral pose on the starting path.
 
-        With a `period` in seconds, what is found is a cycle; of a `symmetrical` one the second half
-        is the first one in the mirror.
+        With `harmonics` and a period in `start`, the curves are a cycle; of a `mirrored` one the
+        second half is the first, left and right exchanged.
         """
+        rig, frames, fps = start.rig, start.frames, start.fps
+        period = start.period if harmonics > 0 else None
         if period is not None and not period * fps > 2.2:
             raise ValueError(f"a cycle of {period:g} s is too short for {fps:g} frames a second")
-        count = settings.knots if 0 < settings.knots < frames else frames
+        count = knots if 0 < knots < frames else frames
         if period is not None:
-            count = 1 + 2 * harmonics_within(period, fps, settings.harmonics)
+            count = 1 + 2 * harmonics_within(period, fps, harmonics)
         new = rig.pivots.new_zeros
-        leaves = [new(count, len(rig), 3), new(count, 6), new(1), new(1) + turn, new(1)]
-        for leaf in leaves:
-            leaf.requires_grad_()
-        mirror = Mirror.of(rig) if symmetrical and period is not None else None
-        limits = AngleLimits.of(rig)
+        values = [new(count, len(rig), 3), new(count, 6), new(1), new(1) + start.turn, new(1)]
+        for value in values:
+            value.requires_grad_()
+        mirror = Mirror.of(rig) if mirrored and period is not None else None
         return cls(
-            rig, settings, frames, fps, leg_length, limits, speed, period, *leaves, mirror=mirror
+            rig, frames, fps, start.leg_length, AngleLimits.of(rig), start.speed, period, bounded,
+            periodic, *values, mirror=mirror,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
-        """All that was found so far, by name, copied."""
-        found = {name: getattr(self, name).detach().clone() for name in _LEAVES}
+        """All coefficients by name, copied, and the period of a cycle."""
+        found = {name: getattr(self, name).detach().clone() for name in _VALUES}
         if self.period is not None:
             found["period"] = torch.tensor(self.period, dtype=torch.float64)
         return found
 
-    def with_values(self, values: Mapping[str, Tensor]) -> MotionParameters:
-        """The same character and clip with what `values` gave."""
+    def with_values(self, values: Mapping[str, Tensor]) -> ControlCurves:
+        """The same character and clip with other coefficients."""
         period = float(values["period"]) if "period" in values else None
-        leaves = {name: values[name].clone().requires_grad_() for name in _LEAVES}
-        return replace(self, period=period, **leaves)
+        copies = {name: values[name].clone().requires_grad_() for name in _VALUES}
+        return replace(self, period=period, **copies)
 
-    def leaves(self) -> list[Tensor]:
+    def tensors(self) -> list[Tensor]:
         """What an optimiser changes."""
         moving = [self.angles, self.root, self.pace]
         if float(self.turn.detach()) != 0.0:
-            moving.append(self.turn)  # who goes straight stays straight
+            moving.append(self.turn)  # a straight path stays straight
         return moving if self.period is None else [*moving, self.tempo]
+
+    def pose(self, stage: Stage) -> PosedFrames:
+        """The body at every frame, standing on the stage's ground."""
+        controls = self.controls()
+        return PosedFrames(stage.transforms(controls), controls.translation, controls)
+
+    def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
+        """The motion of the character's file, raised by `lift` metres to stand on the ground.
+
+        At `fps` frames a second, by default the prior's. It lasts as long as the prior's video; a
+        cycle is completed, so that the clip is a loop up to its root motion.
+        """
+        fps = fps or self.fps
+        seconds = (self.frames - 1) / self.fps
+        with torch.no_grad():
+            if self.period is not None:
+                cycle = float(self.cycle())
+                seconds = cycle * max(1, math.ceil(seconds / cycle - 1e-3))
+            count = round(seconds * fps) + 1
+            # Frames are spread evenly over a whole number of cycles: the rate is nearly as asked.
+            times = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
+            controls = self.controls(times)
+        shift = controls.translation.new_tensor((0.0, lift, 0.0))
+        lifted = ControlPose(controls.translation + shift, controls.root_rotation, controls.angles)
+        return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
 
     @torch.no_grad()
     def set_speed(self, speed: float) -> None:
@@ -116,7 +146,7 @@ class MotionParameters:
         if self.speed <= 0.0:
             return
         change = speed / self.speed - 1.0
-        if self.settings.bounded:
+        if self.bounded:
             part = max(-0.98, min(0.98, change / _SPEED_RANGE))
             change = _SPEED_RANGE * math.atanh(part)
         self.pace.fill_(change)
@@ -131,7 +161,7 @@ class MotionParameters:
         if self.period is None:
             return bumps(
                 seconds, frames=self.frames, fps=self.fps, count=len(self.angles),
-                periodic=self.settings.periodic,
+                periodic=self.periodic,
             ).to(self.angles)  # fmt: skip
         return waves(seconds.to(self.angles), self.cycle(), len(self.angles) // 2)
 
@@ -149,7 +179,7 @@ class MotionParameters:
         angles = torch.einsum("tk,kdc->tdc", basis, angles)
         root = basis @ root
         pace, turn = self.pace, self.turn
-        if self.settings.bounded:
+        if self.bounded:
             angles = self.limits.bounded(angles)
             root = _bounded(root, root.new_tensor((*_SWAY, *_LEAN)))
             pace = _bounded(pace, pace.new_tensor(_SPEED_RANGE))

@@ -18,6 +18,7 @@ from akd.prior.large.load import load_planned
 from akd.prior.large.plan import Plan, plan_prior
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.protocol import VideoPrior
+from akd.prior.source import PriorSource
 from akd.prior.tiny.load import has_weights, load_tiny, shipped_weights
 from akd.prior.tiny.vocabulary import read_prompt
 
@@ -54,57 +55,46 @@ def prompt_for(
 
 
 def check_prior(
-    name: str | Path,
+    source: PriorSource,
     *,
-    weights: Path | None = None,
     device: torch.device | str = "auto",
     held: Held | LargeSettings = "auto",
-    frames: int | None = None,
-    height: int | None = None,
-    width: int | None = None,
-    fps: float | None = None,
-    download: bool = False,
-) -> str:
-    """One line about a prior that can be loaded: its size, and the GiB it needs.
+) -> Plan | Path:
+    """What loading the prior takes: a plan, or the folder of the tiny prior's weights.
 
-    Raises `PriorError`, one line, for whatever is missing or does not fit.
+    Raises:
+        PriorError: One line on whatever is missing or does not fit, before any weights are read.
     """
-    size = (frames, height, width, fps)
-    if is_tiny(name):
-        return f"tiny: from {tiny_folder(name, weights, size)}"
-    return str(plan_large(name, weights, chosen_device(device), held, size, download))
+    if is_tiny(source.name):
+        return _tiny_folder(source)
+    return _plan_large(source, choose_device(device), held)
 
 
 def choose_prior(
-    name: str | Path,
+    source: PriorSource,
     *,
-    weights: Path | None = None,
     device: torch.device | str = "auto",
     held: Held | LargeSettings = "auto",
-    frames: int | None = None,
-    height: int | None = None,
-    width: int | None = None,
-    fps: float | None = None,
-    download: bool = False,
     cache: Path | None = None,
 ) -> VideoPrior:
-    """A prior by name (`tiny`, one of the catalogue, a hub id) or local folder.
+    """Load the prior that a source names.
 
-    `weights` is a folder to take in place of what ships or of the hub's copy. `device` may be
-    `auto`. Sizes left out are the model's own; the tiny prior has no others. Nothing is fetched
-    unless `download` is set. `cache` is where a large prior keeps embeddings of prompts. Raises
-    `PriorError`, one line, for whatever is missing or does not fit.
+    Args:
+        source: Which model, from where, at what size.
+        device: `auto`, `cpu`, `cuda` or `cuda:1`.
+        held: How a large prior is held in memory.
+        cache: Where a large prior keeps embeddings of prompts.
+
+    Raises:
+        PriorError: One line on whatever is missing or does not fit.
     """
-    size, place = (frames, height, width, fps), chosen_device(device)
-    if is_tiny(name):
-        return load_tiny(tiny_folder(name, weights, size), device=place)
-    return load_planned(plan_large(name, weights, place, held, size, download), cache=cache)
+    plan = check_prior(source, device=device, held=held)
+    if isinstance(plan, Path):
+        return load_tiny(plan, device=choose_device(device))
+    return load_planned(plan, cache=cache)
 
 
-Size = tuple[int | None, int | None, int | None, float | None]
-
-
-def chosen_device(device: torch.device | str) -> torch.device:
+def choose_device(device: torch.device | str) -> torch.device:
     """A device by name; `auto` is a GPU where there is one."""
     avoid_broken_amx()
     if device == "auto":
@@ -112,23 +102,25 @@ def chosen_device(device: torch.device | str) -> torch.device:
     try:
         found = torch.device(device)
     except RuntimeError:
-        raise PriorError(f"device must be auto, cpu or cuda, got {str(device)!r}") from None
+        found = None
+    if found is None or found.type not in ("cpu", "cuda"):
+        raise PriorError(f"device must be auto, cpu or cuda, got {str(device)!r}")
     if found.type == "cuda" and not torch.cuda.is_available():
         raise PriorError(f"device {found} was asked for, but there is no CUDA device")
     return found
 
 
-def tiny_folder(name: str | Path, weights: Path | None, size: Size) -> Path:
+def _tiny_folder(source: PriorSource) -> Path:
     """The folder of the tiny prior's weights."""
-    if any(value is not None for value in size):
+    if source.has_own_size:
         raise PriorError(
             "the tiny prior's videos have one size: frames, height, width and fps must be left out"
         )
-    if str(name) != "tiny":
-        if weights is not None:
-            raise PriorError(f"{name}: is a folder itself, so that weights must be left out")
-        return Path(name).expanduser()
-    folder = shipped_weights() if weights is None else weights.expanduser()
+    if str(source.name) != "tiny":
+        if source.weights is not None:
+            raise PriorError(f"{source.name}: is a folder itself, so that weights must be left out")
+        return Path(source.name).expanduser()
+    folder = shipped_weights() if source.weights is None else source.weights.expanduser()
     if not has_weights(folder):
         raise PriorError(
             f"{folder}: holds no weights of the tiny prior (tiny-*.safetensors); `akd prior train` "
@@ -137,32 +129,17 @@ def tiny_folder(name: str | Path, weights: Path | None, size: Size) -> Path:
     return folder
 
 
-def plan_large(
-    name: str | Path,
-    weights: Path | None,
-    device: torch.device,
-    held: Held | LargeSettings,
-    size: Size,
-    download: bool,
-) -> Plan:
-    """What loading a large prior would take; with `auto`, of the first settings that fit."""
-    frames, height, width, fps = size
-
-    def plan(settings: LargeSettings) -> Plan:
-        return plan_prior(
-            name, settings=settings, device=device, weights=weights, frames=frames,
-            height=height, width=width, fps=fps, download=download,
-        )  # fmt: skip
-
+def _plan_large(source: PriorSource, device: torch.device, held: Held | LargeSettings) -> Plan:
+    """What loading a large prior takes; with `auto`, of the first settings that fit."""
     if isinstance(held, LargeSettings):
-        return plan(held)
+        return plan_prior(source, settings=held, device=device)
     if device.type != "cuda":
         if held != "auto":
             raise PriorError(f"{held} is for a CUDA device, got {device}; auto runs anywhere")
-        return plan(LargeSettings())
+        return plan_prior(source, device=device)
     if held == "auto":
         try:
-            return plan(FAST)
+            return plan_prior(source, settings=FAST, device=device)
         except MemoryTooSmall:
-            return plan(LEAN)
-    return plan(FAST if held == "fast" else LEAN)
+            return plan_prior(source, settings=LEAN, device=device)
+    return plan_prior(source, settings=FAST if held == "fast" else LEAN, device=device)

@@ -36,44 +36,47 @@ FORMAT = 1
 """Of metrics.json."""
 _SPLATS = 20_000
 _VIDEO_FPS = 24.0
-_MOTIONS = {"video": "motion", "grounded": "grounded"}
-"""What metrics and files call the motions, by the names of their videos."""
+_VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
+"""Names of the videos by the names of the motions."""
 
 
 def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> list[str]:
     """Names of the files that `write_results` writes; by default of all it ever may."""
-    videos = ["video", "grounded"] if grounded else ["video"]
-    clips = files_of(formats, [_MOTIONS[name] for name in videos])
-    return [*clips, *(f"{name}.mp4" for name in videos), "metrics.json", "report.html"]
+    motions = ["motion", "grounded"] if grounded else ["motion"]
+    clips = files_of(formats, motions)
+    return [*clips, *(_VIDEOS[name] for name in motions), "metrics.json", "report.html"]
 
 
-def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> None:
-    """Write the clip in every format, `video.mp4`, `grounded.mp4`, `metrics.json`, `report.html`.
+def write_results(
+    made: Animation,
+    out: Path,
+    *,
+    formats: Sequence[str] = ("glb",),
+    in_place: bool = False,
+) -> list[Path]:
+    """Write the clips in every format, videos, `metrics.json` and `report.html`, each atomically.
 
-    Each appears whole or not at all. `provenance` goes into every clip's extras. A request for a
-    clip in place takes the travel out of the clips alone: videos and metrics are of the motion as
-    it was found.
+    With `in_place` the root motion is taken out of the clips alone: videos and metrics keep it.
     """
     out.mkdir(parents=True, exist_ok=True)
-    extras = {"generator": f"akd {__version__}", "prompt": made.request.prompt, **provenance}
-    motions = made.motions()
-    character = made.subject.character
+    request, character, motions = made.request, made.character, made.motions()
+    extras = {"generator": f"akd {__version__}", "prompt": request.prompt, **made.provenance()}
     write_clip_files(
-        character, made.subject.rig, {_MOTIONS[name]: m for name, m in motions.items()}, out,
-        formats=made.request.formats, stay=made.request.in_place, extras=extras,
+        character, character.control_rig, motions, out, formats=formats, stay=in_place,
+        extras=extras,
     )  # fmt: skip
     videos = {name: film_motion(character, motion) for name, motion in motions.items()}
     for name, video in videos.items():
-        video.write_mp4(out / f"{name}.mp4")
+        video.write_mp4(out / _VIDEOS[name])
     about = {
         "format": FORMAT,
         "version": __version__,
-        "prompt": made.request.prompt,
-        "asset": made.subject.path.name,
+        "prompt": request.prompt,
+        "asset": character.asset.path.name,
         **{name: metrics.to_json() for name, metrics in made.metrics.items()},
     }
-    if len(made.found.merits) > 1:
-        about["finalists"] = list(made.found.merits)
+    if len(made.selection_scores) > 1:
+        about["selection_scores"] = list(made.selection_scores)
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
     with write_atomically(out / "metrics.json") as file:
@@ -81,19 +84,20 @@ def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> 
     with tempfile.TemporaryDirectory() as folder:
         strips = {}
         for name, video in videos.items():
-            strips[f"{name}.mp4, six frames"] = video.write_strip(Path(folder) / f"{name}.png")
+            strip = video.write_strip(Path(folder) / f"{name}.png")
+            strips[f"{_VIDEOS[name]}, six frames"] = strip
         write_report(out / "report.html", report_of(made, out, strips, provenance=extras))
+    return [out / name for name in result_names(formats, grounded=made.grounded is not None)]
 
 
 def report_of(
     made: Animation, out: Path, strips: dict[str, Path], *, provenance: dict[str, Any]
 ) -> Report:
     """What the report says of an animation whose videos are in `out`."""
-    subject, motions = made.subject, made.motions()
-    character, rig = subject.character, subject.rig
-    final = list(motions.values())[-1]
+    character, motions, request = made.character, made.motions(), made.request
+    rig, final = character.control_rig, made.final
     feet = [
-        feet_chart(character, rig, motion, title=f"feet on the ground: {name}.mp4")
+        feet_chart(character, rig, motion, title=f"feet on the ground: {_VIDEOS[name]}")
         for name, motion in motions.items()
     ]
     charts = {
@@ -101,28 +105,27 @@ def report_of(
         "Joint angles": angle_charts(rig, final),
         "Root": root_charts(rig, final, height=character.height),
         "Physics": [] if made.grounded is None else physics_charts(made.grounded),
-        "Loss": loss_charts(made.distilled.history),
+        "Loss": loss_charts(made.history),
     }
-    physics = made.request.physics
     return Report(
-        title=made.request.prompt,
+        title=request.prompt,
         facts={
-            "asset": subject.path.name,
+            "asset": character.asset.path.name,
             "height": f"{character.height:.2f} m",
             "driven joints": str(len(rig)),
             **{key: str(value) for key, value in provenance.items() if key != "prompt"},
         },
         metrics=made.metrics,
-        videos={_MOTIONS[name]: out / f"{name}.mp4" for name in motions},
+        videos={name: out / _VIDEOS[name] for name in motions},
         fps=_VIDEO_FPS,
         feet=[f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs],
         pictures=strips,
         charts=charts,
         settings={
-            "distillation": asdict(made.request.settings),
-            "physics": None if physics is None else asdict(physics),
+            "distillation": asdict(request.settings),
+            "physics": None if request.physics is None else asdict(request.physics),
         },
-        notes=[*subject.notes, *made.distilled.notes],
+        notes=list(made.notes),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -12,6 +13,8 @@ from torch import Tensor
 
 from akd.asset.asset import Asset, Problem
 from akd.rig.bind import find_bind, skeleton_of
+from akd.rig.control import ControlRig
+from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
@@ -39,6 +42,13 @@ class Character:
     anatomy: Anatomy
     problems: tuple[Problem, ...]
     """What was odd about the file and about the body in it."""
+    notes: tuple[str, ...] = ()
+    """For the user to check, such as how sure an automatic rig is."""
+
+    @cached_property
+    def control_rig(self) -> ControlRig:
+        """The tree of joints that akd drives."""
+        return build_control_rig(self)
 
     @property
     def forward(self) -> Float[Tensor, "3"]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from jaxtyping import Float
 
-from akd.rig.character import Character
 from akd.rig.control import ROOT, STATIC, TRAVEL, ControlRig
 from akd.rig.joint_frames import joint_axes, root_axes
 from akd.rig.neutral import find_neutral
@@ -14,6 +15,9 @@ from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.body import Body
 from akd.rig.roles.role import Part
 from akd.rig.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from akd.rig.character import Character
 
 MOST_DRIVEN = 40
 _FIRST_DROPPED = (Part.OTHER, Part.TOES, Part.TAIL, Part.GIRDLE, Part.NECK, Part.CANNON, Part.SPINE)

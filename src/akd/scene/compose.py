@@ -14,7 +14,7 @@ from akd.scene.settings import SceneSettings, SceneStyle
 from akd.scene.shadow import cast_shadow
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
-from akd.splat.render import Rasterizer, render_skinned
+from akd.splat.renderer import Renderer, SplatRenderer
 from akd.splat.shade import shade_by_view
 
 
@@ -26,7 +26,7 @@ def render_scene(
     settings: SceneSettings | None = None,
     body_height: float = 1.0,
     bone_colours: Float[Tensor, "B 3"] | None = None,
-    rasterizer: Rasterizer = "warp",
+    renderer: Renderer | None = None,
     check: bool = True,
 ) -> Float[Tensor, "F H W 3"]:
     """Frames, sRGB 0..1, of a cloud carried by bones (world, metres; the ground is y = 0).
@@ -40,9 +40,9 @@ def render_scene(
     few = _few(cloud, settings.shadow.most_splats if settings.shadow else 4000)
     colours = _colours(cloud, few, world_from_mesh, camera, settings, bone_colours)
     hide = settings.ground is not None and settings.hide_below_ground
-    splats = render_skinned(
+    splats = (renderer or SplatRenderer()).render(
         cloud, world_from_mesh, camera, colours=colours,
-        ground=0.0 if hide else None, rasterizer=rasterizer, check=check,
+        ground=0.0 if hide else None, check=check,
     )  # fmt: skip
     if settings.ground is None:
         return splats.over(camera.focal.new_tensor(settings.plain_background))

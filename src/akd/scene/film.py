@@ -11,7 +11,7 @@ from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
 from akd.scene.settings import SceneSettings
 from akd.scene.video import Video
 from akd.splat.cloud import SplatCloud
-from akd.splat.render import Rasterizer
+from akd.splat.renderer import Renderer
 
 
 def film(
@@ -25,7 +25,7 @@ def film(
     view: View = THREE_QUARTER,
     settings: SceneSettings | None = None,
     together: int = 8,
-    rasterizer: Rasterizer = "warp",
+    renderer: Renderer | None = None,
 ) -> Video:
     """Frames of `size` (width, height) pixels. No gradient; `together` frames at a time."""
     width, height = size
@@ -42,7 +42,7 @@ def film(
                     camera[some],
                     settings=settings,
                     body_height=body_height,
-                    rasterizer=rasterizer,
+                    renderer=renderer,
                 )
             )
     return Video(torch.cat(frames), fps)

@@ -25,9 +25,15 @@ def read(path: Path) -> Asset:
     Positions are in the file's own units and axes; quaternions come out wxyz.
     """
     problems = ProblemLog()
-    document = read_document(path, problems=problems)
+    return asset_from_document(read_document(path, problems=problems), path, problems=problems)
+
+
+def asset_from_document(
+    document: GltfDocument, path: Path, *, problems: ProblemLog | None = None
+) -> Asset:
+    """Understand a document that was read or built; `path` is the file it stands for."""
     try:
-        return _read_asset(path, document, problems)
+        return _read_asset(path, document, ProblemLog() if problems is None else problems)
     except GltfError as error:
         raise AssetError(f"{path}: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -83,6 +84,25 @@ def shipped_recognisers() -> Path:
 def has_recogniser(name: Name, folder: Path | None = None) -> bool:
     """Whether a trained recogniser lies in a folder, by default the package's own."""
     return ((folder or shipped_recognisers()) / f"recogniser-{name}.safetensors").is_file()
+
+
+def find_recogniser(name: Name, weights: Path | None = None) -> Recogniser | None:
+    """A recogniser from a folder of weights, else from the package; None where there is none."""
+    path = _file_of(name, weights)
+    return None if path is None else load_recogniser(name, path.parent)
+
+
+def recogniser_hash(name: Name, weights: Path | None = None) -> str | None:
+    """SHA-256 of the weights that `find_recogniser` would take; None where there are none."""
+    path = _file_of(name, weights)
+    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _file_of(name: Name, weights: Path | None) -> Path | None:
+    for folder in (weights, shipped_recognisers()):
+        if folder is not None and has_recogniser(name, folder):
+            return folder / f"recogniser-{name}.safetensors"
+    return None
 
 
 def load_recogniser(

@@ -1,4 +1,4 @@
-"""From a name or a folder to a prior; what is wrong is said by `plan` before work starts."""
+"""From a plan to a prior: the weights are read here."""
 
 from __future__ import annotations
 
@@ -11,35 +11,10 @@ from akd.prior.large.encoder.frozen import freeze
 from akd.prior.large.encoder.taehv import load_tiny_encoder
 from akd.prior.large.families.base import Parts
 from akd.prior.large.folder import PipelineFolder, find_class
-from akd.prior.large.plan import Plan, motion_folder, plan_prior
+from akd.prior.large.plan import Plan, motion_folder
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.quantise import blocks_of, quantise
 from akd.prior.large.settings import LargeSettings, Recompute
-
-
-def load_prior(
-    name: str | Path,
-    *,
-    settings: LargeSettings | None = None,
-    device: torch.device | str = "cpu",
-    weights: Path | None = None,
-    frames: int | None = None,
-    height: int | None = None,
-    width: int | None = None,
-    fps: float | None = None,
-    download: bool = False,
-    cache: Path | None = None,
-) -> PriorDiffusers:
-    """A large prior by name (see `catalogue`), hub id, or local folder.
-
-    Sizes left out are the model's own. `weights` is a folder to take in place of the hub's copy.
-    `cache` is where embeddings of prompts are kept. Nothing is fetched unless `download` is set.
-    """
-    plan = plan_prior(
-        name, settings=settings, device=device, weights=weights, frames=frames, height=height,
-        width=width, fps=fps, download=download,
-    )  # fmt: skip
-    return load_planned(plan, cache=cache)
 
 
 def load_planned(plan: Plan, *, cache: Path | None = None) -> PriorDiffusers:

@@ -18,6 +18,7 @@ from akd.prior.large.folder import PipelineFolder, find_class, open_folder
 from akd.prior.large.memory import Need, check_memory, empty_module, free_gib, memory_needed
 from akd.prior.large.schedulers import Schedule, read_schedule, schedule_of
 from akd.prior.large.settings import LargeSettings
+from akd.prior.source import PriorSource
 
 
 @dataclass(frozen=True)
@@ -44,29 +45,23 @@ class Plan:
 
 
 def plan_prior(
-    name: str | Path,
+    source: PriorSource,
     *,
     settings: LargeSettings | None = None,
     device: torch.device | str = "cpu",
-    weights: Path | None = None,
-    frames: int | None = None,
-    height: int | None = None,
-    width: int | None = None,
-    fps: float | None = None,
-    download: bool = False,
 ) -> Plan:
-    """Look at files, sizes, scheduler and memory. Raises `PriorError`, one line, for what is wrong.
-
-    `weights` is a folder to take in place of the hub's copy of the model `name`.
-    """
+    """Check files, sizes, scheduler and memory. Raises `PriorError` for what is wrong."""
     device, settings = torch.device(device), settings or LargeSettings()
-    label, folder = locate(name, weights=weights, download=download)
+    label, folder = locate(source)
     kind = choose_family(folder)
     network = "unet" if folder.has("unet") else "transformer"
     networks = (network, f"{network}_2") if folder.has(f"{network}_2") else (network,)
     schedule = motion_schedule() if folder.adapter else read_schedule(folder.path)
     own = kind.own_size(folder.config(network), folder.config("vae"))
-    size = VideoSize(frames or own.frames, height or own.height, width or own.width, fps or own.fps)
+    size = VideoSize(
+        source.frames or own.frames, source.height or own.height, source.width or own.width,
+        source.fps or own.fps,
+    )  # fmt: skip
     check_device(device, settings)
     for part in ("tokenizer", "text_encoder"):
         find_class("transformers", folder.class_name(part), str(folder.path))
@@ -80,10 +75,9 @@ def plan_prior(
     return Plan(label, folder, kind, networks, schedule, size, settings, device, need)
 
 
-def locate(
-    name: str | Path, *, weights: Path | None = None, download: bool = False
-) -> tuple[str, PipelineFolder]:
+def locate(source: PriorSource) -> tuple[str, PipelineFolder]:
     """A model's label and folder."""
+    name, weights, download = source.name, source.weights, source.download
     path = Path(name).expanduser()
     if path.is_dir() or isinstance(name, Path) or str(name).startswith((".", "/", "~")):
         if weights is not None:

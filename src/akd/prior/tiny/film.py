@@ -24,6 +24,7 @@ from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.render import Rasterizer
+from akd.splat.renderer import SplatRenderer
 
 SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
 """The one scene that the tiny prior knows. Its pictures are small: so is the map of the shadow."""
@@ -193,7 +194,7 @@ def film_actor(
         torch.cat((every[:-1], every[-1:].expand(count, -1, -1, -1))),
         join_cameras([filming, posing]).to(device),
         settings=SCENE, body_height=actor.height, bone_colours=colours,
-        rasterizer=rasterizer, check=False,
+        renderer=SplatRenderer(rasterizer), check=False,
     )  # fmt: skip
     frames = (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8)
     videos = frames[: count * tiny.frames].unflatten(0, (count, tiny.frames))

@@ -16,6 +16,7 @@ from akd.scene.roles import role_colours
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.render import Rasterizer
+from akd.splat.renderer import SplatRenderer
 from akd.splat.surface import surface_splats
 
 
@@ -35,7 +36,7 @@ def reference_picture(
     with torch.no_grad():
         return render_scene(
             cloud, neutral[None], camera, settings=SCENE, body_height=body_height,
-            bone_colours=bone_colours, rasterizer=rasterizer,
+            bone_colours=bone_colours, renderer=SplatRenderer(rasterizer),
         )[0]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from akd.asset import read_asset
-from akd.physics.up_axis import find_up_axis
+from akd.rig.up_axis import find_up_axis
 
 CAPTURED = """HIERARCHY
 ROOT Hips

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from akd.commands.errors import UsageError, input_file
-
-if TYPE_CHECKING:
-    from akd.motion.motion import Motion
-    from akd.rig.character import Character
-    from akd.rig.control import ControlRig
+from akd.asset.read import read_asset
+from akd.motion.clip import motion_from_clip
+from akd.motion.motion import Motion
+from akd.rig.character import Character, load_character
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,6 @@ class Entry:
     prompt: str
     """What it was to be; the clip's name where nobody said."""
     character: Character
-    rig: ControlRig
     motion: Motion
     video: Path | None
     """A video of it, where there is one already."""
@@ -49,7 +45,7 @@ def load_entries(given: list[str]) -> list[Entry]:
     names = [entry.name for entry in entries]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"{twice}: is given twice")
+        raise ValueError(f"{twice}: is given twice")
     return entries
 
 
@@ -59,11 +55,11 @@ def _of_folder(path: Path, method: str) -> list[Entry]:
         about = json.loads((path / "metrics.json").read_text("utf-8"))
         prompt = str(about["prompt"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(f"{path}: holds no result of `akd animate` (metrics.json)") from None
+        raise ValueError(f"{path}: holds no result of `akd animate` (metrics.json)") from None
     kinds = [kind for kind in ("motion", "grounded") if kind in about]
-    character, rig, motions = _clips(path / "motion.glb")
+    character, motions = _clips(path / "motion.glb")
     if len(motions) < len(kinds):
-        raise UsageError(f"{path / 'motion.glb'}: must hold {len(kinds)} clips of this run")
+        raise ValueError(f"{path / 'motion.glb'}: must hold {len(kinds)} clips of this run")
     entries = []
     for kind, motion in zip(kinds, motions[-len(kinds) :], strict=True):
         video = path / ("video.mp4" if kind == "motion" else "grounded.mp4")
@@ -71,7 +67,7 @@ def _of_folder(path: Path, method: str) -> list[Entry]:
         name = f"{path} grounded" if grounded else str(path)
         entries.append(
             Entry(
-                name, method, prompt, character, rig, motion,
+                name, method, prompt, character, motion,
                 video if video.exists() else None, grounded,
             )
         )  # fmt: skip
@@ -84,27 +80,25 @@ def _of_file(text: str, method: str) -> list[Entry]:
     if not path.exists() and ":" in text:
         before, _, clip = text.rpartition(":")
         path = Path(before)
-    character, rig, motions = _clips(input_file(path))
+    character, motions = _clips(path)
     if not motions:
-        raise UsageError(f"{path}: has no clip to judge")
+        raise ValueError(f"{path}: has no clip to judge")
     if clip is not None and clip not in [m.name for m in motions]:
         names = ", ".join(repr(m.name) for m in motions)
-        raise UsageError(f"{path}: there is no clip {clip!r}: it has {names}")
+        raise ValueError(f"{path}: there is no clip {clip!r}: it has {names}")
     return [
-        Entry(f"{path}:{m.name}", method, m.name, character, rig, m, None)
+        Entry(f"{path}:{m.name}", method, m.name, character, m, None)
         for m in motions
         if clip is None or m.name == clip
     ]
 
 
-def _clips(path: Path) -> tuple[Character, ControlRig, list[Motion]]:
-    from akd.asset.read import read_asset
-    from akd.motion.clip import motion_from_clip
-    from akd.rig.character import load_character
-    from akd.rig.control_build import build_control_rig
-
-    character = load_character(read_asset(input_file(path)))
+def _clips(path: Path) -> tuple[Character, list[Motion]]:
+    if path.is_dir():
+        raise ValueError(f"{path}: is a folder, a file is needed")
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file")
+    character = load_character(read_asset(path))
     if character.anatomy.body.root < 0:
-        raise UsageError(f"{path}: there is no body in it")
-    motions = [motion_from_clip(character, clip) for clip in character.asset.clips]
-    return character, build_control_rig(character), motions
+        raise ValueError(f"{path}: there is no body in it")
+    return character, [motion_from_clip(character, clip) for clip in character.asset.clips]

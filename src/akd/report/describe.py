@@ -8,7 +8,6 @@ import numpy as np
 
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
-from akd.rig.control_build import build_control_rig
 
 _AXES = "xyz"
 
@@ -16,7 +15,7 @@ _AXES = "xyz"
 def describe(character: Character) -> dict[str, Any]:
     """Everything `akd inspect` knows, as JSON values."""
     asset = character.asset
-    rig = build_control_rig(character) if character.anatomy.body.root >= 0 else None
+    rig = character.control_rig if character.anatomy.body.root >= 0 else None
     return {
         "file": asset.path.name,
         "format": asset.format,

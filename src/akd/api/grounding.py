@@ -1,0 +1,163 @@
+"""`ground`: any clip tracked by a physics simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from akd.api.clips import Clip, find_motion
+from akd.api.loading import load
+from akd.asset.asset import AssetError
+from akd.base.observer import Observer
+from akd.export.bvh import write_bvh
+from akd.export.character import write_motions
+from akd.export.mjcf import write_mjcf
+from akd.motion.motion import Motion
+from akd.motion.retarget import retarget
+from akd.physics import ground as physics
+from akd.physics.ground import Grounded
+from akd.physics.samples import simulate_samples
+from akd.physics.settings import TrackingSettings
+from akd.report.ground_page import write_ground_page
+from akd.report.results import film_motion
+from akd.rig.character import Character
+
+Simulator = Literal["warp", "newton"]
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """A clip that was tracked by physics."""
+
+    character: Character
+    clip: Motion
+    """What was tracked."""
+    result: Grounded
+    """Controls, torques, contact forces, and measures before and after."""
+    fps: float
+
+    @property
+    def motion(self) -> Motion:
+        """The grounded motion."""
+        return replace(self.result.motion, name=f"{self.clip.name} (grounded)")
+
+    def save(
+        self, out: str | Path, *, in_place: bool = False, samples: int = 0, seed: int = 0
+    ) -> list[Path]:
+        """Write the clip, the physics data, the body and a report to a folder.
+
+        Args:
+            out: The folder: `motion.glb` (or `motion.bvh`), `physics.npz`, `physics.json`,
+                `body.xml` (MJCF), `body.usda` (with akd[usd]) and `report.html`.
+            in_place: Take the root motion out again, for a clip that walked on the spot.
+            samples: Also simulate so many variations of friction, masses and pushes, and write
+                `samples.npz`.
+            seed: Of the variations.
+
+        Returns:
+            The files that were written.
+        """
+        out = Path(out)
+        out.mkdir(parents=True, exist_ok=True)
+        motion, rig = self.motion, self.character.control_rig
+        if in_place:
+            motion = replace(motion, pose=rig.to_pose(physics.take_travel_out(self.result)))
+        self.result.save(out)
+        written = [out / "physics.npz", out / "physics.json"]
+        if self.character.asset.document is not None:
+            written.append(out / "motion.glb")
+            write_motions(self.character, [motion], written[-1])
+        else:
+            written.append(out / "motion.bvh")
+            write_bvh(motion, written[-1], fps=self.fps)
+        body, parameters = self.result.character.body, self.result.tracking.parameters
+        written.append(out / "body.xml")
+        write_mjcf(body, parameters, written[-1])
+        try:
+            from akd.export.usd_body import write_usd_body
+
+            write_usd_body(body, parameters, out / "body.usda")
+            written.append(out / "body.usda")
+        except ImportError:
+            pass  # akd[usd] is not installed
+        if samples:
+            generator = torch.Generator().manual_seed(seed)
+            made = simulate_samples(body, self.result.tracking, samples, generator=generator)
+            made.save(out / "samples.npz")
+            written.append(out / "samples.npz")
+        return [*written, self._write_report(out)]
+
+    def _write_report(self, out: Path) -> Path:
+        """The page, with rendered frames where there is a skin."""
+        body, tracking = self.result.character.body, self.result.tracking
+        name, file = self.clip.name, self.character.asset.path
+        about = (
+            f"{file.name}, clip {name!r}",
+            f"{len(body)} parts, {body.mass:.3g} kg, {body.height:.3g} m high; "
+            f"{len(tracking.targets)} substeps of {1000 * tracking.parameters.step:.3g} ms, "
+            f"{len(tracking.losses) - 1} iterations",
+        )
+        images = {}
+        if self.character.mesh is not None:
+            for kind, motion in (("clip", self.clip), ("grounded", self.result.motion)):
+                video = film_motion(self.character, motion, size=(320, 240))
+                images[kind] = video.write_strip(out / f"{kind}.png")
+        path = out / "report.html"
+        title = f"{name or file.stem} (grounded)"
+        write_ground_page(path, self.result, title=title, about=about, pictures=images)
+        return path
+
+
+def ground(
+    character: Character | str | Path,
+    clip: Clip = None,
+    *,
+    target: Character | str | Path | None = None,
+    fps: float = 30.0,
+    settings: TrackingSettings | None = None,
+    simulator: Simulator = "warp",
+    observer: Observer | None = None,
+) -> Grounding:
+    """Find the motion nearest to a clip that a body with servos in its joints can perform.
+
+    Args:
+        character: Whose clip: what `load` returned, or a glTF or BVH file.
+        clip: A motion, or a clip's name; may be left out where there is one clip.
+        target: Another character whose joints have the same names: the clip is retargeted first.
+        fps: Frames a second of the result.
+        settings: How controls are optimised.
+        simulator: akd's own (`warp`), or Newton's semi-implicit solver (`newton`).
+        observer: Receives progress, and may cancel.
+
+    Returns:
+        The grounded motion with its physics data. `save` writes the files.
+
+    Raises:
+        AssetError: The file cannot be read, or there is no body in it.
+        ValueError: There is no such clip, or the body lies on the ground.
+    """
+    if not 1 <= fps <= 240:
+        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    source = character if isinstance(character, Character) else load(character)
+    motion = find_motion(source, clip)
+    if target is not None:
+        other = target if isinstance(target, Character) else load(target)
+        ratio = other.height / max(source.height, 1e-9)
+        motion, source = retarget(motion, other.skeleton, scale=ratio), other
+    if source.anatomy.body.root < 0:
+        raise AssetError(f"{source.asset.path}: there is no body in it")
+    if simulator == "newton":
+        from akd.physics.newton_simulator import NewtonSimulator as Simulates
+    else:
+        from akd.physics.simulator import WarpSimulator as Simulates
+    observer = observer or Observer()
+    observer.begin("physics")
+    result = physics.ground(
+        source.control_rig, source.mesh, motion, fps=fps, settings=settings,
+        make_simulator=Simulates,
+        progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
+    )  # fmt: skip
+    return Grounding(source, motion, result, fps)

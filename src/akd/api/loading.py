@@ -1,0 +1,47 @@
+"""`load`: a character from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from akd.asset.read import read_asset
+from akd.rig.character import Character, load_character
+from akd.rig.roles.role import Role
+from akd.rig.roles.role_file import correct_roles, read_role_file
+from akd.rig.up_axis import find_up_axis
+
+
+def load(
+    path: str | Path,
+    *,
+    height: float | None = None,
+    up: str = "auto",
+    roles: str | Path | Mapping[str, Role] | None = None,
+) -> Character:
+    """Load a character: mesh, skeleton, joint roles, control rig, and what is odd about the file.
+
+    Args:
+        path: A glTF, GLB, OBJ, PLY, STL, OFF or BVH file.
+        height: Height of the character in metres, where the file's units are wrong.
+        up: The file's up axis: `x`, `y`, `z`, or `auto`, which is Y, and for BVH, which states
+            none, the axis along which the legs hang.
+        roles: Corrected roles by joint name, or a TOML file of them.
+
+    Returns:
+        The character, in metres, Y up.
+
+    Raises:
+        AssetError: The file cannot be read.
+        ValueError: An argument is out of range.
+    """
+    if up not in ("auto", "x", "y", "z"):
+        raise ValueError(f"up must be auto, x, y or z, got {up!r}")
+    if height is not None and not 0 < height < 1e6:
+        raise ValueError(f"height must be in metres, above zero and below 1e6, got {height:g}")
+    asset = read_asset(Path(path))
+    character = load_character(asset, height=height, up=find_up_axis(asset) if up == "auto" else up)
+    if roles is None:
+        return character
+    given = roles if isinstance(roles, Mapping) else read_role_file(Path(roles))
+    return correct_roles(character, given)

@@ -1,0 +1,80 @@
+"""`measure` and `splat`: a motion in numbers, a mesh as Gaussians."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from akd.api.clips import Clip, find_motion
+from akd.api.loading import load
+from akd.asset.asset import AssetError
+from akd.base.cache import cache_folder
+from akd.base.observer import Observer
+from akd.metrics.motion import MotionMetrics, judged
+from akd.metrics.recognise.recogniser import find_recogniser
+from akd.rig.character import Character
+from akd.splat.cloud import SplatCloud
+from akd.splat.fit import fit_splats
+from akd.splat.paint import Paint
+from akd.splat.settings import FitSettings
+from akd.splat.surface import surface_splats
+
+
+def measure(
+    character: Character | str | Path,
+    clip: Clip = None,
+    *,
+    action: str | None = None,
+    weights: str | Path | None = None,
+) -> MotionMetrics:
+    """Measure a motion: root motion, contact, skate, tilt, and the action that recogniser B sees.
+
+    Args:
+        character: Whose motion: what `load` returned, or a file.
+        clip: A motion, or a clip's name; may be left out where there is one clip.
+        action: What it should show, such as `walk`; gallops and jumps need not alternate.
+        weights: Folder of the recogniser, in place of the one that ships.
+
+    Returns:
+        The metrics, with `verdict` (one line) and `score` (0 to 1).
+
+    Raises:
+        AssetError: The file cannot be read, or there is no body in it.
+        ValueError: There is no such clip or action.
+    """
+    character = character if isinstance(character, Character) else load(character)
+    if character.anatomy.body.root < 0:
+        raise AssetError(f"{character.asset.path}: there is no body in it")
+    folder = None if weights is None else Path(weights)
+    return judged(character, find_motion(character, clip), find_recogniser("b", folder), action)
+
+
+def splat(
+    character: Character | str | Path,
+    *,
+    quick: bool = False,
+    settings: FitSettings | None = None,
+    observer: Observer | None = None,
+) -> SplatCloud:
+    """Gaussians that look like a character's mesh, in metres.
+
+    Args:
+        character: What `load` returned, or a file.
+        quick: Spread flat Gaussians over the surface, in place of fitting to rendered views.
+        settings: How many, and how they are fitted.
+        observer: Receives progress, and may cancel.
+
+    Raises:
+        AssetError: The file cannot be read, or has no triangles.
+    """
+    character = character if isinstance(character, Character) else load(character, up="y")
+    mesh, settings = character.mesh, settings or FitSettings()
+    if mesh is None or not len(mesh.faces):
+        raise AssetError(f"{character.asset.path}: has no triangles to make Gaussians from")
+    paint, observer = Paint.of(character), observer or Observer()
+    if quick:
+        return surface_splats(mesh, settings.splats, paint=paint)
+    observer.begin("fit splats")
+    return fit_splats(
+        mesh, paint=paint, settings=settings, cache=cache_folder() / "splats",
+        progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
+    )  # fmt: skip

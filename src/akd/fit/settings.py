@@ -1,0 +1,48 @@
+"""Settings of fitting to videos, and weights of the losses. No torch here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LossSettings:
+    """Weights of the loss terms."""
+
+    score: float = 500.0
+    """Score distillation, a mean over the latents."""
+    smooth: float = 0.02
+    """Mean absolute second difference of the coordinates over time."""
+    ground: float = 100.0
+    """Depth below the ground, in body heights."""
+    rest: float = 0.01
+    """Pose regulariser: mean square of the joint angles, as fractions of their limits."""
+    support: float = 10.0
+    """Foot height: of stance feet above the ground, of swing feet below their clearance."""
+    skate: float = 4.0
+    """Distance that stance feet slide from frame to frame, in leg lengths."""
+
+
+@dataclass(frozen=True)
+class WarmStartSettings:
+    """Sample a few videos first, fit the joints to the best ones, and refine from there."""
+
+    samples: int = 4
+    """Videos to sample; 0 starts from the neutral pose."""
+    steps: int = 24
+    """Denoising steps of a sample."""
+    guidance: float = 3.0
+    """Guidance scale of a sample."""
+    trial: int = 50
+    """Iterations of a fit to every sample, after which the best are chosen; 0: chosen before."""
+    finalists: int = 2
+    """Fits that are distilled; the best result is kept."""
+    iterations: int = 50
+    """Iterations of a second, slower fit to each finalist's sample."""
+    learning_rate: float = 0.04
+    weight: float = 200.0
+    """Weight of the photometric difference."""
+    phase_search: bool = True
+    """Search each limb's phase in the video before its first fit."""
+    speed_from_feet: bool = True
+    """While fitting, set the speed to that of the stance feet under the body."""

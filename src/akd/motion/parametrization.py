@@ -1,0 +1,94 @@
+"""`Parametrization`: what is optimised, and how it becomes a moving body.
+
+A parametrization is a recipe, such as `Cycle(harmonics=3)`. It makes `MotionParameters` for one
+character: tensors for an optimiser, and the transforms of the body's bones that follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.motion.motion import Motion
+from akd.rig.control import ControlPose, ControlRig
+
+if TYPE_CHECKING:
+    from akd.scene.stage import Stage
+
+
+@dataclass(frozen=True)
+class MotionStart:
+    """Where the search begins: the neutral pose, moving over the ground."""
+
+    rig: ControlRig
+    frames: int
+    fps: float
+    leg_length: float
+    """Metres."""
+    speed: float = 0.0
+    """Metres a second along forward."""
+    period: float | None = None
+    """Seconds of a gait cycle; None for an action that has none."""
+    turn: float = 0.0
+    """Radians by which the path turns left over the clip."""
+    symmetrical: bool = False
+    """Whether left repeats right half a cycle later in this gait."""
+
+
+@dataclass(frozen=True)
+class PosedFrames:
+    """A body over the frames of a video."""
+
+    transforms: Float[Tensor, "T B 4 4"]
+    """world_from_mesh of the bones that the stage's cloud is bound to."""
+    path: Float[Tensor, "T 3"]
+    """Translation of the root, metres: the camera follows it."""
+    controls: ControlPose | None = None
+    """Coordinates of the control rig, where there is one."""
+
+
+@runtime_checkable
+class MotionParameters(Protocol):
+    """Tensors to be optimised, for one character and one clip."""
+
+    def tensors(self) -> list[Tensor]:
+        """What an optimiser changes."""
+        ...
+
+    def values(self) -> dict[str, Tensor]:
+        """Everything that was found so far, by name, copied."""
+        ...
+
+    def with_values(self, values: Mapping[str, Tensor]) -> Self:
+        """The same character and clip with what `values` returned elsewhere."""
+        ...
+
+    def pose(self, stage: Stage) -> PosedFrames:
+        """The body at every frame of the video, differentiably."""
+        ...
+
+
+@runtime_checkable
+class SkeletalParameters(MotionParameters, Protocol):
+    """Parameters of a motion of joints, which can be written to a file."""
+
+    def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
+        """The motion of the character's file, raised by `lift` metres to stand on the ground."""
+        ...
+
+
+@runtime_checkable
+class Parametrization(Protocol):
+    """A recipe for motion parameters."""
+
+    def prepare(self, stage: Stage) -> Stage:
+        """The stage to perform on; most return it as it is."""
+        ...
+
+    def begin(self, start: MotionStart, stage: Stage) -> MotionParameters:
+        """Parameters at their starting values."""
+        ...

@@ -1,0 +1,70 @@
+"""Parametrizations of a motion that ship: cycle, spline, one value a frame. No torch here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from akd.motion.parameters import ControlCurves
+    from akd.motion.parametrization import MotionStart
+    from akd.scene.stage import Stage
+
+
+@dataclass(frozen=True)
+class Spline:
+    """Control coordinates as cubic splines over the clip."""
+
+    knots: int = 12
+    """Coefficients of each curve; as many as frames, or 0, means one a frame."""
+    periodic: bool = False
+    """The clip loops, up to the root's displacement."""
+    bounded: bool = True
+    """Joint angles and the root stay within limits by role; False leaves them free."""
+
+    def prepare(self, stage: Stage) -> Stage:
+        """The stage as it is."""
+        return stage
+
+    def begin(self, start: MotionStart, stage: Stage) -> ControlCurves:
+        """Curves that hold the neutral pose, moving along the starting path."""
+        from akd.motion.parameters import ControlCurves
+
+        return ControlCurves.start(
+            start, knots=self.knots, periodic=self.periodic, bounded=self.bounded
+        )
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A gait as harmonics of one cycle, whose length is optimised too.
+
+    For a prompt that names no gait, the curves are splines over the clip.
+    """
+
+    harmonics: int = 3
+    """At most so many; fewer where the prior's frame rate cannot show them."""
+    symmetric: bool = True
+    """In a symmetrical gait, left repeats right half a cycle later."""
+    knots: int = 12
+    """Of the splines for what is not a gait."""
+    bounded: bool = True
+    """Joint angles and the root stay within limits by role; False leaves them free."""
+
+    def prepare(self, stage: Stage) -> Stage:
+        """The stage as it is."""
+        return stage
+
+    def begin(self, start: MotionStart, stage: Stage) -> ControlCurves:
+        """Curves that hold the neutral pose, moving along the starting path."""
+        from akd.motion.parameters import ControlCurves
+
+        return ControlCurves.start(
+            start, knots=self.knots, bounded=self.bounded, harmonics=self.harmonics,
+            mirrored=self.symmetric and start.symmetrical,
+        )  # fmt: skip
+
+
+def per_frame(*, bounded: bool = True) -> Spline:
+    """One value a frame for every coordinate, as in the paper."""
+    return Spline(knots=0, bounded=bounded)

@@ -1,0 +1,30 @@
+"""`PriorSource`: which video model, from where, and at what size. No torch here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class PriorSource:
+    """A video model that was asked for. What is left out is the model's own."""
+
+    name: str | Path = "tiny"
+    """`tiny`, a name of the catalogue, a hub id, or a folder."""
+    weights: Path | None = None
+    """Folder of weights in place of those that ship or of the hub's copy."""
+    frames: int | None = None
+    height: int | None = None
+    """Pixels."""
+    width: int | None = None
+    """Pixels."""
+    fps: float | None = None
+    """Frames a second."""
+    download: bool = False
+    """Fetch what is not on this machine; otherwise that is an error."""
+
+    @property
+    def has_own_size(self) -> bool:
+        """Whether a size other than the model's was asked for."""
+        return any(v is not None for v in (self.frames, self.height, self.width, self.fps))

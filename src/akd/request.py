@@ -1,0 +1,158 @@
+"""`Request`: what `animate` was asked for, checked and resolved before any long work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from akd.api.animatable import animatable
+from akd.distill.run_folder import file_hash, weights_hash
+from akd.distill.settings import DistillSettings
+from akd.fit.losses import LossTerm, default
+from akd.metrics.recognise.recogniser import recogniser_hash
+from akd.motion.parametrization import Parametrization
+from akd.physics.settings import TrackingSettings
+from akd.presets import find_preset
+from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
+from akd.prior.protocol import VideoPrior
+from akd.prior.source import PriorSource
+from akd.prior.tiny.bodies import check_body
+from akd.prior.tiny.prior import PriorTiny
+from akd.prior.tiny.vocabulary import NONE, read_prompt
+from akd.rig.character import Character
+
+LONGEST_PROMPT = 1000
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that decides the result of `animate`."""
+
+    character: Character
+    prompt: str
+    """The user's words, with single spaces: the clip's name."""
+    asked: str
+    """The text that the prior is given."""
+    action: str | None
+    """What recognisers call the action, where they know it."""
+    prior: VideoPrior | PriorSource
+    settings: DistillSettings
+    physics: TrackingSettings | None
+    parametrization: Parametrization
+    losses: Sequence[LossTerm]
+    seed: int
+    fps: float | None
+    weights: Path | None
+    device: str | torch.device
+
+    def load_prior(self) -> VideoPrior:
+        """The video model, its weights read."""
+        if not isinstance(self.prior, PriorSource):
+            return self.prior
+        from akd.base.cache import cache_folder
+
+        cache = cache_folder() / "embeddings"
+        return choose_prior(self.prior, device=self.device, cache=cache)
+
+    def job(self) -> dict[str, Any]:
+        """What decides the result, as JSON values: another job must not continue this one."""
+        source = self.prior
+        if isinstance(source, PriorSource):
+            plan = check_prior(source, device=self.device)
+            folder = plan if isinstance(plan, Path) else plan.folder.path
+            name = "tiny" if isinstance(plan, Path) else str(source.name)
+            prior = {"name": name, "hash": weights_hash(folder)}
+        else:
+            prior = {"name": source.name}
+        return {
+            "asset": {"hash": file_hash(self.character.asset.path)},
+            "height": self.character.height,
+            "roles": [str(role) for role in self.character.control_rig.roles],
+            "prompt": self.prompt,
+            "asked": self.asked,
+            "prior": prior,
+            "seed": self.seed,
+            "fps": self.fps,
+            "settings": asdict(self.settings),
+            "losses": {term.name: term.weight for term in self.losses},
+            "physics": None if self.physics is None else asdict(self.physics),
+            # A chooses what is kept, B stands in metrics.json: other weights are another job.
+            "steering": {"hash": recogniser_hash("a", self.weights)},
+            "reporting": {"hash": recogniser_hash("b", self.weights)},
+        }
+
+
+def make_request(
+    character: Character | str | Path,
+    prompt: str,
+    *,
+    prior: VideoPrior | PriorSource | str | Path = "tiny",
+    preset: DistillSettings | str | None = None,
+    physics: TrackingSettings | bool = True,
+    parametrization: Parametrization | None = None,
+    losses: Sequence[LossTerm] | None = None,
+    seed: int = 0,
+    fps: float | None = None,
+    weights: str | Path | None = None,
+    device: str | torch.device = "auto",
+    template: str = "auto",
+) -> Request:
+    """Check what was asked for, and fill in the defaults. See `akd.animate` for the arguments."""
+    plain = " ".join(prompt.split())
+    if not plain:
+        raise ValueError("the prompt is empty: say what the character does")
+    if len(prompt) > LONGEST_PROMPT:
+        raise ValueError(f"the prompt must be at most {LONGEST_PROMPT} letters, got {len(prompt)}")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed must be from 0 to 2^63 - 1, got {seed}")
+    if fps is not None and not 1 <= fps <= 240:
+        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    weights = None if weights is None else Path(weights)
+    source = PriorSource(prior, weights) if isinstance(prior, str | Path) else prior
+    named = isinstance(source, PriorSource)
+    tiny = is_tiny(source.name) if named else isinstance(source, PriorTiny)
+    if not isinstance(preset, DistillSettings):
+        preset = find_preset(preset or ("tiny" if tiny else "fast"))
+    asked = prompt_for(source.name, prompt) if named else plain
+    if named:
+        check_prior(source, device=device)
+    character = animatable(character, template=template)
+    notes = list(character.notes)
+    if tiny:
+        try:
+            if warning := check_body(character.anatomy):
+                notes.append(warning)
+        except ValueError as error:
+            raise ValueError(f"{character.asset.path.name}: {error}") from None
+    if not character.anatomy.legs:
+        notes.append("no feet were found: it starts without root motion, and feet are not measured")
+    if physics is True:
+        physics = TrackingSettings()
+    return Request(
+        character=replace(character, notes=tuple(notes)),
+        prompt=plain,
+        asked=asked,
+        action=_action(plain),
+        prior=source,
+        settings=preset,
+        physics=physics or None,
+        parametrization=parametrization or preset.parametrization,
+        losses=default(preset.losses) if losses is None else tuple(losses),
+        seed=seed,
+        fps=fps,
+        weights=weights,
+        device=device,
+    )
+
+
+def _action(prompt: str) -> str | None:
+    """The action in the prompt, where recognisers have a word for it."""
+    try:
+        action = read_prompt(prompt).action
+    except ValueError:
+        return None
+    return None if action == NONE else action
