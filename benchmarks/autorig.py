@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
-from measured import write_report
 
 from akd.asset.read import read_asset
 from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.rig.autorig.rig import FoundSkeleton, find_skeleton
 from akd.rig.character import load_character
 from akd.rig.skinning.automatic import world_positions
+from benchmarks.measured import write_report
 
 ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets"
 

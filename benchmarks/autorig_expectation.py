@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
-from autorig import FOX, HUMAN, QUATERNIUS_ANIMAL, QUATERNIUS_PERSON, Case, artist_case, zoo_cases
 
 import akd.rig.autorig
 from akd.rig.autorig.embedding import embed
@@ -26,6 +28,15 @@ from akd.rig.autorig.plans import PLANS
 from akd.rig.autorig.solid import fill
 from akd.rig.autorig.templates import TEMPLATES
 from akd.rig.skinning.surface_repair import weld
+from benchmarks.autorig import (
+    FOX,
+    HUMAN,
+    QUATERNIUS_ANIMAL,
+    QUATERNIUS_PERSON,
+    Case,
+    artist_case,
+    zoo_cases,
+)
 
 RIDGE = 60.0
 """Of the slopes, against measures in spreads."""

@@ -26,17 +26,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import torch
-from distill_cases import ABLATED, CASES
-from distill_parts import ALL, CHANGES, Variant, alone
-from distill_rows import FIELDS, Job, work
-from distill_sheet import write_sheet
-from distill_tables import line, write_tables
 
 from akd.distill.settings import DistillSettings
 from akd.presets import find_preset, with_values
+from benchmarks.distill_cases import ABLATED, CASES
+from benchmarks.distill_parts import ALL, CHANGES, Variant, alone
+from benchmarks.distill_rows import FIELDS, Job, work
+from benchmarks.distill_sheet import write_sheet
+from benchmarks.distill_tables import line, write_tables
 
 FULL, FULL_ITERATIONS = "one finalist, for long", 10_000
 

@@ -12,15 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from deformation_field import (
-    DeformationField,
-    FieldStage,
-    cloud_measures,
-    film_cloud,
-    search_field,
-)
-from distill_cases import Case, find_case, played
-from distill_parts import CHANGES, Variant, all_steps, distilled_steps
 
 from akd.base.observer import Silent
 from akd.commands.recognisers import find_recogniser
@@ -44,6 +35,15 @@ from akd.report.results import film_motion
 from akd.scene.stage import Stage
 from akd.scene.video import Video
 from akd.subject import Subject
+from benchmarks.deformation_field import (
+    DeformationField,
+    FieldStage,
+    cloud_measures,
+    film_cloud,
+    search_field,
+)
+from benchmarks.distill_cases import Case, find_case, played
+from benchmarks.distill_parts import CHANGES, Variant, all_steps, distilled_steps
 
 FIELDS = ("field", "field, fitted first")
 """Deformation fields: distilled alone, and with a warm start of their own."""

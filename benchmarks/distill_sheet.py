@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from distill_cases import CASES
-from distill_parts import ALL
-from distill_rows import STRIP_FRAMES, strip_name
 from PIL import Image, ImageDraw, ImageFont
+
+from benchmarks.distill_cases import CASES
+from benchmarks.distill_parts import ALL
+from benchmarks.distill_rows import STRIP_FRAMES, strip_name
 
 _COLUMNS, _FRAMES = 3, 4
 _FRAME = (132, 99)

@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from distill_cases import CASES
-from distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
-
 from akd.metrics.judge import TOGETHER
+from benchmarks.distill_cases import CASES
+from benchmarks.distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
 
 Row = dict[str, Any]
 MARKER = "<!-- measured -->"

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset.read import read_asset
@@ -41,7 +41,7 @@ from akd.prior.large.text import Embedding
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from akd.scene.stage import Stage
-from prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
+from benchmarks.prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
 
 GIB = 2**30
 RENDER, ENCODE, PREDICT, REST = "rig, render", "encode", "predict, guided pair", "losses"

@@ -19,16 +19,15 @@ from pathlib import Path
 
 import torch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "physics"))
-
-from bodies_for_tests import quadruped  # pyright: ignore[reportMissingImports]
 
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.simulator import Simulator, WarpSimulator
 from akd.physics.tracking import Reference, track
+from tests.physics.bodies_for_tests import quadruped
 
 REPEATS = 5
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import torch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "physics"))
 
-from random_tracking import Outcome, track_random  # pyright: ignore[reportMissingImports]
+from tests.physics.random_tracking import Outcome, track_random
 
 
 def main() -> None:

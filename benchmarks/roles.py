@@ -9,14 +9,16 @@ character's own. Two files call left what is on the left of the picture: theirs 
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 
-from measured import write_report
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from akd.asset.asset import Asset
 from akd.asset.read import read_asset
 from akd.rig.character import Character, load_character
+from benchmarks.measured import write_report
 
 ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets"
 

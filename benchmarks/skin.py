@@ -19,9 +19,10 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
 import torch
-from measured import write_report
 
 from akd.asset.read import read_asset
 from akd.motion.clip import motion_from_clip
@@ -31,6 +32,7 @@ from akd.rig.skinning.automatic import character_segments, deforming_joints
 from akd.rig.skinning.heat import HeatSettings, solve_heat_weights
 from akd.rig.skinning.segments import BoneSegments
 from akd.rig.skinning.surface_repair import weld
+from benchmarks.measured import write_report
 
 ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets"
 FRAMES = 16

@@ -6,19 +6,30 @@ import hypothesis
 import pytest
 from jaxtyping import install_import_hook
 
-install_import_hook("akd", "shape_checks.check")
+from tests import shape_checks
+
+# The hook imports only the package of the name it is given; the module is imported above.
+install_import_hook("akd", f"{shape_checks.__name__}.check")
 
 hypothesis.settings.register_profile("akd", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("akd")
 
-SHARED_ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
-
 
 @pytest.fixture(scope="session")
 def shared_assets() -> Path:
+    from tests.assets import SHARED_ASSETS
+
     if not SHARED_ASSETS.is_dir():
         pytest.skip("needs the real assets in ../shared/assets")
     return SHARED_ASSETS
+
+
+@pytest.fixture(scope="session")
+def fox(tmp_path_factory: pytest.TempPathFactory):
+    """A fox of the zoo as a `Subject`."""
+    from tests.distill.fox import load_fox
+
+    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
 
 
 def pytest_configure() -> None:

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzzing import check_fuzzed
 from scipy.spatial.transform import Rotation
 
 from akd.asset import bvh
 from akd.asset.asset import Asset, AssetError
+from tests.asset.fuzzing import check_fuzzed
 
 ARM = """HIERARCHY
 ROOT Hips

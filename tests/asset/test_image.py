@@ -4,11 +4,11 @@ import io
 
 import numpy as np
 import pytest
-from gltf_builder import forged_png
 from PIL import Image as Pillow
 
 from akd.asset import AssetError, Image
 from akd.asset.image import MAX_PIXELS, decode_image, image_size, sniff_mime_type
+from tests.asset.gltf_builder import forged_png
 
 
 def encode(array: np.ndarray, kind: str, **options: object) -> bytes:

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzzing import check_fuzzed
 
 from akd.asset import obj
 from akd.asset.asset import Asset, AssetError
+from tests.asset.fuzzing import check_fuzzed
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde"
 PNG += b"\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82"

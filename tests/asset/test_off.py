@@ -2,10 +2,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzzing import check_fuzzed
 
 from akd.asset import off
 from akd.asset.asset import Asset, AssetError
+from tests.asset.fuzzing import check_fuzzed
 
 HOUSE = b"""OFF
 # a square and a roof

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzzing import check_fuzzed
 
 from akd.asset import ply
 from akd.asset.asset import Asset, AssetError
+from tests.asset.fuzzing import check_fuzzed
 
 CORNERS = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 2, 0))
 FACES = ((0, 1, 2, 3), (3, 2, 4))

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gltf_builder import GltfBuilder, forged_png, pack_glb, sample
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from limits import read_within_limits
 
 from akd.asset import Asset, AssetError, read_asset
+from tests.asset.gltf_builder import GltfBuilder, forged_png, pack_glb, sample
+from tests.asset.limits import read_within_limits
 
 deterministic = settings(
     deadline=None,

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzzing import check_fuzzed
 
 from akd.asset import ply, splat_ply
 from akd.asset.asset import AssetError, SplatRecord
 from akd.asset.read import read_asset
+from tests.asset.fuzzing import check_fuzzed
 
 POSITION, NORMAL = ["x", "y", "z"], ["nx", "ny", "nz"]
 DC, SCALE = [f"f_dc_{i}" for i in range(3)], [f"scale_{i}" for i in range(3)]

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzzing import check_fuzzed
 
 from akd.asset import stl
 from akd.asset.asset import Asset, AssetError
+from tests.asset.fuzzing import check_fuzzed
 
 TRIANGLES = (((0, 0, 0), (1, 0, 0), (0, 1, 0)), ((0, 0, 0), (0, 1, 0), (0, 0, 1)))
 

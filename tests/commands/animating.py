@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from small_prior import QUICK
 
 from akd.cli import main
 from akd.distill import disk
@@ -16,6 +15,7 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
+from tests.commands.small_prior import QUICK
 
 
 def words(fox, weights, out, *more: str, prompt: str = "a fox walking") -> list[str]:

@@ -1,10 +1,10 @@
 """A prior, a fox and finished runs that the tests of commands share."""
 
 import pytest
-from animating import words
-from small_prior import write_fox, write_weights
 
 from akd.cli import main
+from tests.commands.animating import words
+from tests.commands.small_prior import write_fox, write_weights
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,15 @@
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import pytest
-from animating import words
 
 from akd.asset.read import read_asset
 from akd.cli import main
 from akd.distill.run_folder import RunFolder
 from akd.scene.video import Video
+from tests.commands.animating import words
+from tests.prior.large.tiny_pipelines import build
 
 
 def test_everything_is_written_and_nothing_else(finished, fox):
@@ -93,12 +92,6 @@ def test_a_bare_mesh_is_rigged_and_says_how_sure_it_is(capsys, shared_assets, we
 
 def test_a_large_prior_by_its_folder_takes_any_prompt(capsys, fox, tmp_path):
     pytest.importorskip("diffusers")
-    large = str(Path(__file__).resolve().parents[1] / "prior/large")
-    sys.path.insert(0, large)
-    try:
-        from tiny_pipelines import build  # pyright: ignore[reportMissingImports]
-    finally:
-        sys.path.remove(large)
     build("cogvideox-5b", tmp_path).save_pretrained(tmp_path / "pipeline")
     out = tmp_path / "out"
     given = ["animate", str(fox), "a fox dancing", "-o", str(out), "--no-grounded"]

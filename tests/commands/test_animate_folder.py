@@ -3,10 +3,9 @@
 import json
 import shutil
 
-from animating import refused, words
-from small_prior import write_weights
-
 from akd.cli import main
+from tests.commands.animating import refused, words
+from tests.commands.small_prior import write_weights
 
 
 def test_another_run_in_the_folder_is_refused_and_says_why(capsys, fox, weights, uninterrupted):

@@ -5,7 +5,6 @@ import re
 import shutil
 
 import pytest
-from animating import refused, words
 
 from akd.asset.read import read_asset
 from akd.cli import main
@@ -15,6 +14,7 @@ from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import travel_path
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from tests.commands.animating import refused, words
 
 
 @pytest.fixture(scope="module")

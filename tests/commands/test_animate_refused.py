@@ -1,7 +1,8 @@
 """What `akd animate` refuses: one line, exit code 2, before any long work."""
 
 import pytest
-from animating import chain, refused, words
+
+from tests.commands.animating import chain, refused, words
 
 
 @pytest.mark.parametrize(

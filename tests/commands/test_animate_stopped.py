@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from animating import refused, same_result, stop_after, words
-from small_prior import QUICK
 
 from akd.cli import main
 from akd.distill.checkpoint import Checkpoint
 from akd.distill.run_folder import RunFolder
 from akd.fit import warm_start
+from tests.commands.animating import refused, same_result, stop_after, words
+from tests.commands.small_prior import QUICK
 
 
 def test_the_same_command_again_says_that_it_is_done(capsys, fox, weights, uninterrupted):

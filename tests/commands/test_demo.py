@@ -1,10 +1,9 @@
 """`akd demo`: the whole job on the built-in fox."""
 
-from animating import refused
-from small_prior import QUICK
-
 from akd.asset.read import read_asset
 from akd.cli import main
+from tests.commands.animating import refused
+from tests.commands.small_prior import QUICK
 
 
 def test_the_demo_is_the_whole_job_on_the_built_in_fox(capsys, weights, tmp_path):

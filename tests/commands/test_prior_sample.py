@@ -1,35 +1,18 @@
 """`akd prior sample`: the tiny prior with a character, large ones by folder, what is refused."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from small_prior import write_fox, write_weights
 
 from akd.cli import main
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_weights(tmp_path_factory.mktemp("weights"))
-
-
-@pytest.fixture(scope="module")
-def fox(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
+from tests.prior.large.tiny_pipelines import build
 
 
 def pipeline(name: str, folder: Path) -> Path:
     """The real classes of a large prior, very small, with random weights."""
     pytest.importorskip("diffusers")
-    large = str(Path(__file__).resolve().parents[1] / "prior/large")
-    sys.path.insert(0, large)
-    try:
-        from tiny_pipelines import build  # pyright: ignore[reportMissingImports]
-    finally:
-        sys.path.remove(large)
     build(name, folder).save_pretrained(folder / "pipeline")
     return folder / "pipeline"
 

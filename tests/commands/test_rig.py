@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import trimesh
-from khronos import ERROR, codes, validate
 
 from akd.cli import main
 from akd.zoo.creature import build_creature
+from tests.export.khronos import ERROR, codes, validate
 
 
 def run(capfd, *arguments) -> tuple[int, str, list[str]]:

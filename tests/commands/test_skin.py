@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from akd.cli import main
-from independent_gltf import IndependentGltf
+from tests.independent_gltf import IndependentGltf
 
 
 def run(capfd, *arguments) -> tuple[int, str, str]:

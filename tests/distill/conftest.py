@@ -1,9 +1,9 @@
 """A creature of three bones that the tests share."""
 
 import pytest
-from tube import write_tube
 
 from akd.rig.control_build import build_control_rig
+from tests.distill.tube import write_tube
 
 
 @pytest.fixture(scope="session")

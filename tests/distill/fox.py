@@ -1,10 +1,8 @@
 """A fox from the zoo, and its stage."""
 
-from functools import cache
 from pathlib import Path
 
 import torch
-from known_prior import KnownPrior
 
 from akd.asset.read import read_asset
 from akd.distill.settings import UnknownSettings
@@ -15,6 +13,7 @@ from akd.rig.control_build import build_control_rig
 from akd.scene.stage import Stage
 from akd.subject import Subject
 from akd.zoo.creature import build_creature
+from tests.distill.known_prior import KnownPrior
 
 
 class Screen(KnownPrior):
@@ -26,7 +25,6 @@ class Screen(KnownPrior):
         super().__init__(torch.full((self.frames, self.height, self.width, 3), 0.5), 0.3)
 
 
-@cache
 def load_fox(path: Path) -> Subject:
     write_creature(build_creature("fox", vertices=800), [], path)
     character = load_character(read_asset(path))

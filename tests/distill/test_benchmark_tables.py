@@ -1,21 +1,6 @@
 """What the rows of `benchmarks/distill.py` come to: tables that say what was measured, no more."""
 
-import sys
-from pathlib import Path
-
-import pytest
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def tables(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import distill_tables
-
-    yield distill_tables
-    for name in [m for m in sys.modules if m.startswith("distill_")]:
-        del sys.modules[name]
+from benchmarks import distill_tables as tables
 
 
 def motion(score, said, fails=(), **values):
@@ -46,7 +31,7 @@ def whole(case, score, said, fails=()):
     )  # fmt: skip
 
 
-def test_cases_come_in_their_order_with_sums_over_them(tables):
+def test_cases_come_in_their_order_with_sums_over_them():
     rows = [
         whole("zoo horse 1, walk", 0.4, "trot", ["contact"]),
         whole("zoo fox 0, walk", 1.0, "walk"),
@@ -61,7 +46,7 @@ def test_cases_come_in_their_order_with_sums_over_them(tables):
     assert "| **mean** | 0.20 > 0.20 | 0.40 > 0.40 | 1.00 > 1.00 | 0.00 > 0.00 |" in text
 
 
-def test_an_ablation_is_over_the_cases_that_all_variants_have(tables):
+def test_an_ablation_is_over_the_cases_that_all_variants_have():
     rows = [
         row("zoo fox 0, walk", "ablation", "one finalist", motion=motion(0.8, "walk")),
         row("zoo man 4, walk", "ablation", "one finalist", motion=motion(0.2, "walk")),
@@ -74,7 +59,7 @@ def test_an_ablation_is_over_the_cases_that_all_variants_have(tables):
     assert tables.ablation_table(rows[:2], "Without", tables.WITHOUT) == ""
 
 
-def test_a_row_that_failed_is_no_result_and_is_named(tables):
+def test_a_row_that_failed_is_no_result_and_is_named():
     failed = {"case": "zoo fox 0, walk", "part": "cases", "variant": "everything", "error": "boom"}
     text = "\n".join(tables.case_tables([failed, whole("zoo man 4, walk", 1.0, "walk")]))
     assert "- zoo fox 0, walk: boom" in text

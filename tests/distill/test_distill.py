@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from known_prior import KnownPrior
 
 from akd.distill.loop import distil
 from akd.distill.score import latest_time, score_gradient, score_loss
@@ -15,6 +14,7 @@ from akd.scene.follow import bounding_boxes, follow
 from akd.scene.roles import splat_role_colours
 from akd.scene.stage import Stage
 from akd.splat.render import render_skinned
+from tests.distill.known_prior import KnownPrior
 
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from fox import fox_stage, load_fox, standing
 
 from akd.distill.settings import LossSettings
 from akd.fit.losses import Feet, hovering, regularisers, sliding
 from akd.fit.warm_start import match_speed
+from tests.distill.fox import fox_stage, standing
 
 FRAMES = 9
 
@@ -60,11 +60,6 @@ def test_a_standing_foot_that_slides_costs_its_way():
     assert float(sliding(slides, leg_length=0.5)) == pytest.approx(0.04, rel=1e-4)
     half = feet(x, torch.zeros(1, FRAMES), 0.5 * stands)
     assert float(sliding(half, leg_length=0.5)) == pytest.approx(0.02, rel=1e-4)
-
-
-@pytest.fixture(scope="module")
-def fox(tmp_path_factory):
-    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from known_prior import KnownPrior
 
 from akd.distill import disk
 from akd.distill.checkpoint import Checkpoint
@@ -16,6 +15,7 @@ from akd.distill.result import motion_of, smooth_fps
 from akd.distill.settings import DistillSettings, ScoreSettings, UnknownSettings
 from akd.motion.parameters import MotionParameters
 from akd.scene.stage import Stage
+from tests.distill.known_prior import KnownPrior
 
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(

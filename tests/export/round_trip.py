@@ -8,12 +8,11 @@ import json
 import sys
 from pathlib import Path
 
-from clip_samples import check_clip, check_untouched, clip_for, gltf_paths
-
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.write import write_glb
+from tests.export.clip_samples import check_clip, check_untouched, clip_for, gltf_paths
 
 
 def main(source: Path, target: Path) -> None:

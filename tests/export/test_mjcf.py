@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +21,7 @@ from akd.physics.body import Body, State, place
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "physics"))
-from bodies_for_tests import biped, quadruped, random_tree, tensor
+from tests.physics.bodies_for_tests import biped, quadruped, random_tree, tensor
 
 mujoco = pytest.importorskip("mujoco")
 

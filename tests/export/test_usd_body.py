@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ import torch
 from akd.export.usd_body import write_usd_body
 from akd.math import quaternion
 from akd.physics.parameters import scale_parameters
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "physics"))
-from bodies_for_tests import quadruped, random_tree
+from tests.physics.bodies_for_tests import quadruped, random_tree
 
 pytest.importorskip("pxr")
 

@@ -4,22 +4,17 @@ import math
 
 import pytest
 import torch
-from fox import fox_stage, load_fox, standing
 
 from akd.distill.settings import DistillSettings, WarmStartSettings
 from akd.fit import warm_start
 from akd.fit.phase_search import search_phases
 from akd.fit.warm_start import fit_finalists, fit_to_video
 from akd.rig.roles.role import Part
+from tests.distill.fox import fox_stage, standing
 
 PERIOD = 0.6
 STEP = 2.0 * math.pi / 8
 """Between the phases that are tried."""
-
-
-@pytest.fixture(scope="module")
-def fox(tmp_path_factory):
-    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
 
 
 @pytest.fixture(scope="module")

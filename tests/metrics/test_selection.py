@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from known_prior import KnownPrior
 
 from akd.export.creature import write_creature
 from akd.metrics.recognise.network import build_network
@@ -14,6 +13,7 @@ from akd.motion.root_motion import displaced
 from akd.subject import load_subject
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from tests.distill.known_prior import KnownPrior
 
 
 @pytest.fixture(scope="module")

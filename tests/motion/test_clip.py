@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from khronos import ERROR, codes, validate
 
 from akd.asset.asset import Asset, AssetError, ClipRecord, Node, Track
 from akd.motion.clip import clip_from_motion, motion_from_clip, sample_track
 from akd.rig.character import load_character
-from assets import SHARED_ASSETS, character
+from tests.assets import SHARED_ASSETS, character
+from tests.export.khronos import ERROR, codes, validate
 
 
 def one_node() -> Asset:

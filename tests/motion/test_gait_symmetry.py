@@ -2,18 +2,13 @@
 
 import pytest
 import torch
-from fox import load_fox, standing
 
 from akd.distill.speed import is_symmetrical
 from akd.motion.gait_symmetry import Mirror
 from akd.rig.roles.role import Part, Side
+from tests.distill.fox import standing
 
 PERIOD = 0.6
-
-
-@pytest.fixture(scope="module")
-def fox(tmp_path_factory):
-    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
 
 
 def shaken(fox, **more):

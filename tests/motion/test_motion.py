@@ -14,7 +14,7 @@ from akd.motion.root_motion import in_place, travel_path
 from akd.motion.smooth import laplacian
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
-from assets import character, control_rig
+from tests.assets import character, control_rig
 
 CMU_WALK = "cmu_bvh/02_01.bvh"
 FOX = "mesh2motion/animations/fox-animations.glb"

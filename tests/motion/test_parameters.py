@@ -2,18 +2,13 @@
 
 import pytest
 import torch
-from fox import fox_stage, load_fox, standing
 
 from akd.distill.result import motion_of
 from akd.motion.loop import loop_gap
 from akd.motion.parameters import MotionParameters
+from tests.distill.fox import fox_stage, standing
 
 FPS = 12.0
-
-
-@pytest.fixture(scope="module")
-def fox(tmp_path_factory):
-    return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")
 
 
 @pytest.fixture(scope="module")

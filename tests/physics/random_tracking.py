@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 
 import torch
-from bodies_for_tests import random_tree
 
 from akd.math import quaternion
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.target import Reference
 from akd.physics.tracking import Tracking, track
+from tests.physics.bodies_for_tests import random_tree
 
 
 @dataclass(frozen=True)

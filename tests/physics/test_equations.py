@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bodies_for_tests import biped, box, pendulum, quadruped, random_tree, tensor
 
 from akd.math import quaternion
 from akd.physics.body import Body, State
@@ -15,6 +14,7 @@ from akd.physics.parameters import GRAVITY, Parameters, scale_parameters
 from akd.physics.reference import energy, momentum
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator
+from tests.physics.bodies_for_tests import biped, box, pendulum, quadruped, random_tree, tensor
 
 
 def passive(body: Body, step: float) -> Parameters:

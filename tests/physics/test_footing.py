@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from bodies_for_tests import quadruped
-from test_tracking import FEET, walk_in_place
 
 from akd.asset import read_asset
 from akd.motion.clip import motion_from_clip
@@ -23,6 +21,8 @@ from akd.physics.tracking import _Problem, track
 from akd.physics.units import BodyUnits
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from tests.physics.bodies_for_tests import quadruped
+from tests.physics.gaits import FEET, walk_in_place
 
 SPEED = 0.42 * 0.4 / 0.6
 """Of the walk that `walk_in_place` makes on the spot, m/s."""

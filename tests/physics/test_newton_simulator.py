@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bodies_for_tests import quadruped, tensor
-from test_tracking import trot
 
 from akd.math import quaternion
 from akd.physics.body import Body, State, place
@@ -15,6 +13,8 @@ from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import TrackingSettings
 from akd.physics.simulator import WarpSimulator
 from akd.physics.tracking import track
+from tests.physics.bodies_for_tests import quadruped, tensor
+from tests.physics.gaits import trot
 
 pytest.importorskip("newton")
 

@@ -6,14 +6,13 @@ import math
 
 import pytest
 import torch
-from bodies_for_tests import random_tree
-from random_tracking import track_random
-from test_twin import scattered
 
 from akd.physics.body import State
 from akd.physics.parameters import scale_parameters
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator
+from tests.physics.bodies_for_tests import random_tree, scattered
+from tests.physics.random_tracking import track_random
 
 
 def throw(seed: int, substeps: int = 400) -> tuple[bool, float]:

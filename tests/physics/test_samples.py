@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from bodies_for_tests import quadruped
-from test_tracking import trot
 
 from akd.physics.samples import SampleSettings, simulate_samples
 from akd.physics.settings import TrackingSettings
 from akd.physics.tracking import track
+from tests.physics.bodies_for_tests import quadruped
+from tests.physics.gaits import trot
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bodies_for_tests import quadruped, random_tree, tensor
-from numeric_derivative import derivative_at_zero
-from test_twin import scattered
 
 from akd.physics.body import Body, State, lowest, place
 from akd.physics.parameters import scale_parameters
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import Variation, WarpSimulator
+from tests.physics.bodies_for_tests import quadruped, random_tree, scattered, tensor
+from tests.physics.numeric_derivative import derivative_at_zero
 
 
 def batch(state: State, environments: int = 1) -> State:

@@ -7,35 +7,17 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bodies_for_tests import quadruped
 
 from akd.math import quaternion
 from akd.physics.assess import add_travel, assess, implied_travel
-from akd.physics.body import Body, State, lowest, place
+from akd.physics.body import State, lowest, place
 from akd.physics.forces import measure_forces
 from akd.physics.parameters import scale_parameters
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
 from akd.physics.tracking import Reference, track
-
-FEET = torch.tensor([False] + [False, False, True] * 4)
-
-
-def trot(frames: int = 25, fps: float = 20.0, speed: float = 0.5, lift: float = 0.03) -> Reference:
-    """A quadruped's trot with its feet in the air and sliding: a motion no body can make."""
-    t = torch.arange(frames, dtype=torch.float64) / fps
-    phase = 2 * math.pi * 1.5 * t
-    ramp = (t / 0.3).clamp(0.0, 1.0)
-    angles = torch.zeros(frames, 12, 3, dtype=torch.float64)
-    for leg, shift in enumerate((0.0, math.pi, math.pi, 0.0)):
-        bend = (-torch.cos(phase + shift)).clamp_min(0.0) ** 1.5 * 0.6 * ramp
-        angles[:, 3 * leg, 0] = 0.22 * torch.sin(phase + shift) * ramp + 0.45 * bend
-        angles[:, 3 * leg + 1, 0] = -bend
-        angles[:, 3 * leg + 2, 0] = bend - angles[:, 3 * leg, 0]
-    travel = torch.cumsum(ramp * speed / fps, 0)
-    zero = torch.zeros_like(t)
-    position = torch.stack((travel, 0.53 + lift + zero, zero), -1)
-    return Reference(position, quaternion.identity(frames, like=position), angles, fps)
+from tests.physics.bodies_for_tests import quadruped
+from tests.physics.gaits import FEET, trot, walk_in_place
 
 
 def test_tracking_brings_a_floating_trot_to_the_ground() -> None:
@@ -178,26 +160,6 @@ def test_the_start_touches_the_ground() -> None:
     start = result.rollout[0]
     low = lowest(body, place(body, start.position, start.rotation, start.angles))
     assert abs(float(low)) < 1e-5 * body.height
-
-
-def walk_in_place(body: Body) -> Reference:
-    """Legs swing back steadily while they stand and forth while they are lifted; no travel."""
-    frames, fps = 48, 24.0
-    phase = torch.arange(frames, dtype=torch.float64) / fps % 1.0
-    angles = torch.zeros(frames, 12, 3, dtype=torch.float64)
-    for leg, shift in enumerate((0.0, 0.5, 0.5, 0.0)):
-        p = (phase + shift) % 1.0
-        stance = p < 0.6
-        swing = (p - 0.6) / 0.4
-        back = torch.where(stance, 0.2 - 0.4 * p / 0.6, -0.2 + 0.4 * swing)
-        bend = torch.where(
-            stance, torch.zeros_like(p), 0.7 * torch.sin(math.pi * swing.clamp(0, 1))
-        )
-        angles[:, 3 * leg, 0] = back + 0.5 * bend
-        angles[:, 3 * leg + 1, 0] = -bend
-        angles[:, 3 * leg + 2, 0] = -(back - 0.5 * bend)
-    position = body.pivots[0].expand(frames, 3).clone()
-    return Reference(position, quaternion.identity(frames, like=position), angles, fps)
 
 
 def test_travel_of_an_in_place_walk_is_that_of_its_stance_feet() -> None:

@@ -1,6 +1,5 @@
 """A prior by what a user calls it, and the words it is asked with."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ from akd.prior.tiny.load import save_tiny
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
-
-sys.path.insert(0, str(Path(__file__).parent / "large"))
+from tests.prior.large.tiny_pipelines import build
 
 SMALL = TinySettings(channels=48, layers=2, heads=2, text_channels=16, refine_channels=8)
 
@@ -35,8 +33,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tiny_pipelines import build  # pyright: ignore[reportMissingImports]
-
     folder = tmp_path_factory.mktemp("large")
     build("cogvideox-5b", folder).save_pretrained(folder / "pipeline")
     return folder / "pipeline"

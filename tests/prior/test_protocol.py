@@ -1,6 +1,5 @@
 """What every prior promises, tried on the tiny one and on large ones in their real classes."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,7 @@ from akd.prior.sample import sample_latents, sample_videos
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
-
-sys.path.insert(0, str(Path(__file__).parent / "large"))
+from tests.prior.large.tiny_pipelines import SIZES, build
 
 LARGE = ("cogvideox-5b", "wan2.2-5b", "ltx", "animatediff")
 """Velocity, flow with a time a token, flow with packed latents, noise."""
@@ -50,8 +48,6 @@ def tiny_prior() -> PriorTiny:
 
 
 def large_prior(name: str, folder: Path, **options: Any) -> PriorDiffusers:
-    from tiny_pipelines import SIZES, build  # pyright: ignore[reportMissingImports]
-
     if not (folder / "pipeline").is_dir():
         build(name, folder).save_pretrained(folder / "pipeline")
     frames, height, width = SIZES[name]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from akd.rig.roles.role import LimbKind, Part
-from assets import character
+from tests.assets import character
 
 # file: kinds of legs, name of a left foot's joint, forward axis
 BODIES = {

@@ -9,7 +9,7 @@ from akd.math import quaternion
 from akd.motion.clip import motion_from_clip
 from akd.rig.control import ControlPose
 from akd.rig.control_build import MOST_DRIVEN
-from assets import SHARED_ASSETS, character, control_rig, gltf_files
+from tests.assets import SHARED_ASSETS, character, control_rig, gltf_files
 
 QUADRUPEDS = ("Alpaca", "Bull", "Cow", "Deer", "Donkey", "Fox", "Husky", "ShibaInu", "Wolf")
 

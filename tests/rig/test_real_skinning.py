@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from akd.motion.clip import motion_from_clip
-from assets import SHARED_ASSETS, character, gltf_files
-from independent_gltf import IndependentGltf
+from tests.assets import SHARED_ASSETS, character, gltf_files
+from tests.independent_gltf import IndependentGltf
 
 TOLERANCE = 1e-5  # of body height
 

@@ -1,26 +1,13 @@
 """Feet and sides of the real rigs, with the names their artists gave and without any."""
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from akd.rig.character import load_character
-from assets import SHARED_ASSETS, character
-
-SOURCE = Path(__file__).resolve().parents[2] / "benchmarks" / "roles.py"
-spec = importlib.util.spec_from_file_location("roles_benchmark", SOURCE)
-assert spec is not None
-assert spec.loader is not None
-benchmark = importlib.util.module_from_spec(spec)
-sys.path.insert(0, str(SOURCE.parent))  # for what benchmarks share
-try:
-    spec.loader.exec_module(benchmark)
-finally:
-    sys.path.remove(str(SOURCE.parent))
+from benchmarks import roles as benchmark
+from tests.assets import SHARED_ASSETS, character
 
 WRONG_WITHOUT_NAMES = {
     # Foot and toes are both near the ground, and nothing but a name says which is which.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from splat_parts import make_bones, make_camera, make_cloud
 
 from akd.scene.compose import render_scene
 from akd.scene.ground import paint_ground
@@ -15,6 +14,7 @@ from akd.scene.roles import bone_roles, role_colour, role_colours, splat_role_co
 from akd.scene.settings import GroundSettings, SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.render import render_skinned
 from akd.splat.shade import shade_by_view
+from tests.splat.splat_parts import make_bones, make_camera, make_cloud
 
 NO_SHADOW = SceneSettings(shadow=None, relief=0.0)
 

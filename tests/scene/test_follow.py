@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from splat_parts import make_bones, make_cloud
 
 from akd.rig.skin import skin_points
 from akd.scene.follow import (
@@ -20,6 +19,7 @@ from akd.scene.follow import (
     random_view,
     smooth_path,
 )
+from tests.splat.splat_parts import make_bones, make_cloud
 
 FORWARD = torch.tensor([0.0, 0.0, 1.0])
 

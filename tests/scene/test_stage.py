@@ -1,7 +1,6 @@
 """The stage: who is on it looks as in its file, and the camera keeps its distance."""
 
 import torch
-from fox import Screen, fox_stage, load_fox, standing
 
 from akd.asset.read import read_asset
 from akd.rig.character import load_character
@@ -9,6 +8,7 @@ from akd.rig.control_build import build_control_rig
 from akd.scene.stage import Stage
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
+from tests.distill.fox import Screen, fox_stage, standing
 
 
 def test_textures_are_on_stage(shared_assets):
@@ -22,9 +22,8 @@ def test_textures_are_on_stage(shared_assets):
     assert float((blended - painted).abs().amax(1).quantile(0.9)) > 0.1
 
 
-def test_a_stride_makes_the_body_look_no_smaller(tmp_path):
+def test_a_stride_makes_the_body_look_no_smaller(fox):
     """The camera's distance is that of the neutral pose: a head stays as large as it was."""
-    fox = load_fox(tmp_path / "fox.glb")
     stage = fox_stage(fox, splats=400)
     unknowns = standing(fox)
     colour = stage.bone_colours
@@ -48,8 +47,7 @@ def test_a_stride_makes_the_body_look_no_smaller(tmp_path):
     assert abs(spread - before) <= 0.15 * before
 
 
-def test_a_coarse_video_shows_the_same_with_a_quarter_of_the_detail(tmp_path):
-    fox = load_fox(tmp_path / "fox.glb")
+def test_a_coarse_video_shows_the_same_with_a_quarter_of_the_detail(fox):
     stage = fox_stage(fox, splats=400)
     unknowns = standing(fox)
     controls = unknowns.controls()

@@ -6,13 +6,21 @@ import importlib.util
 
 import pytest
 import torch
-from splat_clouds import LEAVES, Outcome, as_single, assert_same, differentiate, random_call, twin
-from splat_parts import make_bones, make_camera, make_cloud
 
 from akd.scene.compose import render_scene
 from akd.scene.settings import SceneSettings, SceneStyle
 from akd.splat.raster_gsplat import rasterize_gsplat
 from akd.splat.rasterize import rasterize
+from tests.splat.splat_clouds import (
+    LEAVES,
+    Outcome,
+    as_single,
+    assert_same,
+    differentiate,
+    random_call,
+    twin,
+)
+from tests.splat.splat_parts import make_bones, make_camera, make_cloud
 
 pytestmark = [
     pytest.mark.gpu,

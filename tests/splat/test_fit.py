@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from splat_meshes import make_sphere
 
 from akd.splat.fit import content_hash, fit_splats, psnr, random_cameras, start_cloud
 from akd.splat.paint import Paint
 from akd.splat.render import render
 from akd.splat.settings import FitSettings
 from akd.splat.views import MeshViews
+from tests.splat.splat_meshes import make_sphere
 
 QUICK = FitSettings(
     splats=250, views=6, sizes=(24, 40), samples=2, iterations=60, checkpoint_every=20

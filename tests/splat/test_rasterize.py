@@ -8,11 +8,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from splat_clouds import LEAVES, as_single, assert_same, differentiate, random_call, twin
 
 from akd.splat import rules
 from akd.splat.raster_tiles import TileRaster
 from akd.splat.rasterize import covariance_factors, rasterize
+from tests.splat.splat_clouds import (
+    LEAVES,
+    as_single,
+    assert_same,
+    differentiate,
+    random_call,
+    twin,
+)
 
 KINDS = {
     "ordinary": {},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import torch
-from splat_clouds import LEAVES, random_call, twin
+
+from tests.splat.splat_clouds import LEAVES, random_call, twin
 
 
 def test_gradients_are_those_of_finite_differences() -> None:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 import torch
-from splat_parts import make_bones, make_camera, make_cloud
 
 from akd.rig.skin import skin_covariances, skin_points
 from akd.splat.camera import Camera
 from akd.splat.harmonics import from_colour, harmonics
 from akd.splat.rasterize import rasterize
 from akd.splat.render import ground_planes, render, render_skinned
+from tests.splat.splat_parts import make_bones, make_camera, make_cloud
 
 
 def test_fused_pictures_are_those_of_a_cloud_skinned_first() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from scipy.spatial import cKDTree
-from splat_meshes import make_sphere
 
 from akd.asset.read import read_asset
 from akd.math import quaternion
@@ -21,6 +20,7 @@ from akd.splat.ply import write_splat_ply
 from akd.splat.render import render
 from akd.splat.surface import surface_splats
 from akd.splat.views import MeshViews
+from tests.splat.splat_meshes import make_sphere
 
 
 def test_splats_lie_on_the_surface_flat_and_evenly() -> None:

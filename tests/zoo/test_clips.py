@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from menagerie import ALL, FEW, creature, performance, skinned, sole_rows
 
 from akd.zoo.gait.clips import foot_contacts, make_clip, perform
 from akd.zoo.gait.footfalls import GRAVITY, QUADRUPED_GAITS, gait_of, speed_and_period
 from akd.zoo.gait.style import Style
 from akd.zoo.species.catalogue import SPECIES
+from tests.zoo.menagerie import ALL, FEW, creature, performance, skinned, sole_rows
 
 JUMPERS = [name for name, parameters in SPECIES.items() if "jump" in parameters.actions]
 FAST = 120.0

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 import trimesh
-from menagerie import ALL, FEW, creature, joint_weights, sole_rows
 from scipy.spatial import KDTree
 
 from akd.zoo.creature import build_creature
 from akd.zoo.species.catalogue import ACTIONS, SPECIES
+from tests.zoo.menagerie import ALL, FEW, creature, joint_weights, sole_rows
 
 
 @pytest.mark.parametrize("species", ALL)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from menagerie import creature
 
 from akd.zoo.gait.footfalls import GRAVITY, QUADRUPED_GAITS, hip_height, symmetrical
 from akd.zoo.gait.legs import FootPath, LegShape, pose_leg
 from akd.zoo.gait.puppet import Posed, Puppet, bend
 from akd.zoo.gait.rhythm import GRID, Rhythm, Wave, foot_load
+from tests.zoo.menagerie import creature
 
 
 @pytest.mark.parametrize("species", ["fox", "elephant", "man", "trex", "ostrich"])

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_builder import CODES, GltfBuilder, pack_glb
 
 from akd.asset import AssetError, read_asset
 from akd.asset.gltf.accessors import Accessors
 from akd.asset.gltf.document import read_document
 from akd.asset.gltf.fields import GltfError
+from tests.asset.gltf_builder import CODES, GltfBuilder, pack_glb
 
 FORMATS = {5120: "b", 5121: "B", 5122: "h", 5123: "H", 5125: "I", 5126: "f"}
 LENGTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gltf_builder import GltfBuilder
 
 from akd.asset import Asset, Track, read_asset
+from tests.asset.gltf_builder import GltfBuilder
 
 TIMES = [0.0, 0.5, 2.0]
 TURNS = np.array([[0, 0, 0, 1], [0.6, 0, 0, 0.8], [0, 0.6, 0.8, 0]])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_builder import GltfBuilder, pack_glb, sample
 
 from akd.asset import AssetError, read_asset
 from akd.asset.gltf.document import read_document
+from tests.asset.gltf_builder import GltfBuilder, pack_glb, sample
 
 EMPTY = b'{"asset": {"version": "2.0"}}'
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gltf_builder import GltfBuilder, forged_png, png
 from PIL import Image as Pillow
 
 from akd.asset import Asset, read_asset
+from tests.asset.gltf_builder import GltfBuilder, forged_png, png
 
 UV = np.array([[0.0, 0.0], [1.0, 0.0], [0.25, 0.5]])
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_builder import GltfBuilder, sample
 
 from akd.asset import Asset, AssetError, MeshPart, read_asset
+from tests.asset.gltf_builder import GltfBuilder, sample
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
 

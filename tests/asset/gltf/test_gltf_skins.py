@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_builder import GltfBuilder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -12,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from akd.asset import Asset, AssetError, read_asset
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.weights import repair_weights
+from tests.asset.gltf_builder import GltfBuilder
 
 MATRICES = np.arange(32, dtype=np.float64).reshape(2, 4, 4) + np.eye(4)
 MATRICES[:, 3] = (0, 0, 0, 1)

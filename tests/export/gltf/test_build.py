@@ -3,8 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from clip_samples import check_clip, unit
-from khronos import ERROR, WARNING, codes, validate
 
 from akd import __version__
 from akd.asset.asset import Asset
@@ -17,6 +15,8 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
+from tests.export.clip_samples import check_clip, unit
+from tests.export.khronos import ERROR, WARNING, codes, validate
 
 
 def creature(

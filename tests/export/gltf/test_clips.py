@@ -4,9 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from clip_samples import check_clip, check_untouched, clip_for, unit
-from gltf_builder import GltfBuilder, sample
-from khronos import ERROR, codes, validate
 
 from akd.asset.asset import Asset
 from akd.asset.gltf.document import read_document
@@ -14,6 +11,9 @@ from akd.asset.read import read_asset
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.write import write_glb
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
+from tests.asset.gltf_builder import GltfBuilder, sample
+from tests.export.clip_samples import check_clip, check_untouched, clip_for, unit
+from tests.export.khronos import ERROR, codes, validate
 
 TIMES = np.array((0.0, 0.5, 1.0), dtype=np.float32)
 

@@ -1,14 +1,14 @@
 """Every readable glTF file there is: a clip is added, and nothing else is different."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import round_trip
-from khronos import ERROR, codes, validate
+
+from tests.export import round_trip
+from tests.export.khronos import ERROR, codes, validate
 
 
 @pytest.fixture(scope="module")
@@ -16,9 +16,10 @@ def written(
     shared_assets: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[Path, Path]]:
     """Pairs of a file and what it became, having checked that all of it is still there."""
+    out = tmp_path_factory.mktemp("written")
     done = subprocess.run(
-        [sys.executable, round_trip.__file__, shared_assets, tmp_path_factory.mktemp("written")],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        [sys.executable, "-m", round_trip.__name__, shared_assets, out],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=False,

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from clip_samples import check_clip, check_untouched, clip_for, view_bytes
-from gltf_builder import GltfBuilder, pack_glb, png, sample
-from khronos import ERROR, codes, validate
 
 from akd.asset.asset import AssetError
 from akd.asset.gltf.document import GltfDocument, read_document
 from akd.asset.read import read_asset
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.write import write_glb, write_gltf
+from tests.asset.gltf_builder import GltfBuilder, pack_glb, png, sample
+from tests.export.clip_samples import check_clip, check_untouched, clip_for, view_bytes
+from tests.export.khronos import ERROR, codes, validate
 
 
 def split_over_buffers(builder: GltfBuilder, folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """What only a GPU does, as plain functions: `test_gpu.py` runs them, and so does
 
-    PYTHONPATH=src python tests/prior/large/gpu_checks.py
+    PYTHONPATH=src python -m tests.prior.large.gpu_checks
 
 on a machine with a GPU and without pytest.
 """
@@ -19,10 +19,6 @@ from typing import Any
 import torch
 from torch import nn
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from tiny_pipelines import autoencoder, build  # pyright: ignore[reportMissingImports]
-
 from akd.prior.large.encoder.convolve import FrozenConvolution, Shape, choices
 from akd.prior.large.encoder.frozen import NormAct
 from akd.prior.large.encoder.vae import encode_moments
@@ -31,6 +27,7 @@ from akd.prior.large.load import load_prior, prepare_autoencoder
 from akd.prior.large.memory import encoder_bytes
 from akd.prior.large.quantise import LinearFp8
 from akd.prior.large.settings import FAST, LEAN, Convolutions, LargeSettings, Recompute
+from tests.prior.large.tiny_pipelines import autoencoder, build
 
 GPU = "cuda"
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from tiny_pipelines import NAMES, SIZES, build
 from torch import Tensor
 
 from akd.prior.estimate import Prediction
@@ -16,6 +15,7 @@ from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import LargeSettings
 from akd.prior.protocol import VideoPrior
 from akd.scene.settings import SceneStyle
+from tests.prior.large.tiny_pipelines import NAMES, SIZES, build
 
 FULL = LargeSettings(precision="float32")
 PROMPT = "a fox walking on the ground"

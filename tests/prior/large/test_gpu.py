@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import gpu_checks
 import pytest
+
+from tests.prior.large import gpu_checks
 
 pytestmark = pytest.mark.gpu
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from test_parts import taehv_weights
-from tiny_pipelines import autoencoder, build, picture_network
 
 from akd.prior.large import plan as planning
 from akd.prior.large.catalogue import ENTRIES, find, rows
@@ -20,6 +18,7 @@ from akd.prior.large.folder import open_folder
 from akd.prior.large.load import load_prior
 from akd.prior.large.memory import Need, check_memory, encoder_bytes, memory_needed
 from akd.prior.large.settings import FAST, LEAN, LargeSettings, Recompute, Weights
+from tests.prior.large.tiny_pipelines import autoencoder, build, picture_network, taehv_weights
 
 FULL = LargeSettings(precision="float32")
 SMALL: dict[str, Any] = {"frames": 9, "height": 32, "width": 32, "settings": FULL}

@@ -5,7 +5,6 @@ from pathlib import Path
 import diffusers
 import pytest
 import torch
-from tiny_pipelines import cogvideox, wan_network
 from torch import Tensor, nn
 
 from akd.prior.estimate import Prediction
@@ -17,6 +16,7 @@ from akd.prior.large.quantise import LinearFp8, blocks_of, quantise, to_eight_bi
 from akd.prior.large.schedulers import schedule_of
 from akd.prior.large.settings import Weights
 from akd.prior.large.text import Padding, TextRecipe, embed
+from tests.prior.large.tiny_pipelines import cogvideox, taehv_weights, wan_network
 
 CPU = torch.device("cpu")
 
@@ -150,25 +150,6 @@ def test_padding_of_each_kind(folder: Path, tmp_path: Path) -> None:
     text, mask = run(Padding.ZERO)
     assert (text[~mask] == 0).all()
     assert (text[mask] != 0).any()
-
-
-def taehv_weights() -> dict[str, Tensor]:
-    """A TAEHV encoder of width 4: 4 x in time, 8 x in space, 6 channels."""
-    torch.manual_seed(0)
-    weights = {"encoder.0.weight": torch.randn(4, 3, 3, 3) / 5, "encoder.0.bias": torch.randn(4)}
-    number = 2
-    for stride in (2, 2, 1):
-        weights[f"encoder.{number}.conv.weight"] = torch.randn(4, 4 * stride, 1, 1) / 3
-        weights[f"encoder.{number + 1}.weight"] = torch.randn(4, 4, 3, 3) / 6
-        for block in range(number + 2, number + 5):
-            for i in (0, 2, 4):
-                size = 8 if i == 0 else 4
-                weights[f"encoder.{block}.conv.{i}.weight"] = torch.randn(4, size, 3, 3) / 6
-                weights[f"encoder.{block}.conv.{i}.bias"] = torch.randn(4) / 6
-        number += 5
-    weights[f"encoder.{number}.weight"] = torch.randn(6, 4, 3, 3) / 6
-    weights[f"encoder.{number}.bias"] = torch.randn(6)
-    return weights
 
 
 def test_tiny_encoder_shapes_causality_and_gradient() -> None:

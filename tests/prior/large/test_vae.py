@@ -4,7 +4,6 @@ import copy
 
 import pytest
 import torch
-from tiny_pipelines import autoencoder
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -14,6 +13,7 @@ from akd.prior.large.encoder.frozen import NormAct, freeze
 from akd.prior.large.encoder.vae import chunks_after_first, encode_moments, own_chunks
 from akd.prior.large.errors import PriorError
 from akd.prior.large.settings import Convolutions, LargeSettings, Recompute
+from tests.prior.large.tiny_pipelines import autoencoder
 
 FAMILIES = ("cogvideox", "wan2.1", "wan2.2", "wan2.2-wide", "ltx", "ltx-0.9.5", "animatediff")
 FRAMES = 17
