@@ -22,9 +22,9 @@ from deformation_field import (
 from distill_cases import Case, find_case, played
 from distill_parts import CHANGES, Variant, all_steps, distilled_steps
 
+from akd.base.files import weights_hash
 from akd.base.observer import Silent
 from akd.commands.recognisers import find_recogniser
-from akd.distill.run_folder import weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.fit.warm_start import sample_videos_of

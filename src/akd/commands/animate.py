@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from akd.base.files import write_bytes
 from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Animate:
                 if goes_on and _is_done(folder, request):
                     return None
                 if rigged.exists():
-                    (folder.path / rigged.name).write_bytes(rigged.read_bytes())
+                    write_bytes(folder.path / rigged.name, rigged.read_bytes())
                 return self._animate(subject, request, plan, folder, goes_on=goes_on)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
@@ -151,8 +152,9 @@ class Animate:
         self, rigged: Path
     ) -> tuple[Subject, Request, Plan | Path, RunFolder, dict[str, Any]]:
         """Everything but the work: what is wrong with file, prompt or prior is said here."""
+        from akd.base.files import file_hash, weights_hash
         from akd.commands.recognisers import recogniser_hash
-        from akd.distill.run_folder import RunFolder, file_hash, weights_hash
+        from akd.distill.run_folder import RunFolder
         from akd.export.formats import read_formats
         from akd.physics.settings import TrackingSettings
         from akd.pipeline import Request, job_of

@@ -20,7 +20,7 @@ def find_recogniser(name: Name, weights: Path | None) -> Recogniser | None:
 
 def recogniser_hash(name: Name, weights: Path | None) -> str | None:
     """SHA-256 of the weights that `find_recogniser` would take; None where there are none."""
-    from akd.distill.run_folder import file_hash
+    from akd.base.files import file_hash
 
     path = _file_of(name, weights)
     return None if path is None else file_hash(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.distill.disk import write_to_disk
+from akd.base.files import write_tensors
 from akd.motion.parameters import MotionParameters
 
 FORMAT = "akd-distill-2"
@@ -32,17 +32,15 @@ class Checkpoint:
     """What a person should know of: one line for each time that it ran away."""
 
     def save(self, path: Path, *, belongs_to: Mapping[str, str]) -> None:
-        """Write it whole: under a temporary name, to the disk, then renamed.
+        """Write it to the disk.
 
         `belongs_to` names what the state depends on, such as the asset's hash. Where writing fails
         (`OSError`), the state that was there before stays.
         """
-        from safetensors.torch import save
-
-        tensors = {f"leaf.{i}": leaf.detach().clone() for i, leaf in enumerate(self.leaves)}
+        tensors = {f"leaf.{i}": leaf for i, leaf in enumerate(self.leaves)}
         for i, state in self.optimiser.items():
             for name, value in state.items():
-                tensors[f"optimiser.{i}.{name}"] = torch.as_tensor(value).clone()
+                tensors[f"optimiser.{i}.{name}"] = torch.as_tensor(value)
         tensors["generator"] = self.generator
         about = {
             "format": FORMAT,
@@ -52,7 +50,7 @@ class Checkpoint:
             "rollbacks": str(self.rollbacks),
             "notes": json.dumps(self.notes),
         }
-        write_to_disk(path, save(tensors, metadata=about))
+        write_tensors(path, tensors, about=about, durable=True)
 
     @classmethod
     def load(cls, path: Path, *, belongs_to: Mapping[str, str]) -> Checkpoint:

@@ -7,7 +7,6 @@ the distillation, one file a finalist, `videos.safetensors` what the warm start 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Mapping
@@ -16,38 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from akd import __version__
-from akd.distill.disk import write_to_disk
+from akd.base.files import json_hash, write_json
 
 FORMAT = "akd-run-1"
-_SAMPLE = 1 << 20
-"""Bytes at either end of a file of weights that are hashed: all of it would take minutes."""
 
 
 class RunError(Exception):
     """An output folder that cannot be used. The message is one line."""
 
 
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def weights_hash(folder: Path) -> str:
-    """A hash of a folder of weights: names, sizes, and both ends of every file in it."""
-    digest = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*.safetensors") if p.is_file()):
-        size = path.stat().st_size
-        digest.update(f"{path.relative_to(folder).as_posix()} {size}\n".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(_SAMPLE))
-            file.seek(max(0, size - _SAMPLE))
-            digest.update(file.read(_SAMPLE))
-    return digest.hexdigest()
-
-
 class RunFolder:
-    """One job's folder. What is written to it appears whole or not at all."""
+    """One job's folder."""
 
     def __init__(self, out: Path) -> None:
         self.out = out
@@ -126,8 +104,7 @@ class RunFolder:
 
     def digest(self) -> str:
         """A hash of the job."""
-        job = (self.read() or {}).get("job")
-        return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
+        return json_hash((self.read() or {}).get("job"))
 
     def finish(self) -> None:
         """Note that all results are written."""
@@ -141,7 +118,7 @@ class RunFolder:
             file.write(line + "\n")
 
     def _write(self, about: Mapping[str, Any]) -> None:
-        write_to_disk(self.path / "run.json", (json.dumps(about, indent=2) + "\n").encode())
+        write_json(self.path / "run.json", about, durable=True)
 
     def _clear(self, results: Iterable[str]) -> None:
         """Remove what an earlier run left, and nothing else."""

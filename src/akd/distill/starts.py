@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import torch
 from jaxtyping import Float
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
-from akd.distill.disk import write_to_disk
+from akd.base.files import write_tensors
 from akd.distill.run_folder import RunFolder
 from akd.motion.parameters import MotionParameters
 
@@ -30,9 +30,8 @@ def kept_videos(
         generator.set_state(kept["generator"])
         return kept["videos"]
     videos = make().cpu()
-    write_to_disk(
-        folder.videos, save({"videos": videos.contiguous(), "generator": generator.get_state()})
-    )
+    kept = {"videos": videos, "generator": generator.get_state()}
+    write_tensors(folder.videos, kept, durable=True)
     return videos
 
 
@@ -49,5 +48,5 @@ def kept_starts(
     found = make()
     if folder is not None:
         tensors = {f"{k}.{n}": v for k, u in enumerate(found) for n, v in u.values().items()}
-        write_to_disk(folder.starts, save(tensors))
+        write_tensors(folder.starts, tensors, durable=True)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from akd import __version__
-from akd.base.files import write_atomically
+from akd.base.files import write_json
 from akd.export.clip_files import write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.report.motion_charts import (
@@ -50,9 +49,8 @@ def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> 
 def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> None:
     """Write the clip in every format, `video.mp4`, `grounded.mp4`, `metrics.json`, `report.html`.
 
-    Each appears whole or not at all. `provenance` goes into every clip's extras. A request for a
-    clip in place takes the travel out of the clips alone: videos and metrics are of the motion as
-    it was found.
+    `provenance` goes into every clip's extras. A request for a clip in place takes the travel out
+    of the clips alone: videos and metrics are of the motion as it was found.
     """
     out.mkdir(parents=True, exist_ok=True)
     extras = {"generator": f"akd {__version__}", "prompt": made.request.prompt, **provenance}
@@ -76,8 +74,7 @@ def write_results(made: Animation, out: Path, *, provenance: dict[str, Any]) -> 
         about["finalists"] = list(made.found.merits)
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
-    with write_atomically(out / "metrics.json") as file:
-        file.write((json.dumps(about, indent=2) + "\n").encode())
+    write_json(out / "metrics.json", about)
     with tempfile.TemporaryDirectory() as folder:
         strips = {}
         for name, video in videos.items():
