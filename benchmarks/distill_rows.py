@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
+from akd.base.files import weights_hash
 from akd.base.observer import Silent
 from akd.commands.recognisers import find_recogniser
-from akd.distill.run_folder import weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.fit.warm_start import sample_videos_of

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from akd.base.files import json_hash
 from akd.base.observer import Observer
 from akd.distill.loop import Distillation, distil
-from akd.distill.run_folder import json_hash
 from akd.distill.settings import DistillSettings
 from akd.distill.speed import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.fit.losses import LossTerm

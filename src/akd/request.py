@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from akd.api.animatable import animatable
-from akd.distill.run_folder import file_hash, weights_hash
+from akd.base.files import file_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash

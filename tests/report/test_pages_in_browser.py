@@ -7,9 +7,10 @@ from threading import Thread
 import pytest
 import torch
 
+from akd.base.files import write_text
 from akd.commands.blind_server import BlindServer
 from akd.report.blind import QUESTIONS, Pair, blind_page, read_votes
-from akd.report.page import Film, Row, badge, films, header, page, section, table, write_page
+from akd.report.page import Film, Row, badge, films, header, page, section, table
 from akd.report.plots import contact_chart, line_chart
 from akd.scene.video import Video
 
@@ -78,7 +79,7 @@ def report(videos, tmp_path_factory):
     body = header("a fox walking", above="akd", facts={"asset": "fox.glb"})
     body += films(shown, charts=True) + table(("motion", "grounded"), rows, wanted=True)
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_page(path, page("fox", body + section("Feet", charts), scripts=("films.js",)))
+    write_text(path, page("fox", body + section("Feet", charts), scripts=("films.js",)))
     return path.as_uri()
 
 
@@ -153,7 +154,7 @@ def test_a_study_is_answered_by_keys_and_votes_are_saved(opened, videos, tmp_pat
 
 def test_a_study_opened_from_the_disk_hands_the_votes_over_as_a_file(opened, videos, tmp_path):
     path = tmp_path / "blind.html"
-    write_page(path, blind_page(PAIRS[:1], {n: videos / f"{n}.mp4" for n in ("short", "long")}))
+    write_text(path, blind_page(PAIRS[:1], {n: videos / f"{n}.mp4" for n in ("short", "long")}))
     shown = opened(path.as_uri(), accept_downloads=True)
     shown.fill("input[name=person]", " Ada  L. ")
     for label in shown.locator(".choices label:first-child").all():
@@ -170,7 +171,7 @@ def test_a_study_opened_from_the_disk_hands_the_votes_over_as_a_file(opened, vid
 
 def test_pages_work_without_scripts(browser, videos, tmp_path):
     path = tmp_path / "blind.html"
-    write_page(path, blind_page(PAIRS, {n: videos / f"{n}.mp4" for n in ("short", "long")}))
+    write_text(path, blind_page(PAIRS, {n: videos / f"{n}.mp4" for n in ("short", "long")}))
     context = browser.new_context(java_script_enabled=False)
     shown = context.new_page()
     shown.goto(path.as_uri())

@@ -1,24 +1,135 @@
-"""Files that appear whole or not at all."""
+"""Atomic file writes and content hashes. No torch here.
+
+Every write goes to a temporary file in the target's folder, made where it is missing, and that file
+replaces the target once it is complete. If anything fails, the temporary file is removed and the
+target keeps its old content. With `durable` the data and the new name are flushed to the disk.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor
+
+_SAMPLE = 1 << 20
+"""Bytes hashed at either end of a file of weights: reading all of it would take minutes."""
 
 
 @contextmanager
-def write_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write under a temporary name beside `path`, renamed to it at the end.
-
-    Where anything goes wrong the temporary file goes too, and what was at `path` stays.
-    """
-    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
+def replace_atomically(path: Path, *, durable: bool = False) -> Iterator[Path]:
+    """Yield an empty temporary file, of the same suffix, for libraries that write to a path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")
+    # Exclusive creation follows no symlink, and the mode follows the umask (mkstemp's does not).
+    temporary.open("xb").close()
     try:
-        with temporary.open("xb") as file:
-            yield file
+        yield temporary
+        if durable:
+            _flush(temporary)
         temporary.replace(path)
+        if durable:
+            _flush(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_atomically(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a binary file whose content replaces that of `path` when the block ends."""
+    with replace_atomically(path, durable=durable) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+def write_bytes(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write a file from memory."""
+    with write_atomically(path, durable=durable) as file:
+        file.write(data)
+
+
+def write_text(path: Path, text: str, *, durable: bool = False) -> None:
+    """Write UTF-8."""
+    write_bytes(path, text.encode("utf-8"), durable=durable)
+
+
+def write_json(path: Path, value: object, *, durable: bool = False) -> None:
+    """Write indented JSON."""
+    write_text(path, json.dumps(value, indent=2) + "\n", durable=durable)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a compressed npz file."""
+    import numpy as np
+
+    with write_atomically(path) as file:
+        np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
+
+
+def write_tensors(
+    path: Path,
+    tensors: Mapping[str, Tensor],
+    *,
+    about: Mapping[str, str] | None = None,
+    durable: bool = False,
+) -> None:
+    """Write a safetensors file; `about` is its metadata."""
+    from safetensors.torch import save
+
+    # Copies, because safetensors refuses tensors that share memory.
+    copies = {k: v.detach().to("cpu", copy=True).contiguous() for k, v in tensors.items()}
+    write_bytes(path, save(copies, dict(about) if about else None), durable=durable)
+
+
+def bytes_hash(parts: Iterable[bytes]) -> str:
+    """SHA-256 of the parts, one after the other."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of a text in UTF-8."""
+    return bytes_hash([text.encode("utf-8")])
+
+
+def json_hash(value: Any) -> str:
+    """SHA-256 of a JSON value, whatever the order of its keys."""
+    return text_hash(json.dumps(value, sort_keys=True))
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def weights_hash(folder: Path, *, pattern: str = "*.safetensors") -> str:
+    """SHA-256 of a folder of weights: the name, size and both ends of every file in it."""
+    return bytes_hash(_samples(folder, pattern))
+
+
+def _samples(folder: Path, pattern: str) -> Iterator[bytes]:
+    for path in sorted(p for p in folder.rglob(pattern) if p.is_file()):
+        size = path.stat().st_size
+        yield f"{path.relative_to(folder).as_posix()} {size}\n".encode()
+        with path.open("rb") as file:
+            yield file.read(_SAMPLE)
+            file.seek(max(0, size - _SAMPLE))
+            yield file.read(_SAMPLE)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

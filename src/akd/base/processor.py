@@ -10,12 +10,13 @@ import os
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from akd.base.cache import cache_folder
-from akd.base.files import write_atomically
+from akd.base.files import write_json
 
 _SWITCH = "ONEDNN_MAX_CPU_ISA"
 _WITHOUT_AMX = "AVX512_CORE_FP16"
@@ -53,10 +54,6 @@ def _amx_works() -> bool:
         pass
     tried = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, check=False)
     works = tried.returncode == 0
-    try:
-        known.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(known) as file:
-            file.write(json.dumps({"machine": machine, "works": works}).encode())
-    except OSError:
-        pass  # a cache that cannot be written costs a second next time
+    with suppress(OSError):  # a cache that cannot be written costs a second next time
+        write_json(known, {"machine": machine, "works": works})
     return works

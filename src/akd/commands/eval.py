@@ -87,9 +87,9 @@ class Eval:
         videos: dict[str, Path | None],
     ) -> None:
         """`index.html` and `metrics.json`."""
-        from akd.base.files import write_atomically
+        from akd.base.files import write_json, write_text
         from akd.report.eval_page import eval_page
-        from akd.report.page import Film, Row, verdict, write_page
+        from akd.report.page import Film, Row, verdict
 
         values = {
             entry.name: {
@@ -99,8 +99,7 @@ class Eval:
             }
             for entry in entries
         }
-        with write_atomically(self.out / "metrics.json") as file:
-            file.write((json.dumps(values, indent=2) + "\n").encode())
+        write_json(self.out / "metrics.json", values)
         shown = []
         for entry in entries:
             path = videos[entry.name]
@@ -108,7 +107,7 @@ class Eval:
                 badge, rest = verdict(metrics[entry.name].verdict)
                 shown.append(Film(path, entry.name, f"“{entry.prompt}”: {rest}", badge))
         more = {"VideoPhy": [Row(n, c) for n, *c in _videophy_rows(list(metrics), scores)]}
-        write_page(self.out / "index.html", eval_page(shown, metrics, more=more if scores else {}))
+        write_text(self.out / "index.html", eval_page(shown, metrics, more=more if scores else {}))
         print(f"{self.out / 'index.html'}: videos side by side")
 
     def _chosen(self, entries: list[Entry]) -> list[Entry]:
@@ -117,7 +116,7 @@ class Eval:
         return [e for e in chosen if e.character.mesh is not None]
 
     def _list_for_videophy(self, entries: list[Entry]) -> None:
-        from akd.base.files import write_atomically
+        from akd.base.files import write_text
         from akd.metrics.videophy import list_text
         from akd.scene.settings import SceneSettings
 
@@ -129,8 +128,7 @@ class Eval:
             _film(entry, folder / f"{entry.file_name}.mp4", plain): entry.prompt
             for entry in self._chosen(entries)
         }
-        with write_atomically(self.videophy) as file:
-            file.write(list_text(listed).encode())
+        write_text(self.videophy, list_text(listed))
         print(f"{self.videophy}: {len(listed)} videos for VideoPhy's utils/prepare_data.py")
 
     def _scores(self, entries: list[Entry]) -> dict[str, VideoPhyScore]:
@@ -153,21 +151,19 @@ class Eval:
 
     def _ask(self, entries: list[Entry], videos: dict[str, Path | None]) -> None:
         """Serve the A/B page until Ctrl-C, then count."""
-        from akd.base.files import write_atomically
+        from akd.base.files import write_json, write_text
         from akd.commands.blind_server import BlindServer
         from akd.report.blind import blind_page, make_pairs
-        from akd.report.page import write_page
 
         chosen = self._chosen(entries)
         pairs = make_pairs({e.name: e.prompt for e in chosen}, seed=self.seed)
         if not pairs:
             raise UsageError("--blind needs two motions with the same prompt")
         text = blind_page(pairs, {n: p for n, p in videos.items() if p is not None})
-        write_page(self.out / "blind.html", text)
+        write_text(self.out / "blind.html", text)
         key = {"seed": self.seed, "pairs": [asdict(pair) for pair in pairs]}
         self._check_key(key)
-        with write_atomically(self.out / "blind_key.json") as file:
-            file.write((json.dumps(key, indent=2) + "\n").encode())
+        write_json(self.out / "blind_key.json", key)
         votes = self.out / "votes.jsonl"
         if self.serve:
             with BlindServer(text, pairs, votes, host=self.host, port=self.port) as server:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from akd.base.files import write_json
 from akd.commands.errors import UsageError
 from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
@@ -120,7 +121,7 @@ class PriorTrain:
         record = self.out / "training.json"
         about = json.loads(record.read_text())
         about["command"] = " ".join(["akd", *sys.argv[1:]])
-        record.write_text(json.dumps(about, indent=1))
+        write_json(record, about)
         print(f"{write_card(self.out)}: the card; `akd prior evaluate` completes it")
 
 
@@ -241,7 +242,7 @@ class PriorEvaluate:
         result.write(self.out)
         record = self.out / "evaluation.json"
         about = {**json.loads(record.read_text()), "scale": self.scale, "steps": steps}
-        record.write_text(json.dumps(about, indent=1))
+        write_json(record, about)
         for name in judges:
             print(f"recogniser {name}: {100.0 * result.accuracy(name):.1f} % as asked")
         print(json.dumps(about["b"]["by_action"]))
@@ -262,7 +263,7 @@ class PriorEvaluate:
         result.write(self.out)
         record = self.out / "evaluation-assets.json"
         about = {**json.loads(record.read_text()), "scale": self.scale, "steps": steps}
-        record.write_text(json.dumps(about, indent=1))
+        write_json(record, about)
         print("\n".join(asset_lines(about)))
         # The card is the whole story: it is written where the training has left its part.
         if (self.out / "training.json").is_file():

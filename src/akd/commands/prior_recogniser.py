@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from akd.base.files import write_json
 from akd.metrics.recognise.recogniser import save_recogniser
 from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 from akd.metrics.recognise.train import measure_accuracy, train_recogniser
@@ -89,5 +89,5 @@ def make_recogniser(
         studio=studio,
     )  # fmt: skip
     scores = measure_accuracy(recogniser, seen.float() / 255.0, labels)
-    (out / f"recogniser-{name}.json").write_text(json.dumps(scores, indent=1))
+    write_json(out / f"recogniser-{name}.json", scores)
     return scores

@@ -7,7 +7,6 @@ finalist, `distil-1.safetensors`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import time
@@ -17,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from akd import __version__
+from akd.base.files import json_hash, write_json, write_tensors
 from akd.base.observer import Observer
-from akd.distill.disk import write_to_disk
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 FORMAT = "akd-run-2"
 CHECKPOINT_FORMAT = "akd-checkpoint-1"
 _PREVIEW_SECONDS = 20.0
-_SAMPLE = 1 << 20
-"""Bytes at either end of a file of weights that are hashed: all of it would take minutes."""
 
 
 class RunError(Exception):
@@ -36,30 +33,6 @@ class RunError(Exception):
 
 class RunFinished(Exception):
     """The folder holds the finished results of the same job. The message is one line."""
-
-
-def json_hash(value: object) -> str:
-    """SHA-256 of JSON values."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def weights_hash(folder: Path) -> str:
-    """A hash of a folder of weights: names, sizes, and both ends of every file in it."""
-    digest = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*.safetensors") if p.is_file()):
-        size = path.stat().st_size
-        digest.update(f"{path.relative_to(folder).as_posix()} {size}\n".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(_SAMPLE))
-            file.seek(max(0, size - _SAMPLE))
-            digest.update(file.read(_SAMPLE))
-    return digest.hexdigest()
 
 
 class RunFolder(Observer):
@@ -95,11 +68,8 @@ class RunFolder(Observer):
 
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         """Write a checkpoint. Where writing fails (`OSError`), the one before it stays."""
-        from safetensors.torch import save
-
-        whole = {key: value.detach().contiguous().cpu() for key, value in tensors.items()}
         about = {"format": CHECKPOINT_FORMAT, "run": self.digest()}
-        write_to_disk(self.checkpoint(name), save(whole, metadata=about))
+        write_tensors(self.checkpoint(name), tensors, about=about, durable=True)
 
     def load(self, name: str) -> dict[str, Tensor] | None:
         """Read a checkpoint. Raises `RunError` where it is broken or of another job."""
@@ -204,7 +174,7 @@ class RunFolder(Observer):
             file.write(line + "\n")
 
     def _write(self, about: Mapping[str, Any]) -> None:
-        write_to_disk(self.path / "run.json", (json.dumps(about, indent=2) + "\n").encode())
+        write_json(self.path / "run.json", about, durable=True)
 
     def _clear(self) -> None:
         """Remove what an earlier run left, and nothing else."""

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from akd.base.files import write_atomically
+from akd.base.files import write_text
 from akd.math import transform
 from akd.motion.motion import Motion
 from akd.rig.skeleton import Skeleton
@@ -75,8 +75,7 @@ def write_bvh(
         _describe(root, lines, order, decimals)
     lines += ["MOTION", f"Frames: {len(motion)}", f"Frame Time: {frame_time:.9f}"]
     lines += _rows(roots, len(motion), decimals)
-    with write_atomically(path) as file:
-        file.write(("\n".join(lines) + "\n").encode("utf-8"))
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _choose(skeleton: Skeleton, joints: Sequence[int] | None) -> list[int]:

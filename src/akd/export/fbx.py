@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from akd.base.files import replace_atomically
+
 _LONGEST = 600.0
 """Seconds that Blender may take."""
 _SCRIPT = """
@@ -38,22 +40,18 @@ def find_blender() -> list[str] | None:
 
 
 def write_fbx(glb: Path, path: Path) -> None:
-    """Write all clips of a GLB file as FBX, whole or not at all.
+    """Write all clips of a GLB file as FBX.
 
     Raises `OSError` where Blender does not manage.
     """
     command = find_blender()
     if command is None:
         raise OSError(f"{path}: needs Blender, which is not there")
-    temporary = path.with_name(f".{path.stem}.part.fbx")
-    try:
+    with replace_atomically(path) as temporary:
         done = subprocess.run(
             [*command, str(glb), str(temporary)], capture_output=True, text=True, check=False,
             timeout=_LONGEST,
         )  # fmt: skip
-        if done.returncode or not temporary.exists():
+        if done.returncode or not temporary.stat().st_size:
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
             raise OSError(f"{path}: Blender could not write it: {' '.join(last)}")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import write_text
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.parameters import Parameters
@@ -32,7 +33,7 @@ def zup_from_yup(vectors: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
 
 def write_mjcf(body: Body, parameters: Parameters, path: str | Path, *, name: str = "body") -> None:
     """Write a body, its servos and the ground it stands on."""
-    Path(path).write_text(mjcf_text(body, parameters, name=name), encoding="utf-8")
+    write_text(Path(path), mjcf_text(body, parameters, name=name))
 
 
 def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from akd.base.files import write_atomically
+from akd.base.files import write_text
 from akd.export.usd_names import identifier, unique_identifiers
 from akd.math import transform
 from akd.motion.motion import Motion
@@ -24,7 +24,7 @@ from akd.rig.mesh import SkinnedMesh
 
 
 def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -> None:
-    """Write the character with the motion as USD text (.usda), whole or not at all.
+    """Write the character with the motion as USD text (.usda).
 
     A joint that the mesh is bound to twice, in two ways, gets a child of its own for the second.
     `fps` is what time codes are counted in; keys stay at their times.
@@ -55,8 +55,7 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
         _add_mesh(surface, character.mesh, joints)
         bound = UsdSkel.BindingAPI.Apply(surface.GetPrim())
         bound.CreateSkeletonRel().SetTargets([Sdf.Path(skeleton.GetPath())])
-    with write_atomically(path) as file:
-        file.write(stage.GetRootLayer().ExportToString().encode("utf-8"))
+    write_text(path, stage.GetRootLayer().ExportToString())
 
 
 class _Joints:

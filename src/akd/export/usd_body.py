@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import write_text
 from akd.export.usd_names import identifier, unique_identifiers
 from akd.math import quaternion
 from akd.physics.body import Body
@@ -30,7 +31,7 @@ def write_usd_body(
     """Write a body in the neutral pose and the ground below it, Y up, metres and kilograms."""
     from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
-    stage = Usd.Stage.CreateNew(str(path))
+    stage = Usd.Stage.CreateInMemory()
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
@@ -48,7 +49,7 @@ def write_usd_body(
     for i, parent in enumerate(body.parents):
         if parent >= 0:
             _add_joint(stage, top, body, parameters, i, labels[i], parts)
-    stage.GetRootLayer().Save()
+    write_text(Path(path), stage.GetRootLayer().ExportToString())
 
 
 def _add_ground(stage: Any) -> None:

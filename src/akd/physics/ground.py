@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import write_arrays, write_json
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
@@ -73,10 +73,8 @@ class Grounded:
     def save(self, folder: Path | str) -> None:
         """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(folder / "physics.npz", **tracking_arrays(self.tracking))  # pyright: ignore[reportArgumentType]
-        text = json.dumps({"format": 1, **self.summary()}, indent=2) + "\n"
-        (folder / "physics.json").write_text(text, encoding="utf-8")
+        write_arrays(folder / "physics.npz", tracking_arrays(self.tracking))
+        write_json(folder / "physics.json", {"format": 1, **self.summary()})
 
 
 def ground(

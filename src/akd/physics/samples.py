@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.base.files import write_arrays
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.forces import forces_between
@@ -69,7 +69,7 @@ class Samples:
             name: (a.float() if a.is_floating_point() else a).numpy(force=True)
             for name, a in arrays.items()
         }
-        np.savez_compressed(path, **numbers)  # pyright: ignore[reportArgumentType]
+        write_arrays(Path(path), numbers)
 
 
 def simulate_samples(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
+from akd.base.files import json_hash
 from akd.report.page import Film, films, header, page
 
 QUESTIONS: dict[str, str] = {
@@ -65,7 +65,7 @@ def blind_page(pairs: Sequence[Pair], videos: Mapping[str, Path]) -> str:
     Scripts show one pair at a time, run its videos in step and take keys; without them the form is
     one long page. Opened from the disk, it hands the votes over as a file.
     """
-    study = hashlib.sha256(json.dumps([asdict(pair) for pair in pairs]).encode()).hexdigest()[:12]
+    study = json_hash([asdict(pair) for pair in pairs])[:12]
     parts = [
         header("Which motion is better?", above="a comparison of videos"),
         "<p>Watch both videos of a pair as often as you like, then choose one for each question."

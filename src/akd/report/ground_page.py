@@ -12,12 +12,13 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from akd.base.files import write_text
 from akd.export.cuboids import cuboid_frames
 from akd.physics.assess import TOUCH
 from akd.physics.body import Body, place
 from akd.physics.ground import Grounded
 from akd.physics.target import Reference
-from akd.report.page import Row, header, notes, page, picture, section, strip, table, write_page
+from akd.report.page import Row, header, notes, page, picture, section, strip, table
 from akd.report.plots import contact_chart, line_chart
 
 
@@ -29,7 +30,7 @@ def write_ground_page(
     about: Sequence[str] = (),
     pictures: Mapping[str, Path] | None = None,
 ) -> None:
-    """Write one page that needs nothing else, whole or not at all.
+    """Write one page that needs nothing else.
 
     Args:
         path: The page, .html.
@@ -38,7 +39,7 @@ def write_ground_page(
         about: Lines under it.
         pictures: PNG files by caption, such as filmed frames; they become part of the page.
     """
-    write_page(path, ground_page(grounded, title=title, about=about, pictures=pictures or {}))
+    write_text(path, ground_page(grounded, title=title, about=about, pictures=pictures or {}))
 
 
 def ground_page(

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from akd.base.files import write_atomically
-
 _HERE = Path(__file__).parent
 
 
@@ -53,12 +51,6 @@ def page(title: str, body: str, *, scripts: Sequence[str] = ()) -> str:
         f"<title>{escape(title)}</title>\n<style>\n{style}</style></head>\n"
         f"<body>\n{body}\n{code}</body></html>\n"
     )
-
-
-def write_page(path: Path, text: str) -> None:
-    """Write a page whole or not at all."""
-    with write_atomically(path) as file:
-        file.write(text.encode("utf-8"))
 
 
 def data_uri(path: Path) -> str:

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from akd.base.files import write_text
 from akd.metrics.motion import MotionMetrics
 from akd.report import page as pages
 from akd.report.metric_rows import metric_rows
@@ -71,5 +72,5 @@ def _films(report: Report) -> list[pages.Film]:
 
 
 def write_report(path: Path, report: Report) -> None:
-    """Write the page, whole or not at all."""
-    pages.write_page(path, report_page(report))
+    """Write the page."""
+    write_text(path, report_page(report))

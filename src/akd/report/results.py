@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from akd import __version__
-from akd.base.files import write_atomically
+from akd.base.files import write_json
 from akd.export.clip_files import write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.report.motion_charts import (
@@ -79,8 +78,7 @@ def write_results(
         about["selection_scores"] = list(made.selection_scores)
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
-    with write_atomically(out / "metrics.json") as file:
-        file.write((json.dumps(about, indent=2) + "\n").encode())
+    write_json(out / "metrics.json", about)
     with tempfile.TemporaryDirectory() as folder:
         strips = {}
         for name, video in videos.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +10,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
+
+from akd.base.files import replace_atomically, write_atomically
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Video:
         # Without "bitexact" the file would hold the time at which it was written.
         options = {"fflags": "+bitexact"}
         with (
-            _whole(path) as temporary,
+            replace_atomically(path) as temporary,
             av.open(str(temporary), "w", format="mp4", container_options=options) as container,
         ):
             rate = Fraction(self.fps).limit_denominator(1001)
@@ -98,9 +98,9 @@ class Video:
             round(100.0 * (i + 1) / self.fps) - round(100.0 * i / self.fps)
             for i in range(len(self))
         ]
-        with _whole(path) as temporary:
+        with write_atomically(path) as file:
             pictures[0].save(
-                temporary, format="GIF", save_all=True, append_images=pictures[1:], loop=0,
+                file, format="GIF", save_all=True, append_images=pictures[1:], loop=0,
                 duration=[10 * max(t, 2) for t in ticks],
             )  # fmt: skip
         return path
@@ -114,8 +114,8 @@ class Video:
             raise ValueError(f"count must be at least 1, got {count}")
         frames = self.bytes()
         chosen = np.linspace(0, len(frames) - 1, min(count, len(frames))).round().astype(int)
-        with _whole(path) as temporary:
-            Image.fromarray(np.concatenate(list(frames[chosen]), axis=1)).save(temporary, "PNG")
+        with write_atomically(path) as file:
+            Image.fromarray(np.concatenate(list(frames[chosen]), axis=1)).save(file, "PNG")
         return path
 
     @classmethod
@@ -133,15 +133,3 @@ class Video:
         if not pictures:
             raise ValueError(f"{path}: must hold at least one frame, got none")
         return cls(torch.from_numpy(np.stack(pictures)).float() / 255.0, fps)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` that becomes it only when everything went well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 
 from akd.asset.asset import AssetError, SplatRecord
+from akd.base.files import write_arrays
 from akd.math import quaternion
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skinning.transfer import transfer_weights
@@ -71,19 +72,11 @@ def colours_from_cloud(
 
 
 def write_bound_cloud(cloud: SplatCloud, path: Path, *, joints: Sequence[str]) -> Path:
-    """Write a bound cloud as .npz; `joints` are the names of the bones, in order. The file appears
-    under its name only when it is whole."""
+    """Write a bound cloud as .npz; `joints` are the names of the bones, in order."""
     cloud.check()
-    temporary = path.with_name(path.name + ".part")
     arrays = {name: getattr(cloud, name).numpy(force=True) for name in _FIELDS}
-    try:
-        with temporary.open("wb") as file:
-            np.savez_compressed(
-                file, **arrays, antialias=np.array(cloud.antialias), joints=np.array(list(joints))
-            )
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    arrays |= {"antialias": np.array(cloud.antialias), "joints": np.array(list(joints))}
+    write_arrays(path, arrays)
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -12,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import bytes_hash
 from akd.rig.mesh import SkinnedMesh
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
@@ -38,14 +38,13 @@ Progress = Callable[[int, int, float], None]
 
 def content_hash(mesh: SkinnedMesh, paint: Paint, settings: FitSettings) -> str:
     """What a fitted cloud depends on, as a name for it."""
-    digest = hashlib.sha256(f"{FORMAT} {sorted(asdict(settings).items())}".encode())
     skin = mesh.skin
     tensors = [mesh.vertices, mesh.faces, skin.bones, skin.weights, paint.colours, paint.uv]
     tensors += [paint.face_texture, *(texture.levels[0] for texture in paint.textures)]
+    parts = [f"{FORMAT} {sorted(asdict(settings).items())}".encode()]
     for tensor in tensors:
-        digest.update(str(tuple(tensor.shape)).encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:32]
+        parts += [str(tuple(tensor.shape)).encode(), tensor.numpy(force=True).tobytes()]
+    return bytes_hash(parts)[:32]
 
 
 def random_cameras(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
+from akd.base.files import write_tensors
 from akd.math import quaternion
 from akd.splat.cloud import SplatCloud
 from akd.splat.settings import FitSettings
@@ -77,8 +78,8 @@ class FitState:
 
 
 def save_state(path: Path, state: FitState) -> None:
-    """Write parameters and optimiser under `path`, whole or not at all."""
-    tensors = {f"value.{k}": v.detach() for k, v in state.values.items()}
+    """Write parameters and optimiser to a file."""
+    tensors = {f"value.{k}": v for k, v in state.values.items()}
     for name, value in state.values.items():
         for key, memory in state.optimiser.state.get(value, {}).items():
             tensors[f"adam.{name}.{key}"] = torch.as_tensor(memory)
@@ -103,10 +104,10 @@ _FIELDS = ("means", "scales", "rotations", "opacities", "sh", "bones", "weights"
 
 
 def save_cloud(path: Path, cloud: SplatCloud) -> None:
-    """Write a cloud with its bones, whole or not at all."""
+    """Write a cloud with its bones."""
     parts = {k: getattr(cloud, k) for k in _FIELDS if getattr(cloud, k) is not None}
     about = {"kind": "cloud", "antialias": cloud.antialias}
-    _save(path, {k: v.detach() for k, v in parts.items()}, about)
+    _save(path, parts, about)
 
 
 def load_cloud(path: Path) -> SplatCloud:
@@ -117,11 +118,4 @@ def load_cloud(path: Path) -> SplatCloud:
 
 
 def _save(path: Path, tensors: dict[str, Tensor], about: dict) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    try:
-        whole = {k: v.contiguous() for k, v in tensors.items()}
-        save_file(whole, temporary, metadata={"akd": json.dumps({"format": 1, **about})})
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_tensors(path, tensors, about={"akd": json.dumps({"format": 1, **about})})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from akd.base.files import write_atomically
 from akd.math import quaternion
 from akd.splat.cloud import SplatCloud
 
@@ -13,7 +14,7 @@ from akd.splat.cloud import SplatCloud
 def write_splat_ply(cloud: SplatCloud, path: Path | str) -> Path:
     """Write means, normals, harmonics, opacity logits, log scales and rotations (wxyz), float32.
 
-    The file appears under its name only when it is whole. `akd.asset.splat_ply` reads it back.
+    `akd.asset.splat_ply` reads it back.
     """
     path = Path(path)
     cloud.check()
@@ -42,12 +43,7 @@ def write_splat_ply(cloud: SplatCloud, path: Path | str) -> Path:
         "ply", "format binary_little_endian 1.0", f"element vertex {count}",
         *(f"property float {name}" for name in names), "end_header", "",
     ]  # fmt: skip
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with temporary.open("wb") as file:
-            file.write("\n".join(header).encode("ascii"))
-            file.write(np.ascontiguousarray(table, dtype="<f4").tobytes())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with write_atomically(path) as file:
+        file.write("\n".join(header).encode("ascii"))
+        file.write(np.ascontiguousarray(table, dtype="<f4").tobytes())
     return path

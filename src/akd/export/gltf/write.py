@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from akd.asset.asset import AssetError, Problem
 from akd.asset.gltf.document import GltfDocument
-from akd.base.files import write_atomically
+from akd.base.files import write_atomically, write_bytes
 from akd.export.gltf.pack import Packed, pack, padded
 
 _JSON_CHUNK = 0x4E4F534A
@@ -55,9 +55,7 @@ def write_gltf(document: GltfDocument, path: Path) -> tuple[Problem, ...]:
         _name_buffer(packed, binary.name)
         with write_atomically(binary) as file:
             _write_parts(file, packed.parts)
-    text = _to_text(packed.json, path)
-    with write_atomically(path) as file:
-        file.write(text)
+    write_bytes(path, _to_text(packed.json, path))
     return packed.problems
 
 

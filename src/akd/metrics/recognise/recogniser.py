@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -12,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import file_hash, write_tensors
 from akd.metrics.recognise.network import ConvolutionNetwork, SequenceNetwork, build_network
 from akd.metrics.recognise.settings import CLASSES, Name, RecogniserSettings
 
@@ -56,23 +56,15 @@ class Recogniser:
 
 def save_recogniser(recogniser: Recogniser, folder: Path) -> Path:
     """Write `recogniser-NAME.safetensors`, in half precision."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
     settings = recogniser.settings
-    tensors = {
-        name: value.detach().to("cpu", torch.float16).contiguous()
-        for name, value in recogniser.network.state_dict().items()
-    }
+    tensors = {n: v.to(torch.float16) for n, v in recogniser.network.state_dict().items()}
     about = {
         "format": FORMAT,
         "settings": json.dumps(asdict(settings)),
         "classes": json.dumps(CLASSES),
     }
     path = folder / f"recogniser-{settings.name}.safetensors"
-    part = path.with_suffix(".part")
-    save_file(tensors, part, metadata=about)
-    part.replace(path)
+    write_tensors(path, tensors, about=about)
     return path
 
 
@@ -95,7 +87,7 @@ def find_recogniser(name: Name, weights: Path | None = None) -> Recogniser | Non
 def recogniser_hash(name: Name, weights: Path | None = None) -> str | None:
     """SHA-256 of the weights that `find_recogniser` would take; None where there are none."""
     path = _file_of(name, weights)
-    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+    return None if path is None else file_hash(path)
 
 
 def _file_of(name: Name, weights: Path | None) -> Path | None:

@@ -7,9 +7,7 @@ kept by the content of encoder and prompt, so that the next run does not load it
 from __future__ import annotations
 
 import gc
-import hashlib
 import html
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.base.cache import cache_folder
+from akd.base.files import json_hash, text_hash, weights_hash, write_tensors
 from akd.prior.large.folder import PipelineFolder, find_class
 
 
@@ -80,36 +79,19 @@ def clean(prompt: str) -> str:
 
 
 def fingerprint(folder: PipelineFolder, recipe: TextRecipe, dtype: torch.dtype) -> str:
-    """What an embedding depends on besides the prompt.
-
-    Large weight files count by name, size and both ends: hashing 9 GiB would take longer than
-    encoding.
-    """
-    mark = hashlib.sha256(f"{recipe.tokens} {recipe.padding} {dtype}".encode())
-    for part in ("tokenizer", "text_encoder"):
-        for file in sorted((folder.path / part).rglob("*")):
-            if file.is_file():
-                mark.update(f"{part}/{file.name} {file.stat().st_size}".encode())
-                with file.open("rb") as stream:
-                    mark.update(stream.read(1 << 20))
-                    stream.seek(max(file.stat().st_size - (1 << 20), 0))
-                    mark.update(stream.read(1 << 20))
-    return mark.hexdigest()
+    """What an embedding depends on besides the prompt."""
+    parts = [weights_hash(folder.path / p, pattern="*") for p in ("tokenizer", "text_encoder")]
+    return json_hash([recipe.tokens, recipe.padding, str(dtype), *parts])
 
 
 def digest(mark: str, prompt: str) -> str:
     """Name of a prompt's file in the cache."""
-    return hashlib.sha256(f"{mark}\n{prompt}".encode()).hexdigest()[:32]
+    return text_hash(f"{mark}\n{prompt}")[:32]
 
 
 def store(place: Path, embedding: Embedding) -> None:
-    """Write an embedding; a reader sees all of it or nothing."""
-    from safetensors.torch import save_file
-
-    place.parent.mkdir(parents=True, exist_ok=True)
-    partial = place.with_suffix(f".{os.getpid()}.part")
-    save_file({"text": embedding.text.cpu().contiguous(), "mask": embedding.mask.cpu()}, partial)
-    partial.replace(place)
+    """Write an embedding."""
+    write_tensors(place, {"text": embedding.text, "mask": embedding.mask})
 
 
 def restore(place: Path, device: torch.device) -> Embedding:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from akd.base.files import write_text
+
 
 def _read(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.is_file() else {}
@@ -108,6 +110,5 @@ def write_card(out: Path) -> Path:
         "",
     ]
     path = out / "weights" / "card.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines))
+    write_text(path, "\n".join(lines))
     return path

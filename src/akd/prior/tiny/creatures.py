@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import write_tensors
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import ACTIONS, NONE
 from akd.rig.skin import skin_points
@@ -181,9 +182,7 @@ def build_actor(species: str, seed: int, settings: PoolSettings) -> Actor:
 
 
 def save_actor(actor: Actor, path: Path) -> None:
-    """Write an actor; the file appears under its name only when it is whole."""
-    from safetensors.torch import save_file
-
+    """Write an actor."""
     cloud = actor.cloud
     assert cloud.normals is not None
     tensors = {
@@ -197,10 +196,7 @@ def save_actor(actor: Actor, path: Path) -> None:
         "height": actor.height, "root": actor.root, "actions": actor.actions,
         "manners": actor.manners,
     }  # fmt: skip
-    part = path.with_suffix(".part")
-    contiguous = {name: value.contiguous() for name, value in tensors.items()}
-    save_file(contiguous, part, metadata={"about": json.dumps(about)})
-    part.replace(path)
+    write_tensors(path, tensors, about={"about": json.dumps(about)})
 
 
 def load_actor(path: Path) -> Actor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
+from akd.base.files import write_json
 from akd.base.splits import zoo_seed_trains
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
@@ -104,8 +104,7 @@ class Evaluation:
 
     def write(self, folder: Path, *, rows: int = 20) -> None:
         """Write `evaluation.json` and `evaluation.png`: the first samples, a row each."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "evaluation.json").write_text(json.dumps(self.report(), indent=1))
+        write_json(folder / "evaluation.json", self.report())
         captions = [
             f"{prompt.removeprefix('a ')} / {'/'.join(s[k] for s in self.said.values())}"
             for k, prompt in enumerate(self.prompts[:rows])

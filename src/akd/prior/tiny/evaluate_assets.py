@@ -6,7 +6,6 @@ out. How far B itself can be trusted on such bodies is measured on their true cl
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
+from akd.base.files import write_json
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.prior.sample import sample_videos
 from akd.prior.tiny.artists import artist_actor, certain, find_files
@@ -139,9 +139,7 @@ class AssetEvaluation:
 
         A row is the picture that the prior was shown, then every other frame of its samples.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        record = folder / "evaluation-assets.json"
-        record.write_text(json.dumps(self.report(), indent=1))
+        write_json(folder / "evaluation-assets.json", self.report())
         one = self.samples
         captions = []
         for k in range(0, len(self.subjects), PROMPTS_EACH):

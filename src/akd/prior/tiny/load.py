@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from akd.base.files import write_tensors
 from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
@@ -31,9 +32,6 @@ def shipped_weights() -> Path:
 
 def save_tiny(network: TinyNetwork, folder: Path) -> list[Path]:
     """Write the weights in half precision as `tiny-1.safetensors` and so on."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
     about = {
         "format": FORMAT,
         "settings": json.dumps(asdict(network.settings)),
@@ -42,7 +40,7 @@ def save_tiny(network: TinyNetwork, folder: Path) -> list[Path]:
     parts: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, value in network.state_dict().items():
-        half = value.detach().to("cpu", torch.float16).contiguous()
+        half = value.to(torch.float16)
         if size + half.nbytes > PART_BYTES and parts[-1]:
             parts.append({})
             size = 0
@@ -51,9 +49,7 @@ def save_tiny(network: TinyNetwork, folder: Path) -> list[Path]:
     paths = []
     for number, tensors in enumerate(parts, start=1):
         path = folder / f"tiny-{number}.safetensors"
-        waiting = path.with_suffix(".part")
-        save_file(tensors, waiting, metadata={**about, "parts": str(len(parts))})
-        waiting.replace(path)
+        write_tensors(path, tensors, about={**about, "parts": str(len(parts))})
         paths.append(path)
     return paths
 

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.files import write_atomically
 from akd.prior.protocol import Condition
 from akd.prior.sample import sample_latents
 from akd.prior.tiny.network import TinyNetwork
@@ -37,8 +38,8 @@ def write_rows(
     draw = ImageDraw.Draw(image)
     for k, text in enumerate(captions):
         draw.text((2, k * zoom * references.shape[1] + 1), text, fill=(0, 0, 0))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    image.save(path)
+    with write_atomically(path) as file:
+        image.save(file, "PNG")
     return path
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from akd.base.files import write_json, write_tensors
 from akd.base.splits import zoo_seed_trains
 from akd.prior.tiny.artists import artist_actors
 from akd.prior.tiny.backend import choose_studio
@@ -139,18 +140,13 @@ class Trainer:
 
     def save(self, path: Path) -> None:
         """Write all that is needed to go on."""
-        from safetensors.torch import save_file
-
         tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
         tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
         names = [name for name, _ in self.network.named_parameters()]
         for name, parameter in zip(names, self.network.parameters(), strict=True):
             for key, value in self.optimiser.state.get(parameter, {}).items():
                 tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
-        tensors = {k: v.detach().to("cpu", copy=True).contiguous() for k, v in tensors.items()}
-        part = path.with_suffix(".part")
-        save_file(tensors, part, metadata={"progress": json.dumps(asdict(self.progress))})
-        part.replace(path)
+        write_tensors(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
 
     def restore(self, path: Path) -> None:
         """Go on from what `save` wrote."""
@@ -257,7 +253,7 @@ def train(
         "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
         "settings": asdict(settings), "done": loop.done,
     }  # fmt: skip
-    (out / "training.json").write_text(json.dumps(report, indent=1))
+    write_json(out / "training.json", report)
     feed.close()
     say(f"saved: {trainer.progress.step} steps, {trainer.progress.samples} videos learnt from")
     return trainer.average

@@ -1,0 +1,110 @@
+"""Writes are atomic: a failure leaves the old file and nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+
+from akd.base import files
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path, durable: bool) -> None:
+    path = tmp_path / "new" / "folder" / "a.txt"
+    files.write_text(path, "first", durable=durable)
+    files.write_text(path, "grün", durable=durable)
+    assert path.read_text("utf-8") == "grün"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_failure_leaves_the_old_file_and_no_temporary(tmp_path: Path, durable: bool) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+
+    def fail() -> None:
+        with files.write_atomically(path, durable=durable) as file:
+            file.write(b"half of the new")
+            raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full"):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_target_keeps_its_content_until_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"old")
+    with files.replace_atomically(path) as temporary:
+        temporary.write_bytes(b"new")
+        assert (temporary.parent, temporary.suffix) == (tmp_path, ".mp4")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+
+
+def test_a_symlink_at_the_temporary_name_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _: "known")
+    trap = tmp_path / ".known.part.txt"
+    trap.symlink_to(victim)
+    with pytest.raises(FileExistsError):
+        files.write_text(tmp_path / "a.txt", "text")
+    assert victim.read_bytes() == b"precious"
+    assert trap.is_symlink(), "what was there before is not ours to remove"
+    assert not (tmp_path / "a.txt").exists()
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_permissions_follow_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        files.write_bytes(tmp_path / "a", b"")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+def test_arrays_and_tensors_come_back(tmp_path: Path) -> None:
+    shared = torch.arange(6.0).reshape(2, 3)
+    tensors = {"a": shared, "b": shared.T.requires_grad_()}
+    files.write_tensors(tmp_path / "t.safetensors", tensors, about={"format": "1"})
+    with safe_open(tmp_path / "t.safetensors", "pt") as file:
+        assert file.metadata() == {"format": "1"}
+        for name, value in tensors.items():
+            assert torch.equal(file.get_tensor(name), value)
+    files.write_arrays(tmp_path / "a.npz", {"a": shared.detach().numpy()})
+    with np.load(tmp_path / "a.npz") as arrays:
+        assert np.array_equal(arrays["a"], shared.detach().numpy())
+
+
+def test_hashes(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    # The SHA-256 of "abc" as FIPS 180-2 gives it.
+    abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert files.file_hash(tmp_path / "a") == files.text_hash("abc") == abc
+    assert files.bytes_hash([b"a", b"bc"]) == abc
+    assert files.json_hash({"a": 1, "b": 2}) == files.json_hash({"b": 2, "a": 1})
+
+
+def test_the_hash_of_weights_sees_names_sizes_and_both_ends(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    seen = set()
+    for content in (bytes(3 << 20), bytes((3 << 20) - 1), b"x" + bytes((3 << 20) - 1),
+                    bytes((3 << 20) - 1) + b"x"):  # fmt: skip
+        path.write_bytes(content)
+        seen.add(files.weights_hash(tmp_path))
+    path.rename(tmp_path / "b.safetensors")
+    seen.add(files.weights_hash(tmp_path))
+    (tmp_path / "config.json").write_text("{}")
+    assert files.weights_hash(tmp_path) in seen
+    seen.add(files.weights_hash(tmp_path, pattern="*"))
+    assert len(seen) == 6
