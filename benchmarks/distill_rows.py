@@ -29,8 +29,7 @@ from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.fit.warm_start import sample_videos_of
 from akd.metrics.action import score_action
-from akd.metrics.judge import demo_conditions
-from akd.metrics.motion import MotionMetrics
+from akd.metrics.judge import MotionMetrics, demo_conditions
 from akd.metrics.recognise.recogniser import shipped_recognisers
 from akd.metrics.recognise.settings import CLASSES
 from akd.metrics.selection import judge_of

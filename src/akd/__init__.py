@@ -1,3 +1,3 @@
 """Animate any rigged 3D character from a sentence."""
 
-__version__ = "0.1.0"
+from akd.base.version import __version__ as __version__

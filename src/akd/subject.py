@@ -18,9 +18,9 @@ from akd.rig.autorig.rig import LOW_CONFIDENCE, rig_mesh
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
+from akd.rig.role_file import correct_roles
 from akd.rig.roles import names
 from akd.rig.roles.role import Role
-from akd.rig.roles.role_file import correct_roles
 
 _VERTICAL = 0.7
 """Left and right are above one another where they lie apart by this share along up."""

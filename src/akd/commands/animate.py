@@ -160,7 +160,7 @@ class Animate:
         from akd.prior.choose import chosen_device, is_tiny, plan_large, prompt_for, tiny_folder
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.vocabulary import NONE, read_prompt
-        from akd.rig.roles.role_file import read_role_file
+        from akd.rig.role_file import read_role_file
         from akd.subject import load_subject
 
         path = input_file(self.file)

@@ -25,6 +25,6 @@ def with_roles(character: Character, roles: Path | None) -> Character:
     if roles is None:
         return character
     from akd.commands.errors import input_file
-    from akd.rig.roles.role_file import correct_roles, read_role_file
+    from akd.rig.role_file import correct_roles, read_role_file
 
     return correct_roles(character, read_role_file(input_file(roles)))

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from akd import __version__
+from akd.base.version import __version__
 from akd.distill.disk import write_to_disk
 
 FORMAT = "akd-run-1"

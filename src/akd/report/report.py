@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from akd.metrics.motion import MotionMetrics
+from akd.metrics.judge import MotionMetrics
 from akd.report import page as pages
 from akd.report.metric_rows import metric_rows
 

@@ -12,8 +12,8 @@ from clip_samples import check_clip, check_untouched, clip_for, view_bytes
 from gltf_builder import GltfBuilder, pack_glb, png, sample
 from khronos import ERROR, codes, validate
 
-from akd.asset.asset import AssetError
-from akd.asset.gltf.document import GltfDocument, read_document
+from akd.asset.asset import AssetError, GltfDocument
+from akd.asset.gltf.document import read_document
 from akd.asset.read import read_asset
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.write import write_glb, write_gltf
