@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
+from akd.subject import Subject, load_subject
 
 from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.export.creature import write_creature
@@ -20,7 +21,6 @@ from akd.motion.loop import repeat
 from akd.motion.motion import Motion
 from akd.motion.root_motion import displaced, implied_velocity
 from akd.prior.tiny.vocabulary import read_prompt
-from akd.subject import Subject, load_subject
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from akd.commands.recognisers import find_recogniser
+from akd.subject import Subject
 
 from akd.base.files import weights_hash
 from akd.base.observer import Silent
-from akd.commands.recognisers import find_recogniser
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.fit.warm_start import sample_videos_of
 from akd.metrics.action import score_action
-from akd.metrics.judge import demo_conditions
-from akd.metrics.motion import MotionMetrics
+from akd.metrics.judge import MotionMetrics, demo_conditions
 from akd.metrics.recognise.recogniser import shipped_recognisers
 from akd.metrics.recognise.settings import CLASSES
 from akd.metrics.selection import judge_of
@@ -34,7 +34,6 @@ from akd.prior.tiny.load import shipped_weights
 from akd.report.results import film_motion
 from akd.scene.stage import Stage
 from akd.scene.video import Video
-from akd.subject import Subject
 from benchmarks.deformation_field import (
     DeformationField,
     FieldStage,

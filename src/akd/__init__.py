@@ -8,7 +8,7 @@ clip.save("out/")
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from akd.base.version import __version__
 
 if TYPE_CHECKING:
     from akd.api.grounding import Grounding, ground

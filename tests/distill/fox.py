@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+from akd.subject import Subject
 
 from akd.asset.read import read_asset
 from akd.distill.settings import UnknownSettings
@@ -11,7 +12,6 @@ from akd.motion.parameters import MotionParameters
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from akd.scene.stage import Stage
-from akd.subject import Subject
 from akd.zoo.creature import build_creature
 from tests.distill.known_prior import KnownPrior
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from akd.distill.result import motion_of, smooth_fps
 
 from akd.base import files
 from akd.distill.checkpoint import Checkpoint
 from akd.distill.loop import CheckpointManager, distil
-from akd.distill.result import motion_of, smooth_fps
 from akd.distill.settings import DistillSettings, ScoreSettings, UnknownSettings
 from akd.motion.parameters import MotionParameters
 from akd.scene.stage import Stage

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from akd.asset.asset import Asset, Node, Track
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import Asset, GltfDocument, Node, Track
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
 
 

@@ -7,8 +7,8 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.judge import demo_conditions, parts
-from akd.metrics.motion import MotionMetrics, measure
+from akd.metrics.judge import MotionMetrics, demo_conditions, parts
+from akd.metrics.motion import measure
 from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion

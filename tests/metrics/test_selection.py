@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from akd.subject import load_subject
 
 from akd.export.creature import write_creature
 from akd.metrics.recognise.network import build_network
@@ -10,7 +11,6 @@ from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
 from akd.metrics.selection import judge_of, merit
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import displaced
-from akd.subject import load_subject
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
 from tests.distill.known_prior import KnownPrior

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-
 from akd.distill.result import motion_of
+
 from akd.motion.loop import loop_gap
 from akd.motion.parameters import MotionParameters
 from tests.distill.fox import fox_stage, standing

@@ -4,12 +4,12 @@ import math
 
 import pytest
 import torch
+from akd.subject import load_subject
 
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import LimbKind, Part
-from akd.subject import load_subject
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 

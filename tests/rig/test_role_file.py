@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from akd.asset.asset import AssetError
+from akd.rig.role_file import correct_roles, parse_role, read_role_file
 from akd.rig.roles.names import Side
 from akd.rig.roles.role import LimbKind, Part, Role
-from akd.rig.roles.role_file import correct_roles, parse_role, read_role_file
 from tests.assets import character
 
 FOX = "khronos/Fox/glTF-Binary/Fox.glb"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from akd.asset.read import read_asset
 from akd.rig.character import Character, load_character
+from akd.rig.role_file import correct_roles, read_role_file
 from akd.rig.roles.role import Role
-from akd.rig.roles.role_file import correct_roles, read_role_file
 from akd.rig.up_axis import find_up_axis
 
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Integer, UInt8
-
-if TYPE_CHECKING:
-    from akd.asset.gltf.document import GltfDocument
+from jaxtyping import Float, Integer
 
 Severity = Literal["note", "warning", "error"]
 TrackPath = Literal["translation", "rotation", "scale", "weights"]
@@ -57,17 +54,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Image:
-    """An encoded picture (PNG, JPEG, WebP), decoded only when somebody looks at it."""
+    """An encoded image (PNG, JPEG, WebP). `akd.asset.image.decode_image` returns its pixels."""
 
     name: str
     mime_type: str
     data: bytes | memoryview
-
-    def decode(self) -> UInt8[np.ndarray, "H W 4"]:
-        """Return the pixels as RGBA, rows from the top. Raises `AssetError` if they are broken."""
-        from akd.asset.image import decode_image
-
-        return decode_image(self)
 
 
 @dataclass(frozen=True)
@@ -168,6 +159,21 @@ class SplatRecord:
     opacity_logits: Float[np.ndarray, "N"]
     sh: Float[np.ndarray, "N D 3"]
     """Spherical-harmonic coefficients, the constant one first; D is 1, 4, 9 or 16."""
+
+
+@dataclass(frozen=True)
+class GltfDocument:
+    """The JSON of a glTF file and its buffers. Both are read-only."""
+
+    json: dict[str, Any]
+    buffers: tuple[memoryview, ...]
+    """Bytes of each entry of `json["buffers"]`, in order; empty where an entry has no data."""
+    folder: Path
+    """Folder that relative URIs are resolved in; nothing outside it is read."""
+    is_binary: bool = False
+    """The file is a GLB, whatever its suffix."""
+    other_chunks: tuple[tuple[int, memoryview], ...] = ()
+    """Type and bytes of the GLB chunks after JSON and BIN, which akd passes through."""
 
 
 @dataclass(frozen=True)

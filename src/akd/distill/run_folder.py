@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akd import __version__
 from akd.base.files import json_hash, write_json, write_tensors
 from akd.base.observer import Observer
+from akd.base.version import __version__
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int
 
-from akd.asset.asset import AssetError, MeshPart, Problem
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import AssetError, GltfDocument, MeshPart, Problem
 from akd.asset.gltf.fields import as_integer
 from akd.export.gltf.influences import pack_influences
 from akd.export.gltf.references import listed, make_room

@@ -1,11 +1,10 @@
-"""What the numbers of a motion mean: one line of words, one score, and what a demo must hold."""
+"""`MotionMetrics`: its one-line verdict, its score, and the conditions that a demo must meet."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
 
-if TYPE_CHECKING:
-    from akd.metrics.motion import MotionMetrics
+from akd.metrics.action import ActionScore
 
 ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
 TRAVEL, FOOT_TRAVEL = 1.0, 0.25
@@ -16,6 +15,66 @@ _STILL_FEET = 0.12
 """Feet that swing less than this, in leg lengths, do not step."""
 _STILL_BODY = 0.25
 """A body that goes less far than this, in leg lengths, stays where it is."""
+
+
+@dataclass(frozen=True)
+class MotionMetrics:
+    """Measures of one motion on one character."""
+
+    duration: float
+    """Seconds."""
+    travel: float
+    """Distance of the root over the ground, in leg lengths."""
+    speed: float
+    """Metres a second over the ground."""
+    foot_travel: float
+    """How far the feet swing to and fro relative to the body, mean over feet, in leg lengths."""
+    contact: tuple[float, ...]
+    """Fraction of the time that each foot touches the ground."""
+    skate: tuple[float, ...]
+    """Mean horizontal speed of each foot's points near the ground, as a fraction of the body's."""
+    penetration: float
+    """Depth of the lowest point of the body under the ground at worst, in body heights."""
+    float_: float
+    """Height of the lowest foot above the ground, mean over time, in body heights."""
+    alternation: tuple[float, ...]
+    """Correlation of left and right forward foot position in the body's frame, a leg pair each: -1
+    for a walk, 1 for hopping."""
+    tilt: float
+    """Largest lean of the root away from upright, degrees."""
+    roughness: float
+    """Mean acceleration of the driven joints, in g: a body of any size walks at about one half."""
+    loop_gap: float
+    """Distance between last and first pose up to displacement, in body heights."""
+    limb_stretch: float
+    """Largest change of the distance between a driven joint and its parent, in body heights."""
+    shape_change: float
+    """Mean change of the lengths of the surface's edges against the neutral pose, as a fraction."""
+    action: ActionScore | None = None
+    """What a recogniser sees in it, where one was asked."""
+
+    @property
+    def verdict(self) -> str:
+        """What the numbers say in one line."""
+        return verdict(self)
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1: how sound it is as a motion over the ground on feet."""
+        return score(self)
+
+    def with_action(self, action: ActionScore | None) -> MotionMetrics:
+        """The same with what a recogniser says."""
+        return replace(self, action=action)
+
+    def to_json(self) -> dict[str, object]:
+        """As JSON values, with the verdict, the score and the conditions of a demo that fail."""
+        return {
+            **asdict(self),
+            "verdict": self.verdict,
+            "score": self.score,
+            "fails": demo_conditions(self),
+        }
 
 
 def verdict(metrics: MotionMetrics) -> str:

@@ -1,4 +1,4 @@
-"""What a motion is worth: numbers that are low for statues, gliders and paddlers, and say so.
+"""`measure`: travel, contact, skate, penetration and other measures of a motion on the ground.
 
 The ground is y = 0. Lengths are in body heights or leg lengths, speeds in fractions of the body's
 own speed, so that a mouse and an elephant are measured alike.
@@ -7,16 +7,15 @@ own speed, so that a mouse and an elephant are measured alike.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.math import quaternion
-from akd.metrics import judge
-from akd.metrics.action import ActionScore, score_action
+from akd.metrics.action import score_action
 from akd.metrics.feet import FootTrack, track_feet
+from akd.metrics.judge import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.metrics.skate import skate_speed
@@ -33,66 +32,6 @@ FPS = 30.0
 GRAVITY = 9.81
 """Metres a second squared."""
 _SHAPE_FRAMES = 12
-
-
-@dataclass(frozen=True)
-class MotionMetrics:
-    """Measures of one motion on one character."""
-
-    duration: float
-    """Seconds."""
-    travel: float
-    """Distance of the root over the ground, in leg lengths."""
-    speed: float
-    """Metres a second over the ground."""
-    foot_travel: float
-    """How far the feet swing to and fro relative to the body, mean over feet, in leg lengths."""
-    contact: tuple[float, ...]
-    """Fraction of the time that each foot touches the ground."""
-    skate: tuple[float, ...]
-    """Mean horizontal speed of each foot's points near the ground, as a fraction of the body's."""
-    penetration: float
-    """Depth of the lowest point of the body under the ground at worst, in body heights."""
-    float_: float
-    """Height of the lowest foot above the ground, mean over time, in body heights."""
-    alternation: tuple[float, ...]
-    """Correlation of left and right forward foot position in the body's frame, a leg pair each: -1
-    for a walk, 1 for hopping."""
-    tilt: float
-    """Largest lean of the root away from upright, degrees."""
-    roughness: float
-    """Mean acceleration of the driven joints, in g: a body of any size walks at about one half."""
-    loop_gap: float
-    """Distance between last and first pose up to displacement, in body heights."""
-    limb_stretch: float
-    """Largest change of the distance between a driven joint and its parent, in body heights."""
-    shape_change: float
-    """Mean change of the lengths of the surface's edges against the neutral pose, as a fraction."""
-    action: ActionScore | None = None
-    """What a recogniser sees in it, where one was asked."""
-
-    @property
-    def verdict(self) -> str:
-        """What the numbers say in one line."""
-        return judge.verdict(self)
-
-    @property
-    def score(self) -> float:
-        """From 0 to 1: how sound it is as a motion over the ground on feet."""
-        return judge.score(self)
-
-    def with_action(self, action: ActionScore | None) -> MotionMetrics:
-        """The same with what a recogniser says."""
-        return replace(self, action=action)
-
-    def to_json(self) -> dict[str, object]:
-        """As JSON values, with the verdict, the score and the conditions of a demo that fail."""
-        return {
-            **asdict(self),
-            "verdict": self.verdict,
-            "score": self.score,
-            "fails": judge.demo_conditions(self),
-        }
 
 
 def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetrics:

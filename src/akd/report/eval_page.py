@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from akd.metrics.motion import MotionMetrics
+from akd.metrics.judge import MotionMetrics
 from akd.report.metric_rows import metric_rows
 from akd.report.page import Film, Row, films, header, page, table
 

@@ -13,11 +13,11 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from akd.base.files import write_text
-from akd.export.cuboids import cuboid_frames
 from akd.physics.assess import TOUCH
 from akd.physics.body import Body, place
 from akd.physics.ground import Grounded
 from akd.physics.target import Reference
+from akd.report.cuboids import cuboid_frames
 from akd.report.page import Row, header, notes, page, picture, section, strip, table
 from akd.report.plots import contact_chart, line_chart
 

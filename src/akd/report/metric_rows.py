@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from akd.metrics import judge
-from akd.metrics.motion import MotionMetrics
+from akd.metrics.judge import MotionMetrics
 from akd.report.page import Row
 
 

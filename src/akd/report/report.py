@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from akd.base.files import write_text
-from akd.metrics.motion import MotionMetrics
+from akd.metrics.judge import MotionMetrics
 from akd.report import page as pages
 from akd.report.metric_rows import metric_rows
 

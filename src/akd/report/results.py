@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akd import __version__
 from akd.base.files import write_json
+from akd.base.version import __version__
 from akd.export.clip_files import write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.report.motion_charts import (

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Image, Material, MeshPart, Node
+from akd.asset.image import decode_image
 from akd.math import transform
 from akd.rig.bind import Bind
 from akd.rig.mesh import SkinnedMesh
@@ -112,7 +113,7 @@ def sample_image(
 ) -> Float[np.ndarray, "V 3"] | None:
     """Linear colour of the nearest texel at each coordinate; None if the picture is broken."""
     try:
-        pixels = image.decode()
+        pixels = decode_image(image)
     except AssetError:
         return None
     height, width = pixels.shape[:2]

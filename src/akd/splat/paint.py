@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Material, MeshPart
+from akd.asset.image import decode_image
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
 
@@ -54,7 +55,7 @@ class Texture:
         if material.image is None:
             return None
         try:
-            encoded = asset.images[material.image].decode()
+            encoded = decode_image(asset.images[material.image])
         except AssetError:
             return None
         pixels = torch.from_numpy(np.array(encoded)).float() / 255.0

@@ -14,13 +14,13 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
-from akd.zoo.mesh.coat import paint
 from akd.zoo.mesh.remesh import edges_of
 from akd.zoo.mesh.shapes import Array, body_distance
 from akd.zoo.mesh.sole import Outline, Sole
 from akd.zoo.mesh.surface import mirror, surface_half
 from akd.zoo.species.anatomy import Anatomy, LegPlan
 from akd.zoo.species.catalogue import SPECIES
+from akd.zoo.species.coat import paint
 from akd.zoo.species.parameters import Humanoid, Quadruped, Theropod
 from akd.zoo.species.variation import vary
 from akd.zoo.weights import mirror_joints, skin_weights, strongest

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from akd.asset.asset import AssetError
-from akd.asset.gltf.document import GltfDocument, read_document
+from akd.asset.asset import AssetError, GltfDocument
+from akd.asset.gltf.document import read_document
 from akd.asset.read import read_asset
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.write import write_glb, write_gltf

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import GltfDocument
 from akd.asset.gltf.fields import Fields, GltfError
 
 _TYPES: Final = {
@@ -50,7 +50,7 @@ class Accessors:
     """Decodes the accessors of one document, each at most once."""
 
     def __init__(self, document: GltfDocument) -> None:
-        root = document.root
+        root = Fields(document.json, "")
         self._buffers = document.buffers
         self._entries = root.objects("accessors", "accessor", limit=_MAX_ACCESSORS)
         self._views = root.objects("bufferViews", "buffer view", limit=_MAX_ACCESSORS)

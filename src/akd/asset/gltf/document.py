@@ -1,14 +1,12 @@
-"""`GltfDocument`: a glTF file as it stands, before anything is understood of it."""
+"""`read_document`: a glTF file's JSON and buffers, unparsed."""
 
 from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from akd.asset.asset import AssetError
+from akd.asset.asset import AssetError, GltfDocument
 from akd.asset.gltf.fields import Fields, GltfError
 from akd.asset.gltf.json_text import parse_json
 from akd.asset.gltf.problems import ProblemLog
@@ -19,26 +17,6 @@ _JSON_CHUNK = 0x4E4F534A
 _BIN_CHUNK = 0x004E4942
 _MAX_LENGTH = 2**32
 """A GLB states its length in 32 bits."""
-
-
-@dataclass(frozen=True)
-class GltfDocument:
-    """The JSON of a glTF file with its buffers resolved. Nobody modifies either."""
-
-    json: dict[str, Any]
-    buffers: tuple[memoryview, ...]
-    """The bytes of each entry of `json["buffers"]`, in order; empty where the file names none."""
-    folder: Path
-    """Where relative URIs are looked up; nothing outside it is ever read."""
-    is_binary: bool = False
-    """The file is a GLB, whatever it is called."""
-    other_chunks: tuple[tuple[int, memoryview], ...] = ()
-    """Kind and bytes of the GLB chunks after JSON and BIN, which have no meaning of their own."""
-
-    @property
-    def root(self) -> Fields:
-        """The JSON, to be read field by field."""
-        return Fields(self.json, "")
 
 
 def read_document(path: Path | str, *, problems: ProblemLog | None = None) -> GltfDocument:

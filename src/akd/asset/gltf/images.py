@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from akd.asset.asset import AssetError, Image
+from akd.asset.asset import AssetError, GltfDocument, Image
 from akd.asset.gltf.accessors import Accessors
-from akd.asset.gltf.document import GltfDocument
 from akd.asset.gltf.fields import Fields, GltfError, clean_text, shown
 from akd.asset.gltf.problems import ProblemLog, objects_if_any
 from akd.asset.gltf.uri import AssetFolder
@@ -22,7 +21,8 @@ def read_images(
     folder = AssetFolder(document.folder)
     images: list[Image] = []
     total = 0
-    for i, entry in enumerate(objects_if_any(document.root, "images", "image", problems)):
+    root = Fields(document.json, "")
+    for i, entry in enumerate(objects_if_any(root, "images", "image", problems)):
         label = entry.name() or f"image {i}"
         try:
             image = _read_image(entry, label, accessors, folder)

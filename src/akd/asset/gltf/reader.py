@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from akd.asset.asset import Asset, AssetError
+from akd.asset.asset import Asset, AssetError, GltfDocument
 from akd.asset.gltf.accessors import Accessors
 from akd.asset.gltf.clips import ClipReader
-from akd.asset.gltf.document import GltfDocument, read_document
+from akd.asset.gltf.document import read_document
 from akd.asset.gltf.extensions import check_required
-from akd.asset.gltf.fields import GltfError
+from akd.asset.gltf.fields import Fields, GltfError
 from akd.asset.gltf.images import read_images
 from akd.asset.gltf.materials import read_surfaces
 from akd.asset.gltf.meshes import read_meshes
@@ -39,7 +39,7 @@ def asset_from_document(
 
 
 def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog) -> Asset:
-    root = document.root
+    root = Fields(document.json, "")
     check_required(root, problems)
     accessors = Accessors(document)
     nodes = read_nodes(root, problems)

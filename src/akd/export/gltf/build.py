@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float32, Integer
 
-from akd import __version__
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import GltfDocument
+from akd.base.version import __version__
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.influences import pack_influences
 from akd.motion.clip_data import ClipData

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float32
 
-from akd.asset.asset import TrackPath
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import GltfDocument, TrackPath
 from akd.asset.gltf.fields import Fields
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.transform import read_transform

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from akd.asset.asset import AssetError, Problem
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import AssetError, GltfDocument, Problem
 from akd.asset.gltf.fields import as_integer, shown
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from akd.asset.asset import AssetError, Problem
-from akd.asset.gltf.document import GltfDocument
+from akd.asset.asset import AssetError, GltfDocument, Problem
 from akd.base.files import write_atomically, write_bytes
 from akd.export.gltf.pack import Packed, pack, padded
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from akd.zoo.mesh.heads import add_head
 from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Tube, vector
 from akd.zoo.species.anatomy import Anatomy, hang_leg
+from akd.zoo.species.heads import add_head
 from akd.zoo.species.parameters import Foot, Quadruped, Tail
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Tube, vector
-from akd.zoo.mesh.theropod_head import add_theropod_head
 from akd.zoo.species.anatomy import Anatomy, hang_leg
 from akd.zoo.species.parameters import Theropod
+from akd.zoo.species.theropod_head import add_theropod_head
 
 
 def build_theropod(p: Theropod) -> Anatomy:

@@ -1,4 +1,4 @@
-"""Pictures of a simulated body, as SVG text: cuboids, the ground, and the forces it gives."""
+"""Frames of a simulated body as SVG: cuboids, the ground and contact forces."""
 
 from __future__ import annotations
 
