@@ -26,7 +26,7 @@ def shared_assets() -> Path:
 
 @pytest.fixture(scope="session")
 def fox(tmp_path_factory: pytest.TempPathFactory):
-    """A fox of the zoo as a `Subject`."""
+    """A fox of the zoo."""
     from tests.distill.fox import load_fox
 
     return load_fox(tmp_path_factory.mktemp("fox") / "fox.glb")

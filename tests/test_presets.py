@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from akd.distill.settings import DistillSettings
+from akd.motion.settings import Cycle, Spline
 from akd.presets import PAPER, PRESETS, find_preset, with_values
 
 
@@ -17,9 +18,9 @@ def test_the_paper_preset_holds_what_the_supplement_gives():
     assert (score.t_min, score.t_max, score.t_max_final) == (0.02, 0.98, 0.5)
     assert score.guidance == 100.0
     assert PAPER.iterations == 10_000
-    assert PAPER.unknowns.knots == 0
-    assert not PAPER.unknowns.bounded
-    assert not PAPER.unknowns.cycles
+    assert isinstance(PAPER.parametrization, Spline)
+    assert PAPER.parametrization.knots == 0
+    assert not PAPER.parametrization.bounded
     assert PAPER.warm_start.samples == 0
     assert (losses.rest, losses.support, losses.skate) == (0.0, 0.0, 0.0)
     assert losses.score == 1.0
@@ -31,7 +32,7 @@ def test_the_paper_preset_holds_what_the_supplement_gives():
 
 def test_fast_is_far_shorter_than_paper_and_needs_no_more_unknowns():
     assert PRESETS["fast"].iterations <= PAPER.iterations / 10
-    assert 0 < PRESETS["fast"].unknowns.knots < 16
+    assert 0 < PRESETS["fast"].parametrization.knots < 16
 
 
 def test_fast_weighs_the_score_by_the_variance_of_its_latents():
@@ -39,21 +40,21 @@ def test_fast_weighs_the_score_by_the_variance_of_its_latents():
     fast, tiny = PRESETS["fast"].losses, PRESETS["tiny"].losses
     assert fast.score == pytest.approx(0.1 * tiny.score)
     assert replace(fast, score=tiny.score) == tiny
-    assert PRESETS["fast"].unknowns.cycles
+    assert isinstance(PRESETS["fast"].parametrization, Cycle)
 
 
 def test_single_settings_are_changed_by_name_and_kind():
     made = with_values(
         PRESETS["tiny"],
-        ["score.guidance=7", "warm_start.samples=0", "unknowns.periodic=true", "iterations=9",
-         "unknowns.speed=1.5"],
+        ["score.guidance=7", "warm_start.samples=0", "parametrization.symmetric=false",
+         "iterations=9", "speed=1.5"],
     )  # fmt: skip
     assert made.score.guidance == 7.0
     assert made.warm_start.samples == 0
-    assert made.unknowns.periodic is True
+    assert made.parametrization.symmetric is False
     assert made.iterations == 9
-    assert made.unknowns.speed == 1.5
-    assert with_values(made, ["unknowns.speed=none"]).unknowns.speed is None
+    assert made.speed == 1.5
+    assert with_values(made, ["speed=none"]).speed is None
 
 
 @pytest.mark.parametrize(
@@ -64,8 +65,8 @@ def test_single_settings_are_changed_by_name_and_kind():
         ("score.guidance.more=3", "--set score.guidance.more: must name one setting"),
         ("scores.guidance=3", "--set scores.guidance: there is no such setting; there are iter"),
         ("iterations=many", "--set iterations: must be int, got 'many'"),
-        ("unknowns.periodic=7", "--set unknowns.periodic: must be bool, got '7'"),
-        ("unknowns.speed=fast", "--set unknowns.speed: must be float or none, got 'fast'"),
+        ("parametrization.symmetric=7", "--set parametrization.symmetric: must be bool, got '7'"),
+        ("speed=fast", "--set speed: must be float or none, got 'fast'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(text, message):

@@ -1,13 +1,12 @@
 """Running `akd animate` in tests: its words, what it refuses, and characters to try it on."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from akd.base import files
 from akd.cli import main
-from akd.distill import disk
 from akd.export.gltf.build import build_document
 from akd.export.gltf.write import write_glb
 from akd.math import transform
@@ -37,16 +36,17 @@ def same_result(a: Path, b: Path) -> None:
 
 
 def stop_after(monkeypatch, writes: int, error: BaseException) -> None:
-    """The given error at the given file that is brought to the disk."""
-    sync, calls = os.fsync, []
+    """The given error at the given file that is flushed to the disk; its folder is flushed too."""
+    flush, calls = files._flush, []
 
-    def stopping(file):
-        calls.append(file)
-        if len(calls) == writes:
-            raise error
-        sync(file)
+    def stopping(path):
+        if path.is_file():
+            calls.append(path)
+            if len(calls) == writes:
+                raise error
+        flush(path)
 
-    monkeypatch.setattr(disk.os, "fsync", stopping)
+    monkeypatch.setattr(files, "_flush", stopping)
 
 
 def chain(path: Path, joints: int, *, skinned: bool = True) -> Path:

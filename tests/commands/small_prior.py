@@ -12,7 +12,7 @@ from akd.zoo.creature import build_creature
 
 QUICK = (
     "--set", "splats=200", "checkpoint_every=2", "warm_start.samples=2", "warm_start.steps=2",
-    "warm_start.trial=2", "warm_start.iterations=3", "unknowns.knots=4",
+    "warm_start.trial=2", "warm_start.iterations=3", "parametrization.knots=4",
 )  # fmt: skip
 
 

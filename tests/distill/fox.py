@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import torch
-from akd.subject import Subject
 
 from akd.asset.read import read_asset
-from akd.distill.settings import UnknownSettings
 from akd.export.creature import write_creature
-from akd.motion.parameters import MotionParameters
-from akd.rig.character import load_character
-from akd.rig.control_build import build_control_rig
+from akd.metrics.feet import leg_length
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionStart
+from akd.prior.protocol import VideoPrior
+from akd.rig.character import Character, load_character
 from akd.scene.stage import Stage
 from akd.zoo.creature import build_creature
 from tests.distill.known_prior import KnownPrior
@@ -25,26 +25,29 @@ class Screen(KnownPrior):
         super().__init__(torch.full((self.frames, self.height, self.width, 3), 0.5), 0.3)
 
 
-def load_fox(path: Path) -> Subject:
+def load_fox(path: Path) -> Character:
     write_creature(build_creature("fox", vertices=800), [], path)
-    character = load_character(read_asset(path))
-    return Subject(path, character, build_control_rig(character), ())
+    return load_character(read_asset(path))
 
 
-def fox_stage(fox: Subject, *, splats: int = 600) -> Stage:
-    return Stage.of(fox.character, fox.rig, Screen(), splats=splats)
+def stage_for(character: Character, prior: VideoPrior, *, splats: int) -> Stage:
+    """The stage that a prior asks for."""
+    return Stage.of(character, style=prior.style, size=(prior.width, prior.height), splats=splats)
+
+
+def fox_stage(fox: Character, *, splats: int = 600) -> Stage:
+    return stage_for(fox, Screen(), splats=splats)
 
 
 def standing(
-    fox: Subject,
+    fox: Character,
     *,
     period: float | None = None,
     speed: float = 0.0,
     symmetrical: bool = False,
     **more,
-) -> MotionParameters:
+) -> ControlCurves:
     """The fox in its neutral pose, over the screen's frames."""
-    return MotionParameters.start(
-        fox.rig, UnknownSettings(**more), frames=Screen.frames, fps=Screen.fps,
-        leg_length=fox.leg_length, speed=speed, period=period, symmetrical=symmetrical,
-    )  # fmt: skip
+    rig = fox.control_rig
+    start = MotionStart(rig, Screen.frames, Screen.fps, leg_length(fox), speed, period)
+    return ControlCurves.start(start, harmonics=3, mirrored=symmetrical, **more)

@@ -6,20 +6,24 @@ import pytest
 import torch
 
 from akd.distill.loop import distil
-from akd.distill.score import latest_time, score_gradient, score_loss
-from akd.distill.settings import DistillSettings, LossSettings, ScoreSettings, UnknownSettings
-from akd.motion.parameters import MotionParameters
+from akd.distill.score import largest_time, score_gradient, score_loss
+from akd.distill.settings import DistillSettings, ScoreSettings
+from akd.fit.settings import LossSettings
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionStart
+from akd.motion.settings import Spline
 from akd.rig.limits import AngleLimits
 from akd.scene.follow import bounding_boxes, follow
 from akd.scene.roles import splat_role_colours
 from akd.scene.stage import Stage
 from akd.splat.render import render_skinned
+from tests.distill.fox import stage_for
 from tests.distill.known_prior import KnownPrior
 
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
     iterations=12, splats=300, checkpoint_every=4, camera_jitter=0.1,
-    unknowns=UnknownSettings(knots=4), score=ScoreSettings(guidance=1.0),
+    parametrization=Spline(knots=4), score=ScoreSettings(guidance=1.0),
 )  # fmt: skip
 
 
@@ -28,15 +32,14 @@ def prior(spread: float = 0.3) -> KnownPrior:
     return KnownPrior(torch.rand(SHAPE, generator=g), spread)
 
 
-def start(rig, knots: int = 4, speed: float = 0.3, **more) -> MotionParameters:
-    settings = UnknownSettings(knots=knots, **more)
-    return MotionParameters.start(rig, settings, frames=4, fps=8.0, leg_length=0.5, speed=speed)
+def start(rig, knots: int = 4, speed: float = 0.3, **more) -> ControlCurves:
+    return ControlCurves.start(MotionStart(rig, 4, 8.0, 0.5, speed), knots=knots, **more)
 
 
-def shown(stage: Stage, unknowns: MotionParameters) -> torch.Tensor:
+def shown(stage: Stage, curves: ControlCurves) -> torch.Tensor:
     with torch.no_grad():
-        controls = unknowns.controls()
-        return stage.show(stage.bones(controls), controls.translation)[0]
+        controls = curves.controls()
+        return stage.show(stage.transforms(controls), controls.translation)[0]
 
 
 def test_score_gradient_equals_its_closed_form():
@@ -64,9 +67,9 @@ def test_score_loss_hands_the_gradient_on():
 
 def test_noise_times_fall_over_the_first_half():
     settings = ScoreSettings(t_max=0.9, t_max_final=0.5)
-    assert latest_time(settings, 0.0) == pytest.approx(0.9)
-    assert latest_time(settings, 0.25) == pytest.approx(0.7)
-    assert latest_time(settings, 0.8) == pytest.approx(0.5)
+    assert largest_time(settings, 0.0) == pytest.approx(0.9)
+    assert largest_time(settings, 0.25) == pytest.approx(0.7)
+    assert largest_time(settings, 0.8) == pytest.approx(0.5)
 
 
 def test_the_start_is_the_neutral_pose_travelling_forward(tube, rig):
@@ -78,12 +81,12 @@ def test_the_start_is_the_neutral_pose_travelling_forward(tube, rig):
 
 
 def test_angles_stay_within_their_limits(rig):
-    unknowns = start(rig)
+    curves = start(rig)
     limits = AngleLimits.of(rig)
     for far, limit in ((50.0, limits.forth), (-50.0, limits.back)):
         with torch.no_grad():
-            unknowns.angles.fill_(far)
-        assert (unknowns.controls().angles.abs() <= limit + 1e-6).all()
+            curves.angles.fill_(far)
+        assert (curves.controls().angles.abs() <= limit + 1e-6).all()
     free = start(rig, bounded=False)
     with torch.no_grad():
         free.angles.fill_(50.0)
@@ -91,9 +94,7 @@ def test_angles_stay_within_their_limits(rig):
 
 
 def test_a_periodic_clip_would_go_on_as_it_began(rig):
-    settings = UnknownSettings(knots=5, periodic=True)
-    common = {"fps": 8.0, "leg_length": 0.5, "speed": 0.0}
-    once = MotionParameters.start(rig, settings, frames=8, **common)
+    once = ControlCurves.start(MotionStart(rig, 8, 8.0, 0.5), knots=5, periodic=True)
     with torch.no_grad():
         once.angles.normal_(generator=torch.Generator().manual_seed(1))
         around = torch.tensor([0.0, 0.001, 0.999, 1.0])  # the frame after the last is at 1 s
@@ -106,10 +107,10 @@ def test_a_periodic_clip_would_go_on_as_it_began(rig):
 
 
 def test_one_coefficient_a_frame_is_the_frames_themselves(rig):
-    unknowns = start(rig, knots=0, bounded=False)
+    curves = start(rig, knots=0, bounded=False)
     with torch.no_grad():
-        unknowns.angles.normal_(generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(unknowns.controls().angles, unknowns.angles)
+        curves.angles.normal_(generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(curves.controls().angles, curves.angles)
 
 
 def test_the_whole_chain_against_finite_differences(tube, rig):
@@ -118,18 +119,18 @@ def test_the_whole_chain_against_finite_differences(tube, rig):
     A Gaussian ends where it fades to 1/255, and what moves across that edge is in the difference
     but in no gradient: directions agree closely, sizes within a tenth or so.
     """
-    stage = Stage.of(tube, rig, prior(), splats=60)
+    stage = stage_for(tube, prior(), splats=60)
     cloud = replace(
         stage.cloud, opacities=0.5 * stage.cloud.opacities, scales=1.5 * stage.cloud.scales
     )
     # Limits that are felt, and wide enough for the steps below.
     wide = torch.full((len(rig), 3), 0.6)
-    unknowns = replace(start(rig, knots=0), limits=AngleLimits(wide, 0.8 * wide))
+    curves = replace(start(rig, knots=0), limits=AngleLimits(wide, 0.8 * wide))
     g = torch.Generator().manual_seed(2)
     with torch.no_grad():
-        for leaf in unknowns.leaves():
+        for leaf in curves.tensors():
             leaf.copy_(0.15 * torch.randn(leaf.shape, generator=g))
-        bones = stage.bones(unknowns.controls())
+        bones = stage.transforms(curves.controls())
     low, high = bounding_boxes(stage.cloud, bones)
     camera = follow(low, high, stage.view, forward=tube.forward, width=16, height=16)
     colours = splat_role_colours(stage.cloud, stage.bone_colours)[None]
@@ -137,12 +138,12 @@ def test_the_whole_chain_against_finite_differences(tube, rig):
 
     def loss() -> torch.Tensor:
         # The camera and the shading are held: neither carries a gradient here.
-        seen = render_skinned(cloud, stage.bones(unknowns.controls()), camera, colours=colours)
+        seen = render_skinned(cloud, stage.transforms(curves.controls()), camera, colours=colours)
         return (seen.over(torch.zeros(3)).double() - wanted).square().sum()
 
     loss().backward()
     step = 0.05
-    for leaf in unknowns.leaves():
+    for leaf in curves.tensors():
         assert leaf.grad is not None
         predicted, measured = [], []
         for _ in range(8):
@@ -164,20 +165,20 @@ def test_the_whole_chain_against_finite_differences(tube, rig):
 def test_distillation_pulls_the_video_to_what_the_prior_knows(tube, rig):
     """The prior knows one video: the tube bent. Distillation bends the straight tube."""
     known = prior(spread=0.05)
-    stage = Stage.of(tube, rig, known, splats=400)
+    stage = stage_for(tube, known, splats=400)
     bent = start(rig, knots=0, speed=0.0)
     with torch.no_grad():
         bent.angles[:, 0, 0] = 0.35
         known.mean = shown(stage, bent)
-    unknowns = start(rig, speed=0.0)
+    curves = start(rig, speed=0.0)
     settings = replace(
         SETTINGS, iterations=120, learning_rate=0.1, camera_jitter=0.0,
         losses=LossSettings(smooth=0.0, ground=0.0, rest=0.0),
     )  # fmt: skip
 
     def gap() -> float:
-        return float((shown(stage, unknowns) - known.mean).square().mean())
+        return float((shown(stage, curves) - known.mean).square().mean())
 
     before = gap()
-    distil(stage, known, "bend", unknowns, settings, generator=torch.Generator().manual_seed(3))
+    distil(stage, known, "bend", curves, settings, generator=torch.Generator().manual_seed(3))
     assert gap() < 0.3 * before

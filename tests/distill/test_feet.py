@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from akd.distill.settings import LossSettings
-from akd.fit.losses import Feet, hovering, regularisers, sliding
+from akd.fit.losses import Feet, LossState, default, evaluate, foot_height, foot_skate
+from akd.fit.settings import LossSettings
 from akd.fit.warm_start import match_speed
+from akd.metrics.feet import leg_length
 from tests.distill.fox import fox_stage, standing
 
 FRAMES = 9
@@ -18,6 +20,23 @@ def feet(x: torch.Tensor, y: torch.Tensor, stance: torch.Tensor) -> Feet:
     """Soles of one point, all at the same side; `x` and `y` are [F, T], metres."""
     points = torch.stack((x, y, torch.zeros_like(x)), dim=-1)
     return Feet([foot[:, None] for foot in points], stance, torch.zeros_like(stance))
+
+
+class Given:
+    """A state of which only the feet and the sizes are seen."""
+
+    def __init__(self, feet: Feet, *, leg_length: float = 0.5, body_height: float = 1.0) -> None:
+        self.feet = feet
+        self.curves = SimpleNamespace(leg_length=leg_length)
+        self.stage = SimpleNamespace(character=SimpleNamespace(height=body_height))
+
+
+def hovering(feet: Feet, *, body_height: float) -> torch.Tensor:
+    return foot_height(Given(feet, body_height=body_height))
+
+
+def sliding(feet: Feet, *, leg_length: float) -> torch.Tensor:
+    return foot_skate(Given(feet, leg_length=leg_length))
 
 
 def test_a_foot_that_stands_and_one_that_swings_high_cost_nothing():
@@ -67,10 +86,11 @@ def stage(fox):
     return fox_stage(fox, splats=200)
 
 
-def costs(stage, unknowns) -> dict[str, float]:
-    controls = unknowns.controls()
+def costs(stage, curves) -> dict[str, float]:
     ones = LossSettings(support=1.0, skate=1.0, ground=1.0)
-    found = regularisers(stage, unknowns, controls, stage.bones(controls), ones)
+    nothing = torch.zeros(FRAMES, 1, 1, 3)
+    state = LossState(stage, curves, curves.pose(stage), nothing, 0.0)
+    found = evaluate(default(ones), state)
     return {name: float(part.detach()) for name, part in found.items()}
 
 
@@ -99,20 +119,20 @@ def test_a_fox_that_stands_slides_nowhere_and_one_that_glides_does(fox, stage):
 
 def swinging(fox, **more):
     """All legs swing about the shoulder and the hip, opposite sides apart by half a cycle."""
-    unknowns = standing(fox, period=0.5, **more)
-    unit = math.sqrt(2.0 / len(unknowns.angles))
+    curves = standing(fox, period=0.5, **more)
+    unit = math.sqrt(2.0 / len(curves.angles))
     with torch.no_grad():
-        for i, role in enumerate(fox.rig.roles):
+        for i, role in enumerate(fox.control_rig.roles):
             if role.limb is not None and role.part.value == "upper":
                 side = 1.0 if role.side.value == "left" else -1.0
-                unknowns.angles[1, i, 0] = 0.35 * side / unit
-    return unknowns
+                curves.angles[1, i, 0] = 0.35 * side / unit
+    return curves
 
 
 def test_the_body_goes_as_fast_as_its_standing_feet_go_back(fox, stage):
     slow = swinging(fox, speed=0.3)
     controls = slow.controls()
-    found = Feet.of(stage, controls, stage.bones(controls), slow)
+    found = Feet.of(stage, controls, stage.transforms(controls), slow)
     step = found.speed()
     assert step is not None
     assert step > 0.0
@@ -132,9 +152,9 @@ def test_two_feet_that_run_stand_for_a_shorter_time(fox, stage):
     two = replace(stage, soles=stage.soles[:2])
 
     def stance(here, froude):
-        unknowns = swinging(fox, speed=math.sqrt(froude * 9.81 * fox.leg_length))
-        controls = unknowns.controls()
-        return Feet.of(here, controls, here.bones(controls), unknowns).stance
+        curves = swinging(fox, speed=math.sqrt(froude * 9.81 * leg_length(fox)))
+        controls = curves.controls()
+        return Feet.of(here, controls, here.transforms(controls), curves).stance
 
     walks, runs = (stance(two, froude) for froude in (0.4, 0.6))
     assert float(runs.mean()) < 0.85 * float(walks.mean())

@@ -1,26 +1,30 @@
 """The loop and its checkpoints: stopping, going on, running away, and a disk that is full."""
 
 import errno
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-from akd.distill.result import motion_of, smooth_fps
 
 from akd.base import files
+from akd.base.observer import Observer, Observers
 from akd.distill.checkpoint import Checkpoint
-from akd.distill.loop import CheckpointManager, distil
-from akd.distill.settings import DistillSettings, ScoreSettings, UnknownSettings
-from akd.motion.parameters import MotionParameters
+from akd.distill.loop import distil
+from akd.distill.run_folder import RunError, RunFolder
+from akd.distill.settings import DistillSettings, ScoreSettings
+from akd.fit.losses import LossState, LossTerm
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionStart
+from akd.motion.settings import Spline
+from akd.pipeline import smooth_fps
 from akd.scene.stage import Stage
+from tests.distill.fox import stage_for
 from tests.distill.known_prior import KnownPrior
 
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
     iterations=12, splats=200, checkpoint_every=4, camera_jitter=0.1,
-    unknowns=UnknownSettings(knots=4), score=ScoreSettings(guidance=1.0),
+    parametrization=Spline(knots=4), score=ScoreSettings(guidance=1.0),
 )  # fmt: skip
 
 
@@ -41,37 +45,51 @@ def mean() -> torch.Tensor:
     return torch.rand(SHAPE, generator=torch.Generator().manual_seed(11))
 
 
-def start(rig) -> MotionParameters:
-    settings = UnknownSettings(knots=4)
-    return MotionParameters.start(rig, settings, frames=4, fps=8.0, leg_length=0.5, speed=0.3)
+def start(rig) -> ControlCurves:
+    return ControlCurves.start(MotionStart(rig, 4, 8.0, 0.5, 0.3), knots=4)
 
 
-def run(tube, rig, keeper: CheckpointManager, *, prior=None, report=None, settings=SETTINGS):
+def run(tube, rig, observer: Observer | None = None, *, prior=None, settings=SETTINGS):
     prior = prior or KnownPrior(mean(), 0.3)
-    stage = Stage.of(tube, rig, prior, splats=200)
-    unknowns = start(rig)
-    history = distil(
-        stage, prior, "bend", unknowns, settings,
-        generator=torch.Generator().manual_seed(3), keeper=keeper, report=report,
+    stage = stage_for(tube, prior, splats=200)
+    curves = start(rig)
+    went = distil(
+        stage, prior, "bend", curves, settings,
+        generator=torch.Generator().manual_seed(3), observer=observer,
     )  # fmt: skip
-    return unknowns, history
+    return curves, went
 
 
-def stop_at(iteration: int, error: type[BaseException]):
-    def report(now, total, parts):
-        if now == iteration:
-            raise error
-
-    return report
+def folder_of(path, **job: str) -> RunFolder:
+    folder = RunFolder(path)
+    folder.start(job)
+    return folder
 
 
-def same(a: MotionParameters, b: MotionParameters) -> bool:
-    return all(torch.equal(x, y) for x, y in zip(a.leaves(), b.leaves(), strict=True))
+def kept(folder: RunFolder) -> Checkpoint:
+    found = folder.load("distil")
+    assert found is not None
+    return Checkpoint.from_tensors(found)
+
+
+class StopAt(Observer):
+    """Raises after an iteration."""
+
+    def __init__(self, iteration: int, error: type[BaseException]):
+        self.iteration, self.error = iteration, error
+
+    def step(self, iteration, iterations, values):
+        if iteration == self.iteration:
+            raise self.error
+
+
+def same(a: ControlCurves, b: ControlCurves) -> bool:
+    return all(torch.equal(x, y) for x, y in zip(a.tensors(), b.tensors(), strict=True))
 
 
 @pytest.fixture(scope="module")
 def whole(tube, rig):
-    return run(tube, rig, CheckpointManager())
+    return run(tube, rig)
 
 
 class Crash(Exception):
@@ -79,109 +97,120 @@ class Crash(Exception):
 
 
 @pytest.mark.parametrize("iteration", [1, 9, 12])
-def test_a_run_that_crashed_goes_on_bit_for_bit(tube, rig, tmp_path, whole, iteration):
-    path = tmp_path / "state.safetensors"
+def test_a_run_that_crashed_continues_bit_for_bit(tube, rig, tmp_path, whole, iteration):
+    folder = folder_of(tmp_path)
     with pytest.raises(Crash):
-        run(tube, rig, CheckpointManager(path), report=stop_at(iteration, Crash))
-    kept = Checkpoint.load(path, belongs_to={})
-    assert kept.iteration == iteration // 4 * 4
-    resumed, history = run(tube, rig, CheckpointManager(path))
+        run(tube, rig, Observers(StopAt(iteration, Crash), folder))
+    assert kept(folder).iteration == iteration // 4 * 4
+    resumed, went = run(tube, rig, folder_of(tmp_path))
     assert same(whole[0], resumed)
-    assert history == whole[1]
+    assert went == whole[1]
 
 
-def test_ctrl_c_keeps_the_last_iteration_and_goes_on_bit_for_bit(tube, rig, tmp_path, whole):
-    path = tmp_path / "state.safetensors"
+def test_ctrl_c_keeps_the_last_iteration_and_continues_bit_for_bit(tube, rig, tmp_path, whole):
+    folder = folder_of(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run(tube, rig, CheckpointManager(path), report=stop_at(7, KeyboardInterrupt))
-    assert Checkpoint.load(path, belongs_to={}).iteration == 7
-    resumed, history = run(tube, rig, CheckpointManager(path))
+        run(tube, rig, Observers(StopAt(7, KeyboardInterrupt), folder))
+    assert kept(folder).iteration == 7
+    resumed, went = run(tube, rig, folder)
     assert same(whole[0], resumed)
-    assert history == whole[1]
+    assert went == whole[1]
 
 
-def test_a_state_of_another_run_is_refused_and_says_what_differs(tube, rig, tmp_path):
-    path = tmp_path / "state.safetensors"
-    with pytest.raises(Crash):
-        run(
-            tube, rig, CheckpointManager(path, {"asset": "1", "prior": "2", "settings": "3"}),
-            report=stop_at(5, Crash),
-        )  # fmt: skip
-    with pytest.raises(ValueError, match="belongs to another asset and another settings; give"):
-        run(tube, rig, CheckpointManager(path, {"asset": "9", "prior": "2", "settings": "8"}))
+def test_a_folder_of_another_run_is_refused_and_says_what_differs(tmp_path):
+    folder_of(tmp_path, asset="1", prior="2")
+    with pytest.raises(RunError, match=r"holds another run \(asset \"1\", now \"9\"\)"):
+        folder_of(tmp_path, asset="9", prior="2")
 
 
-def test_what_is_no_state_is_refused(tube, rig, tmp_path):
-    path = tmp_path / "state.safetensors"
-    path.write_bytes(b"half of it")
-    with pytest.raises(ValueError, match="is no saved state"):
-        run(tube, rig, CheckpointManager(path))
+def test_a_checkpoint_of_another_run_is_refused(tube, rig, tmp_path):
+    folder = folder_of(tmp_path / "a", asset="1")
+    run(tube, rig, folder, settings=replace(SETTINGS, iterations=1))
+    other = folder_of(tmp_path / "b", asset="2")
+    other.checkpoint("distil").write_bytes(folder.checkpoint("distil").read_bytes())
+    with pytest.raises(RunError, match="belongs to another run"):
+        run(tube, rig, other)
+
+
+def test_what_is_no_checkpoint_is_refused(tube, rig, tmp_path):
+    folder = folder_of(tmp_path)
+    folder.checkpoint("distil").write_bytes(b"half of it")
+    with pytest.raises(RunError, match="is not a checkpoint"):
+        run(tube, rig, folder)
 
 
 def test_nonsense_is_rolled_back_noted_and_got_over(tube, rig):
     """A bad answer at the seventh call: back to the fourth iteration, at half the pace."""
     prior = Broken(mean(), 0.3, lambda call: call == 7)
-    keeper = CheckpointManager()
-    unknowns, history = run(tube, rig, keeper, prior=prior)
+    curves, went = run(tube, rig, prior=prior)
     assert prior.calls == 12 + 3  # iterations 5, 6 and 7 twice
-    assert len(history) == 12
-    assert keeper.good is not None
-    assert keeper.good.rollbacks == 1
-    (note,) = keeper.good.notes
-    assert note == (
-        "iteration 6: ran away (loss nan); went back to iteration 4 with half the learning rate"
+    assert len(went.history) == 12
+    assert went.notes == (
+        "iteration 6: diverged (loss nan); went back to iteration 4 with half the learning rate",
     )
-    assert all(bool(leaf.isfinite().all()) for leaf in unknowns.leaves())
+    assert all(bool(value.isfinite().all()) for value in curves.tensors())
 
 
-def test_a_run_that_was_rolled_back_and_stopped_goes_on_at_its_own_pace(tube, rig, tmp_path):
+def test_a_run_that_was_rolled_back_and_stopped_continues_at_its_own_pace(tube, rig, tmp_path):
     def bad(call: int) -> bool:
         return call == 7
 
-    once, _ = run(tube, rig, CheckpointManager(), prior=Broken(mean(), 0.3, bad))
-    path = tmp_path / "state.safetensors"
+    once, _ = run(tube, rig, prior=Broken(mean(), 0.3, bad))
+    folder = folder_of(tmp_path)
     broken = Broken(mean(), 0.3, bad)
     with pytest.raises(Crash):
-        run(tube, rig, CheckpointManager(path), prior=broken, report=stop_at(9, Crash))
-    resumed, _ = run(tube, rig, CheckpointManager(path))
+        run(tube, rig, Observers(StopAt(9, Crash), folder), prior=broken)
+    resumed, _ = run(tube, rig, folder)
     assert same(once, resumed)
 
 
-def test_nonsense_for_ever_is_reported_and_the_last_sound_state_kept(tube, rig):
-    keeper = CheckpointManager()
-    with pytest.raises(ArithmeticError, match="ran away 6 times, last at iteration 4: loss nan"):
-        run(tube, rig, keeper, prior=Broken(mean(), 0.3, lambda call: call > 6))
-    assert keeper.good is not None
-    assert keeper.good.iteration == 4
+def test_nonsense_for_ever_is_reported_and_the_last_sound_state_kept(tube, rig, tmp_path):
+    folder = folder_of(tmp_path)
+    with pytest.raises(ArithmeticError, match="diverged 6 times, last at iteration 4: loss nan"):
+        run(tube, rig, folder, prior=Broken(mean(), 0.3, lambda call: call > 6))
+    assert kept(folder).iteration == 4
 
 
-def test_a_full_disk_leaves_the_state_that_was_there(tube, rig, tmp_path, monkeypatch):
-    path = tmp_path / "state.safetensors"
+def test_a_full_disk_leaves_the_checkpoint_that_was_there(tube, rig, tmp_path, monkeypatch):
+    folder = folder_of(tmp_path)
     sync, calls = files.os.fsync, []
 
     def full(file):
         calls.append(file)
-        if len(calls) > 4:  # two for each state: the file, then its folder
+        if len(calls) > 4:  # a file and its folder each time
             raise OSError(errno.ENOSPC, "No space left on device")
         sync(file)
 
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device"):
-        run(tube, rig, CheckpointManager(path))
-    assert Checkpoint.load(path, belongs_to={}).iteration == 4
-    assert [p.name for p in tmp_path.iterdir()] == ["state.safetensors"]
+        run(tube, rig, folder)
+    assert kept(folder).iteration == 4
+    assert not [p for p in folder.path.iterdir() if ".part" in p.name]
+
+
+def test_losses_of_ones_own_join_the_history(tube, rig):
+    def mine(state: LossState) -> torch.Tensor:
+        return state.transforms.square().mean()
+
+    stage = stage_for(tube, KnownPrior(mean(), 0.3), splats=50)
+    went = distil(
+        stage, KnownPrior(mean(), 0.3), "bend", start(rig), replace(SETTINGS, iterations=2),
+        generator=torch.Generator().manual_seed(3), losses=[LossTerm("mine", 2.0, mine)],
+    )  # fmt: skip
+    assert set(went.history[0]) == {"loss", "score", "mine", "score_rms"}
+    assert went.history[0]["mine"] > 0.0
 
 
 def test_the_clip_passes_through_the_frames_and_is_smooth_in_between(tube, rig):
     prior = KnownPrior(mean(), 0.3)
-    stage = Stage.of(tube, rig, prior, splats=50)
-    unknowns = start(rig)
+    stage = stage_for(tube, prior, splats=50)
+    curves = start(rig)
     with torch.no_grad():
-        unknowns.angles.copy_(
-            0.5 * torch.randn(unknowns.angles.shape, generator=torch.Generator().manual_seed(1))
+        curves.angles.copy_(
+            0.5 * torch.randn(curves.angles.shape, generator=torch.Generator().manual_seed(1))
         )
-    coarse = motion_of(stage, unknowns, "bend")
-    fine = motion_of(stage, unknowns, "bend", fps=24.0)
+    coarse = curves.motion("bend", lift=stage.lift)
+    fine = curves.motion("bend", lift=stage.lift, fps=24.0)
     assert smooth_fps(8.0) == 24.0
     assert smooth_fps(12.0) == 24.0
     assert smooth_fps(30.0) == 30.0
@@ -194,28 +223,15 @@ def test_the_clip_passes_through_the_frames_and_is_smooth_in_between(tube, rig):
     assert float(bends[0]) > 0.1 * float(bends.max())
 
 
-def test_settings_of_a_checkpoint_are_readable_without_us(tmp_path, tube, rig):
-    from safetensors import safe_open
-
-    path = tmp_path / "state.safetensors"
-    run(
-        tube, rig, CheckpointManager(path, {"asset": "1"}), settings=replace(SETTINGS, iterations=2)
-    )
-    with safe_open(Path(path), "pt") as file:
-        about = file.metadata()
-    assert about["format"] == "akd-distill-2"
-    assert json.loads(about["belongs_to"]) == {"asset": "1"}
-    assert len(json.loads(about["history"])) == 2
-
-
-def test_pictures_are_coarse_for_a_part_of_the_iterations(tube, rig, monkeypatch):
+def test_a_part_of_the_iterations_is_rendered_at_half_size(tube, rig, monkeypatch):
     asked = []
     plain = Stage.show
 
-    def show(self, *args, coarse=False, **options):
-        asked.append(coarse)
-        return plain(self, *args, coarse=coarse, **options)
+    def show(self, *args, half_size=False, **options):
+        asked.append(half_size)
+        return plain(self, *args, half_size=half_size, **options)
 
     monkeypatch.setattr(Stage, "show", show)
-    run(tube, rig, CheckpointManager(), settings=replace(SETTINGS, coarse=0.5))
-    assert asked == [True] * 6 + [False] * 6
+    run(tube, rig, settings=replace(SETTINGS, half_size=0.5))
+    # The last call renders the preview.
+    assert asked == [True] * 6 + [False] * 7

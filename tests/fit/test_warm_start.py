@@ -5,9 +5,10 @@ import math
 import pytest
 import torch
 
-from akd.distill.settings import DistillSettings, WarmStartSettings
-from akd.fit import warm_start
+from akd.base.observer import Observer
+from akd.fit.losses import default
 from akd.fit.phase_search import search_phases
+from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import fit_finalists, fit_to_video
 from akd.rig.roles.role import Part
 from tests.distill.fox import fox_stage, standing
@@ -23,25 +24,25 @@ def stage(fox):
 
 
 def uppers(fox) -> list[int]:
-    roles = enumerate(fox.rig.roles)
+    roles = enumerate(fox.control_rig.roles)
     return [i for i, role in roles if role.limb is not None and role.part is Part.UPPER]
 
 
 def swinging(fox, phases: list[float]):
     """The thighs and upper arms swing by 0.45 rad, each in its own phase."""
-    unknowns = standing(fox, period=PERIOD)
-    unit = math.sqrt(2.0 / len(unknowns.angles))
+    curves = standing(fox, period=PERIOD)
+    unit = math.sqrt(2.0 / len(curves.angles))
     with torch.no_grad():
         for control, phase in zip(uppers(fox), phases, strict=True):
             wave = 0.45 * torch.tensor([math.cos(phase), -math.sin(phase)])
-            unknowns.angles[1:3, control, 0] = wave / unit
-    return unknowns
+            curves.angles[1:3, control, 0] = wave / unit
+    return curves
 
 
-def shown(stage, unknowns) -> torch.Tensor:
+def shown(stage, curves) -> torch.Tensor:
     with torch.no_grad():
-        controls = unknowns.controls()
-        return stage.show(stage.bones(controls), controls.translation)[0]
+        controls = curves.controls()
+        return stage.show(stage.transforms(controls), controls.translation)[0]
 
 
 def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
@@ -51,9 +52,9 @@ def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
     search_phases(stage, found, target)
     for control, phase in zip(uppers(fox), true, strict=True):
         cosine, sine = found.angles.detach()[1:3, control, 0].tolist()
-        assert math.hypot(cosine, sine) > 0.0, fox.rig.roles[control]
+        assert math.hypot(cosine, sine) > 0.0, fox.control_rig.roles[control]
         off = (math.atan2(-sine, cosine) - phase + math.pi) % (2.0 * math.pi) - math.pi
-        assert abs(off) < STEP, fox.rig.roles[control]
+        assert abs(off) < STEP, fox.control_rig.roles[control]
 
 
 def test_what_has_no_cycle_is_not_guessed(fox, stage):
@@ -70,67 +71,72 @@ def videos(fox, stage):
     return torch.stack((true, noise))
 
 
-@pytest.fixture
-def blind(monkeypatch):
-    """Without the search for swings, which has a test of its own."""
-    monkeypatch.setattr(warm_start, "search_phases", lambda *given: None)
-
-
-def settings(trial: int = 2, iterations: int = 2, finalists: int = 1) -> DistillSettings:
-    return DistillSettings(
-        warm_start=WarmStartSettings(trial=trial, iterations=iterations, finalists=finalists)
+def settings(trial: int = 2, iterations: int = 2, finalists: int = 1) -> WarmStartSettings:
+    """Without the search for phases, which has a test of its own."""
+    return WarmStartSettings(
+        trial=trial, iterations=iterations, finalists=finalists, phase_search=False
     )
 
 
+class Steps(Observer):
+    """Remembers every step."""
+
+    def __init__(self):
+        self.seen = []
+
+    def step(self, iteration, iterations, values):
+        self.seen.append((iteration, iterations, values["difference"]))
+
+
 class Begin:
-    """Makes unknowns, and remembers for which video."""
+    """Makes curves, and remembers for which video."""
 
     def __init__(self, fox):
         self.fox, self.made = fox, []
 
     def __call__(self, video):
-        unknowns = standing(self.fox, period=PERIOD)
-        self.made.append((video, unknowns))
-        return unknowns
+        curves = standing(self.fox, period=PERIOD)
+        self.made.append((video, curves))
+        return curves
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_the_video_that_can_be_danced_is_chosen(fox, stage, videos, blind, order):
-    begin, reports = Begin(fox), []
+def test_the_video_that_can_be_danced_is_chosen(fox, stage, videos, order):
+    begin, steps = Begin(fox), Steps()
     (found,) = fit_finalists(
-        stage, videos[list(order)], begin, settings(),
-        report=lambda i, n, parts: reports.append((i, n, parts["difference"])),
-    )  # fmt: skip
+        stage, videos[list(order)], begin, default(), settings(), observer=steps
+    )
     assert [torch.equal(v, videos[k]) for (v, _), k in zip(begin.made, order, strict=True)] == [
         True,
         True,
     ]
     assert found is begin.made[order.index(0)][1]
-    assert [i for i, _, _ in reports] == [1, 2, 3, 4, 5, 6]
-    assert {n for _, n, _ in reports} == {6}
+    assert [i for i, _, _ in steps.seen] == [1, 2, 3, 4, 5, 6]
+    assert {n for _, n, _ in steps.seen} == {6}
 
 
-def test_a_judge_may_prefer_the_other_one(fox, stage, videos, blind):
+def test_a_judge_may_prefer_the_other_one(fox, stage, videos):
     begin, seen = Begin(fox), []
 
     def judge(shown):
         seen.append(shown.shape)
         return torch.tensor([1000.0 * len(seen)])
 
-    (found,) = fit_finalists(stage, videos, begin, settings(), judge=judge)
+    (found,) = fit_finalists(stage, videos, begin, default(), settings(), score=judge)
     assert found is begin.made[1][1]
     assert seen == [(1, *videos.shape[1:])] * 2
 
 
 @pytest.mark.parametrize("finalists", [2, 5])
-def test_finalists_come_best_first_and_are_all_fitted_on(fox, stage, videos, blind, finalists):
-    begin, reports = Begin(fox), []
+def test_finalists_come_best_first_and_are_all_fitted_on(fox, stage, videos, finalists):
+    begin, steps = Begin(fox), Steps()
     found = fit_finalists(
-        stage, videos.flip(0), begin, settings(finalists=finalists),
-        report=lambda i, n, parts: reports.append((i, n)),
-    )  # fmt: skip
+        stage, videos.flip(0), begin, default(), settings(finalists=finalists), observer=steps
+    )
     assert [f is u for f, (_, u) in zip(found, reversed(begin.made), strict=True)] == [True, True]
-    assert reports == [(i + 1, 8) for i in range(8)]  # two trials and two fits of two iterations
+    assert [seen[:2] for seen in steps.seen] == [
+        (i + 1, 8) for i in range(8)
+    ]  # two trials and two fits of two iterations
 
 
 def test_the_sides_of_a_symmetrical_gait_are_found_together(fox, stage):
@@ -151,22 +157,27 @@ def test_the_sides_of_a_symmetrical_gait_are_found_together(fox, stage):
         assert abs(off - math.pi) < STEP
 
 
-def test_without_trials_the_judge_chooses_before(fox, stage, videos, blind):
+def test_without_trials_the_judge_chooses_before(fox, stage, videos):
     begin = Begin(fox)
     (found,) = fit_finalists(
-        stage, videos, begin, settings(trial=0), judge=lambda shown: torch.tensor([0.2, 0.7])
+        stage,
+        videos,
+        begin,
+        default(),
+        settings(trial=0),
+        score=lambda shown: torch.tensor([0.2, 0.7]),
     )
-    ((video, unknowns),) = begin.made
+    ((video, curves),) = begin.made
     assert torch.equal(video, videos[1])
-    assert found is unknowns
+    assert found is curves
 
 
-def test_a_fit_brings_the_character_nearer_to_the_video(fox, stage, videos, blind):
-    unknowns = swinging(fox, [0.8, 3.0, 1.4, 5.5])
+def test_a_fit_brings_the_character_nearer_to_the_video(fox, stage, videos):
+    curves = swinging(fox, [0.8, 3.0, 1.4, 5.5])
     differences = []
     last = fit_to_video(
-        stage, unknowns, videos[0], settings(), iterations=12,
-        report=lambda parts: differences.append(parts["difference"]),
+        stage, curves, videos[0], default(), settings(), iterations=12,
+        step=lambda values: differences.append(values["difference"]),
     )  # fmt: skip
     assert last == differences[-1]
     assert last < 0.7 * differences[0]

@@ -12,36 +12,36 @@ PERIOD = 0.6
 
 
 def shaken(fox, **more):
-    unknowns = standing(fox, period=PERIOD, speed=1.0, **more)
+    curves = standing(fox, period=PERIOD, speed=1.0, **more)
     g = torch.Generator().manual_seed(3)
     with torch.no_grad():
-        for leaf in (unknowns.angles, unknowns.root):
+        for leaf in (curves.angles, curves.root):
             leaf.copy_(0.4 * torch.randn(leaf.shape, generator=g))
-    return unknowns
+    return curves
 
 
-def places(fox, unknowns, seconds):
+def places(fox, curves, seconds):
     """Of the driven joints in the world, as left and right of the way, up and ahead of the root."""
     with torch.no_grad():
-        world = fox.rig.skeleton.forward(fox.rig.to_pose(unknowns.controls(seconds)))
-    points = world[:, list(fox.rig.joints), :3, 3]
-    up, left, forward = fox.rig.root_axes
-    ahead = unknowns.speed * seconds[:, None]
+        world = fox.control_rig.skeleton.forward(fox.control_rig.to_pose(curves.controls(seconds)))
+    points = world[:, list(fox.control_rig.joints), :3, 3]
+    up, left, forward = fox.control_rig.root_axes
+    ahead = curves.speed * seconds[:, None]
     return torch.stack((points @ left, points @ up, points @ forward - ahead), dim=-1)
 
 
 @pytest.mark.parametrize("symmetrical", [True, False])
 def test_half_a_cycle_later_the_fox_is_its_own_mirror_image(fox, symmetrical):
-    unknowns = shaken(fox, symmetrical=symmetrical)
+    curves = shaken(fox, symmetrical=symmetrical)
     with torch.no_grad():
-        unknowns.pace.zero_()
+        curves.pace.zero_()
     seconds = torch.arange(7) * 0.05
-    now, later = (places(fox, unknowns, s) for s in (seconds, seconds + 0.5 * PERIOD))
-    partners = Mirror.of(fox.rig).partners
+    now, later = (places(fox, curves, s) for s in (seconds, seconds + 0.5 * PERIOD))
+    partners = Mirror.of(fox.control_rig).partners
     seen = later[:, partners] * torch.tensor((-1.0, 1.0, 1.0))
     # What goes to either side by yaw adds up along the way: only the first frame starts at zero.
     drift = (seen - now).mean(1, keepdim=True)
-    apart = float((seen - now - drift).norm(dim=-1).max()) / fox.character.height
+    apart = float((seen - now - drift).norm(dim=-1).max()) / fox.height
     if symmetrical:
         assert apart < 0.01
     else:
@@ -49,18 +49,18 @@ def test_half_a_cycle_later_the_fox_is_its_own_mirror_image(fox, symmetrical):
 
 
 def test_every_control_of_a_side_has_its_partner(fox):
-    mirror = Mirror.of(fox.rig)
+    mirror = Mirror.of(fox.control_rig)
     assert bool(mirror.known.all())
-    for i, role in enumerate(fox.rig.roles):
-        other = fox.rig.roles[int(mirror.partners[i])]
+    for i, role in enumerate(fox.control_rig.roles):
+        other = fox.control_rig.roles[int(mirror.partners[i])]
         assert (other.part, other.limb, other.number) == (role.part, role.limb, role.number)
         assert (other.side is role.side) == (role.side is Side.CENTRE)
-    assert bool((mirror.partners[mirror.partners] == torch.arange(len(fox.rig))).all())
+    assert bool((mirror.partners[mirror.partners] == torch.arange(len(fox.control_rig))).all())
 
 
 def test_balance_is_kept_once_it_is_there(fox):
-    unknowns, mirror = shaken(fox), Mirror.of(fox.rig)
-    once = mirror.balanced(unknowns.angles, unknowns.root)
+    curves, mirror = shaken(fox), Mirror.of(fox.control_rig)
+    once = mirror.balanced(curves.angles, curves.root)
     for a, b in zip(once, mirror.balanced(*once), strict=True):
         torch.testing.assert_close(a, b)
     for a, b in zip(once, mirror.half_a_cycle_later(*once), strict=True):
@@ -68,10 +68,10 @@ def test_balance_is_kept_once_it_is_there(fox):
 
 
 def test_limbs_swing_once_a_cycle_where_they_hang_on_the_body(fox):
-    unknowns = shaken(fox, symmetrical=True)
-    assert unknowns.mirror is not None
-    angles, _ = unknowns.mirror.balanced(unknowns.angles.detach(), unknowns.root.detach())
-    for i, role in enumerate(fox.rig.roles):
+    curves = shaken(fox, symmetrical=True)
+    assert curves.mirror is not None
+    angles, _ = curves.mirror.balanced(curves.angles.detach(), curves.root.detach())
+    for i, role in enumerate(fox.control_rig.roles):
         hangs = role.limb is not None and role.part in (Part.GIRDLE, Part.UPPER)
         assert bool((angles[3:5, i] == 0.0).all()) == hangs, role
         assert float(angles[1:3, i].abs().max()) > 0.0

@@ -1,11 +1,10 @@
-"""MotionParameters: a cycle, its speed and way, and what is kept of them."""
+"""ControlCurves: a cycle, its speed and way, and what is kept of them."""
 
 import pytest
 import torch
-from akd.distill.result import motion_of
 
 from akd.motion.loop import loop_gap
-from akd.motion.parameters import MotionParameters
+from akd.motion.parameters import ControlCurves
 from tests.distill.fox import fox_stage, standing
 
 FPS = 12.0
@@ -16,12 +15,12 @@ def stage(fox):
     return fox_stage(fox, splats=100)
 
 
-def shaken(unknowns: MotionParameters, size: float = 0.3) -> MotionParameters:
+def shaken(curves: ControlCurves, size: float = 0.3) -> ControlCurves:
     g = torch.Generator().manual_seed(4)
     with torch.no_grad():
-        for leaf in unknowns.leaves():
+        for leaf in curves.tensors():
             leaf.copy_(size * torch.randn(leaf.shape, generator=g))
-    return unknowns
+    return curves
 
 
 @pytest.mark.parametrize("period", [None, 0.55])
@@ -31,29 +30,29 @@ def test_what_was_found_is_kept_and_put_back(fox, period):
     # The one that takes it up may have expected a cycle of another length, or none.
     back = standing(fox, period=0.7, speed=0.8).with_values(values)
     assert back.period == period
-    assert all(torch.equal(a, b) for a, b in zip(made.leaves(), back.leaves(), strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(made.tensors(), back.tensors(), strict=True))
     with torch.no_grad():
         torch.testing.assert_close(made.controls().angles, back.controls().angles)
         made.angles.add_(1.0)
     assert not torch.equal(made.angles, back.angles)
     assert not torch.equal(made.angles, values["angles"])
-    assert all(leaf.requires_grad and leaf.is_leaf for leaf in back.leaves())
+    assert all(leaf.requires_grad and leaf.is_leaf for leaf in back.tensors())
 
 
 @pytest.mark.parametrize("bounded", [True, False])
 @pytest.mark.parametrize("speed", [0.7, 1.0, 1.3])
 def test_the_speed_is_set(fox, bounded, speed):
-    unknowns = standing(fox, speed=1.0, bounded=bounded)
-    unknowns.set_speed(speed)
-    way = unknowns.controls().translation.detach()
+    curves = standing(fox, speed=1.0, bounded=bounded)
+    curves.set_speed(speed)
+    way = curves.controls().translation.detach()
     gone = float((way[-1] - way[0]).norm()) * FPS / (len(way) - 1)
     assert gone == pytest.approx(speed, rel=1e-4)
 
 
 def test_the_speed_comes_as_near_as_the_bounds_allow(fox):
-    unknowns = standing(fox, speed=1.0)
-    unknowns.set_speed(50.0)
-    way = unknowns.controls().translation.detach()
+    curves = standing(fox, speed=1.0)
+    curves.set_speed(50.0)
+    way = curves.controls().translation.detach()
     gone = float((way[-1] - way[0]).norm()) * FPS / (len(way) - 1)
     assert 1.3 < gone < 2.0
     still = standing(fox, speed=0.0)
@@ -62,47 +61,49 @@ def test_the_speed_comes_as_near_as_the_bounds_allow(fox):
 
 
 def test_a_cycle_is_exported_as_a_loop(fox, stage):
-    unknowns = shaken(standing(fox, period=0.45, speed=0.8))
+    curves = shaken(standing(fox, period=0.45, speed=0.8))
     with torch.no_grad():
-        unknowns.turn.zero_()
-        cycle = float(unknowns.cycle())
-    motion = motion_of(stage, unknowns, "cycle", fps=24.0)
-    height = fox.character.height
+        curves.turn.zero_()
+        cycle = float(curves.cycle())
+    motion = curves.motion("cycle", lift=stage.lift, fps=24.0)
+    height = fox.height
     # Whole cycles, and no shorter than the prior's video.
     rounds = motion.duration / cycle
     assert rounds == pytest.approx(round(rounds), abs=1e-3)
     assert motion.duration >= 7 / FPS - 1e-3
-    assert loop_gap(fox.rig, motion, height=height) < 1e-4
-    plain = motion_of(stage, shaken(standing(fox, speed=0.8)), "once", fps=24.0)
-    assert loop_gap(fox.rig, plain, height=height) > 0.01
+    assert loop_gap(fox.control_rig, motion, height=height) < 1e-4
+    plain = shaken(standing(fox, speed=0.8)).motion("once", lift=stage.lift, fps=24.0)
+    assert loop_gap(fox.control_rig, plain, height=height) > 0.01
     world = motion.world()
-    moved = (world[:, fox.rig.joints, :3, 3] - world[:1, fox.rig.joints, :3, 3]).norm(dim=-1)
+    moved = (
+        world[:, fox.control_rig.joints, :3, 3] - world[:1, fox.control_rig.joints, :3, 3]
+    ).norm(dim=-1)
     assert float(moved.max()) > 0.1 * height
 
 
 def test_the_gradient_reaches_the_length_of_the_cycle(fox):
-    unknowns = shaken(standing(fox, period=0.5))
-    unknowns.controls().angles.square().sum().backward()
-    assert unknowns.tempo.grad is not None
-    assert float(unknowns.tempo.grad.abs()) > 0.0
-    assert not any(leaf is unknowns.tempo for leaf in standing(fox).leaves())
+    curves = shaken(standing(fox, period=0.5))
+    curves.controls().angles.square().sum().backward()
+    assert curves.tempo.grad is not None
+    assert float(curves.tempo.grad.abs()) > 0.0
+    assert not any(leaf is curves.tempo for leaf in standing(fox).tensors())
 
 
 def test_a_body_that_turns_goes_where_it_looks(fox):
-    unknowns = standing(fox, speed=1.0, bounded=False)
+    curves = standing(fox, speed=1.0, bounded=False)
     with torch.no_grad():
-        unknowns.turn.fill_(0.8)
-        pose = unknowns.controls()
+        curves.turn.fill_(0.8)
+        pose = curves.controls()
     assert float(pose.root_rotation[-1, 0]) == pytest.approx(0.8, rel=1e-4)
-    up, left, forward = fox.rig.root_axes
+    up, left, forward = fox.control_rig.root_axes
     steps = pose.translation[1:] - pose.translation[:-1]
     way = torch.atan2(steps @ left, steps @ forward)
     middle = 0.5 * (pose.root_rotation[1:, 0] + pose.root_rotation[:-1, 0])
     torch.testing.assert_close(way, middle, atol=1e-4, rtol=0)
     assert float((steps @ up).abs().max()) < 1e-6
     # Who goes straight stays straight, who turns may find how far.
-    assert any(leaf is unknowns.turn for leaf in unknowns.leaves())
-    assert not any(leaf.numel() == 1 for leaf in standing(fox).leaves()[3:])
+    assert any(leaf is curves.turn for leaf in curves.tensors())
+    assert not any(leaf.numel() == 1 for leaf in standing(fox).tensors()[3:])
 
 
 def test_a_cycle_that_no_frame_rate_shows_is_refused(fox):

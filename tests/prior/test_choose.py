@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from akd.prior import choose
-from akd.prior.choose import check_prior, choose_prior, prompt_for
+from akd.prior.choose import prompt_for
 from akd.prior.large import memory, plan
 from akd.prior.large.enrich import Enrichment
 from akd.prior.large.errors import PriorError
 from akd.prior.large.memory import Need
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
+from akd.prior.protocol import VideoPrior
+from akd.prior.source import PriorSource
 from akd.prior.tiny.load import save_tiny
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
@@ -21,6 +23,24 @@ from akd.prior.tiny.settings import TinySettings
 from tests.prior.large.tiny_pipelines import build
 
 SMALL = TinySettings(channels=48, layers=2, heads=2, text_channels=16, refine_channels=8)
+
+SOURCE = {"weights", "frames", "height", "width", "fps", "download"}
+
+
+def given(name: str | Path, options: dict[str, Any]) -> tuple[PriorSource, dict[str, Any]]:
+    """The source, and the options that are not about it."""
+    source = {k: v for k, v in options.items() if k in SOURCE}
+    return PriorSource(name, **source), {k: v for k, v in options.items() if k not in SOURCE}
+
+
+def check_prior(name: str | Path, **options: Any) -> str:
+    source, others = given(name, options)
+    return str(choose.check_prior(source, **others))
+
+
+def choose_prior(name: str | Path, **options: Any) -> VideoPrior:
+    source, others = given(name, options)
+    return choose.choose_prior(source, **others)
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +60,11 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def refused(name: str | Path, **options: Any) -> str:
     """What is said, the same before loading and while choosing."""
-    given: dict[str, Any] = {"device": "cpu"} | options
+    options = {"device": "cpu"} | options
     said = []
     for function in (check_prior, choose_prior):
         with pytest.raises(PriorError) as caught:
-            function(name, **given)
+            function(name, **options)
         said.append(str(caught.value))
     assert said[0] == said[1]
     assert "\n" not in said[0]
@@ -56,7 +76,7 @@ def test_the_tiny_prior_by_name_and_by_folder(tiny: Path) -> None:
         prior = choose_prior(name, weights=weights, device="cpu")
         assert isinstance(prior, PriorTiny)
         assert prior.network.settings == SMALL
-        assert check_prior(name, weights=weights) == f"tiny: from {tiny}"
+        assert check_prior(name, weights=weights) == str(tiny)
 
 
 def test_a_large_prior_by_folder_and_by_name(large: Path, tmp_path: Path) -> None:
@@ -111,7 +131,7 @@ def test_auto_takes_what_fits(large: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """On a stand-in for a GPU: only its memory is looked at."""
     need = {FAST: Need(10.0, 40.0, 30.0, 3.0), LEAN: Need(6.0, 12.0, 1.0, 3.0, loading=9.0)}
     free = {"cuda": 80.0, "cpu": 64.0}
-    monkeypatch.setattr(choose, "chosen_device", torch.device)
+    monkeypatch.setattr(choose, "choose_device", torch.device)
     monkeypatch.setattr(plan, "check_device", lambda *_: None)
     monkeypatch.setattr(plan, "memory_needed", lambda *given: need[given[-1]])
     for module in (memory, plan):

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from akd.prior.estimate import Prediction
 from akd.prior.guidance import predict_guided
-from akd.prior.large.load import load_prior
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.schedulers import Schedule
 from akd.prior.large.settings import LargeSettings
@@ -19,7 +18,7 @@ from akd.prior.sample import sample_latents, sample_videos
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
-from tests.prior.large.tiny_pipelines import SIZES, build
+from tests.prior.large.tiny_pipelines import SIZES, build, load_prior
 
 LARGE = ("cogvideox-5b", "wan2.2-5b", "ltx", "animatediff")
 """Velocity, flow with a time a token, flow with packed latents, noise."""

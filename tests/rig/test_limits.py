@@ -4,10 +4,11 @@ import math
 
 import pytest
 import torch
-from akd.subject import load_subject
 
+from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
+from akd.rig.character import load_character
 from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import LimbKind, Part
 from akd.zoo.creature import build_creature
@@ -21,7 +22,7 @@ def rigs(tmp_path_factory):
     def rig_of(species):
         path = folder / f"{species}.glb"
         write_creature(build_creature(species, seed=1), [], path)
-        return load_subject(path, rigged=folder / "rigged.glb").rig
+        return load_character(read_asset(path)).control_rig
 
     return {species: rig_of(species) for species in ("man", "horse", "ostrich")}
 
@@ -89,17 +90,21 @@ def test_true_gaits_keep_within_the_limits(species, tmp_path):
     action = next(a for a in ("gallop", "run", "walk") if a in creature.actions)
     path = tmp_path / "true.glb"
     write_creature(creature, [perform(creature, action, fps=30.0, frames=40).motion], path)
-    subject = load_subject(path, rigged=tmp_path / "rigged.glb")
-    motion = motion_from_clip(subject.character, subject.character.asset.clips[0])
-    angles = subject.rig.from_pose(motion.pose).angles
-    limits = AngleLimits.of(subject.rig)
+    character = load_character(read_asset(path))
+    motion = motion_from_clip(character, character.asset.clips[0])
+    angles = character.control_rig.from_pose(motion.pose).angles
+    limits = AngleLimits.of(character.control_rig)
     for part in (Part.SPINE, Part.NECK, Part.HEAD, Part.TAIL):
-        joints = [i for i, r in enumerate(subject.rig.roles) if r.part is part and r.limb is None]
+        joints = [
+            i
+            for i, r in enumerate(character.control_rig.roles)
+            if r.part is part and r.limb is None
+        ]
         together = angles[:, joints, :2].sum(1)
         assert bool((together <= limits.forth[joints, :2].sum(0)).all()), part
         assert bool((-together <= limits.back[joints, :2].sum(0)).all()), part
     angles = angles[..., 0]
-    for i, role in enumerate(subject.rig.roles):
+    for i, role in enumerate(character.control_rig.roles):
         if role.limb is not None and role.part in (Part.LOWER, Part.CANNON):
             assert float(angles[:, i].amax()) <= float(limits.forth[i, 0]), role
             assert float(-angles[:, i].amin()) <= float(limits.back[i, 0]), role

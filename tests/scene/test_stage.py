@@ -4,16 +4,14 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.rig.character import load_character
-from akd.rig.control_build import build_control_rig
-from akd.scene.stage import Stage
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
-from tests.distill.fox import Screen, fox_stage, standing
+from tests.distill.fox import Screen, fox_stage, stage_for, standing
 
 
 def test_textures_are_on_stage(shared_assets):
     fox = load_character(read_asset(shared_assets / "khronos/Fox/glTF-Binary/Fox.glb"))
-    stage = Stage.of(fox, build_control_rig(fox), Screen(), splats=800)
+    stage = stage_for(fox, Screen(), splats=800)
     assert fox.mesh is not None
     painted = surface_splats(fox.mesh, 800, paint=Paint.of(fox)).flat_colours()
     blended = surface_splats(fox.mesh, 800).flat_colours()
@@ -25,35 +23,35 @@ def test_textures_are_on_stage(shared_assets):
 def test_a_stride_makes_the_body_look_no_smaller(fox):
     """The camera's distance is that of the neutral pose: a head stays as large as it was."""
     stage = fox_stage(fox, splats=400)
-    unknowns = standing(fox)
+    curves = standing(fox)
     colour = stage.bone_colours
     yellow = (colour - torch.tensor([0.95, 0.90, 0.45])).abs().amax(1) < 1e-4
     assert bool(yellow.any())
 
     def head() -> float:
         with torch.no_grad():
-            controls = unknowns.controls()
-            video = stage.show(stage.bones(controls), controls.translation)[0]
+            controls = curves.controls()
+            video = stage.show(stage.transforms(controls), controls.translation)[0]
         red, green, blue = video[0].unbind(-1)
         return float(((red > blue + 0.15) & (green > blue + 0.15)).float().sum())
 
     before = head()
     with torch.no_grad():
-        for i, role in enumerate(fox.rig.roles):
+        for i, role in enumerate(fox.control_rig.roles):
             if role.limb is not None and role.part.value == "upper":
-                unknowns.angles[:, i, 0] = 0.8 if role.limb.value == "hind" else -0.8
+                curves.angles[:, i, 0] = 0.8 if role.limb.value == "hind" else -0.8
     spread = head()
     assert before > 8
     assert abs(spread - before) <= 0.15 * before
 
 
-def test_a_coarse_video_shows_the_same_with_a_quarter_of_the_detail(fox):
+def test_a_video_at_half_size_shows_the_same_with_a_quarter_of_the_detail(fox):
     stage = fox_stage(fox, splats=400)
-    unknowns = standing(fox)
-    controls = unknowns.controls()
-    bones = stage.bones(controls)
+    curves = standing(fox)
+    controls = curves.controls()
+    bones = stage.transforms(controls)
     fine, picture = stage.show(bones, controls.translation)
-    coarse, same = stage.show(bones, controls.translation, coarse=True)
+    coarse, same = stage.show(bones, controls.translation, half_size=True)
     assert coarse.shape == fine.shape
     torch.testing.assert_close(picture, same)  # the reference picture is never coarse
     blocks = fine.detach().movedim(-1, 1)
@@ -62,5 +60,5 @@ def test_a_coarse_video_shows_the_same_with_a_quarter_of_the_detail(fox):
     assert float((coarse - blurred).detach().abs().mean()) < 0.02
     assert float((coarse - fine).detach().abs().mean()) > 0.005
     coarse.square().sum().backward()
-    assert unknowns.angles.grad is not None
-    assert float(unknowns.angles.grad.abs().amax()) > 0.0
+    assert curves.angles.grad is not None
+    assert float(curves.angles.grad.abs().amax()) > 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -63,7 +63,7 @@ class MotionParameters(Protocol):
         """Everything that was found so far, by name, copied."""
         ...
 
-    def with_values(self, values: Mapping[str, Tensor]) -> Self:
+    def with_values(self, values: Mapping[str, Tensor]) -> MotionParameters:
         """The same character and clip with what `values` returned elsewhere."""
         ...
 

@@ -23,11 +23,11 @@ from akd.prior.large.encoder.convolve import FrozenConvolution, Shape, choices
 from akd.prior.large.encoder.frozen import NormAct
 from akd.prior.large.encoder.vae import encode_moments
 from akd.prior.large.families.base import VideoSize
-from akd.prior.large.load import load_prior, prepare_autoencoder
+from akd.prior.large.load import prepare_autoencoder
 from akd.prior.large.memory import encoder_bytes
 from akd.prior.large.quantise import LinearFp8
 from akd.prior.large.settings import FAST, LEAN, Convolutions, LargeSettings, Recompute
-from tests.prior.large.tiny_pipelines import autoencoder, build
+from tests.prior.large.tiny_pipelines import autoencoder, build, load_prior
 
 GPU = "cuda"
 

@@ -10,12 +10,11 @@ from torch import Tensor
 
 from akd.prior.estimate import Prediction
 from akd.prior.guidance import predict_guided
-from akd.prior.large.load import load_prior
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import LargeSettings
 from akd.prior.protocol import VideoPrior
 from akd.scene.settings import SceneStyle
-from tests.prior.large.tiny_pipelines import NAMES, SIZES, build
+from tests.prior.large.tiny_pipelines import NAMES, SIZES, build, load_prior
 
 FULL = LargeSettings(precision="float32")
 PROMPT = "a fox walking on the ground"

@@ -15,10 +15,15 @@ from akd.prior.large.catalogue import ENTRIES, find, rows
 from akd.prior.large.errors import PriorError
 from akd.prior.large.families.base import VideoSize
 from akd.prior.large.folder import open_folder
-from akd.prior.large.load import load_prior
 from akd.prior.large.memory import Need, check_memory, encoder_bytes, memory_needed
 from akd.prior.large.settings import FAST, LEAN, LargeSettings, Recompute, Weights
-from tests.prior.large.tiny_pipelines import autoencoder, build, picture_network, taehv_weights
+from tests.prior.large.tiny_pipelines import (
+    autoencoder,
+    build,
+    load_prior,
+    picture_network,
+    taehv_weights,
+)
 
 FULL = LargeSettings(precision="float32")
 SMALL: dict[str, Any] = {"frames": 9, "height": 32, "width": 32, "settings": FULL}

@@ -8,6 +8,12 @@ from typing import Any
 
 import torch
 
+from akd.prior.large.load import load_planned
+from akd.prior.large.plan import plan_prior
+from akd.prior.large.prior import PriorDiffusers
+from akd.prior.large.settings import LargeSettings
+from akd.prior.source import PriorSource
+
 
 def seeded(build, seed: int = 0) -> Any:
     """A module with the same random weights every time, none of them zero."""
@@ -415,3 +421,16 @@ def taehv_weights() -> dict[str, torch.Tensor]:
     weights[f"encoder.{number}.weight"] = torch.randn(6, 4, 3, 3) / 6
     weights[f"encoder.{number}.bias"] = torch.randn(6)
     return weights
+
+
+def load_prior(
+    name: str | Path,
+    *,
+    settings: LargeSettings | None = None,
+    device: torch.device | str = "cpu",
+    cache: Path | None = None,
+    **source: Any,
+) -> PriorDiffusers:
+    """A large prior by name or folder; `source` are fields of `PriorSource`."""
+    plan = plan_prior(PriorSource(name, **source), settings=settings, device=device)
+    return load_planned(plan, cache=cache)
