@@ -1,1 +1,1 @@
-"""Poses over time: reading, writing, resampling, loops, root motion, retargeting."""
+"""Poses over time: clips, loops, root motion, retargeting, parametrisation."""

@@ -1,1 +1,1 @@
-"""Video diffusion models behind one protocol, and guidance."""
+"""Video diffusion models behind one protocol, and classifier-free guidance."""

@@ -1,1 +1,1 @@
-"""Skeletons, skins, poses, and what joints are to a body."""
+"""Skeletons, skins, poses, joint roles and the control rig."""

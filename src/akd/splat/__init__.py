@@ -1,1 +1,1 @@
-"""Gaussian clouds: made from a mesh, bound to a rig, rasterized."""
+"""Gaussian splats: sampled from a mesh, bound to a rig, rasterized."""
