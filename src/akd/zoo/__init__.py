@@ -3,8 +3,8 @@
     creature = build_creature("fox", seed=3)
     walk = make_clip(creature, "walk")
 
-Every creature is one closed, coloured, skinned mesh. Its clips travel at natural speeds with planted
-feet.
+Every creature is one closed, coloured, skinned mesh. Its clips travel at natural speeds with
+planted feet.
 """
 
 from typing import TYPE_CHECKING
