@@ -1,9 +1,13 @@
-# `make demo` and `make test` set everything up by themselves; a second set-up costs nothing.
+# Every target sets up what it needs first: `make demo` the package alone, `make test` and
+# `make lint` the development tools on top. A second call installs nothing.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# Where torch comes from. The default build brings CUDA, 6.2 GB in all; PyTorch's site lists an index
+# of CPU builds: make demo TORCH_INDEX=URL
+TORCH_INDEX ?=
 
 .PHONY: help setup demo test lint format clean
 
@@ -12,23 +16,27 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    ruff, pyright and import-linter"
 	@echo "make format  let ruff format the code"
-	@echo "make setup   only the set-up that the others do first"
-	@echo "make clean   remove what set-up made"
+	@echo "make setup   install the package and the development tools, nothing else"
+	@echo "make clean   remove the environment and out/"
 
-setup: $(VENV)/.ready
+setup: $(VENV)/.dev
 
 # torch comes first and alone: with it in place, nothing else pulls another build of it.
-$(VENV)/.ready: pyproject.toml constraints.txt package.json package-lock.json
+$(VENV)/.demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "akd needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) torch
-	$(PIP) --editable '.[dev]'
-	@if command -v npm >/dev/null; then npm ci --ignore-scripts --no-audit --no-fund --silent; \
-	  else echo "npm is not there: tests against the Khronos validator will be skipped"; fi
+	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+	$(PIP) --editable .
 	@touch $@
 
-demo: setup
+$(VENV)/.dev: $(VENV)/.demo package.json package-lock.json
+	$(PIP) --editable '.[dev]'
+	@if command -v npm >/dev/null; then npm ci --ignore-scripts --no-audit --no-fund --silent; \
+	  else echo "npm was not found: tests against the Khronos validator will be skipped"; fi
+	@touch $@
+
+demo: $(VENV)/.demo
 	$(BIN)/akd demo --out out/demo
 
 test: setup

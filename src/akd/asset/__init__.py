@@ -1,4 +1,4 @@
-"""Files in: their records, in the file's own units, and what is odd about them."""
+"""Reading files: records in the file's own units, and a list of problems."""
 
 from akd.asset.asset import (
     Asset,

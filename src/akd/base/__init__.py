@@ -1,1 +1,1 @@
-"""Shared by every room: files, constants, progress, the cache, starting Warp. No torch here."""
+"""Shared by all rooms: files, cache, progress, data splits, Warp. No torch here."""

@@ -1,5 +1,5 @@
-"""The commands of `akd`: each module holds one command's options and what it does.
+"""Commands of `akd`, one module each: options and implementation.
 
-Options are dataclasses that import nothing heavy, so that `akd --help` is quick; what a command
-needs, it imports when it runs.
+Options are dataclasses in modules that import nothing heavy, so that `akd --help` is fast. A
+command imports what it needs when it runs.
 """

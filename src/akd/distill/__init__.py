@@ -1,1 +1,1 @@
-"""Motion distilled out of a video diffusion model into the joint angles of a character."""
+"""Score distillation of a video model into a character's joint angles."""

@@ -1,1 +1,1 @@
-"""Motions out: glTF, BVH."""
+"""Writing motions: glTF, BVH, USD, FBX and MJCF."""

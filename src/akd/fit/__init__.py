@@ -1,1 +1,1 @@
-"""Joints found from pictures."""
+"""Motion parameters fitted to videos."""

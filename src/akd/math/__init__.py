@@ -1,1 +1,1 @@
-"""Rotations, transforms and splines: pure torch."""
+"""Rotations, rigid transforms and splines, in pure torch."""

@@ -1,1 +1,1 @@
-"""How good a motion or a video is: numbers, and recognisers of actions."""
+"""Motion metrics and action recognisers."""

@@ -1,4 +1,4 @@
-"""Poses over time: reading, writing, resampling, loops, root motion, retargeting."""
+"""Poses over time: clips, loops, root motion, retargeting, parametrisation."""
 
 from akd.motion.settings import Cycle, Spline, per_frame
 

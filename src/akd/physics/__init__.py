@@ -1,1 +1,1 @@
-"""Motions brought down to the ground by a differentiable simulation."""
+"""Differentiable rigid-body simulation and motion tracking."""

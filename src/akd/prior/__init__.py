@@ -1,4 +1,4 @@
-"""Video diffusion models behind one protocol, and guidance."""
+"""Video diffusion models behind one protocol, and classifier-free guidance."""
 
 from akd.base.callable_room import make_callable
 

@@ -1,1 +1,1 @@
-"""Pages for people: the report of a run, comparisons, charts."""
+"""HTML pages: run reports, comparisons and charts."""

@@ -1,4 +1,4 @@
-"""Skeletons, skins, poses, and what joints are to a body."""
+"""Skeletons, skins, poses, joint roles and the control rig."""
 
 from akd.base.callable_room import make_callable
 

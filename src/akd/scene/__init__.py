@@ -1,1 +1,1 @@
-"""Cameras, ground, shadow, style and video."""
+"""Cameras, ground, shadow, render styles and video."""

@@ -1,4 +1,4 @@
-"""Gaussian clouds: made from a mesh, bound to a rig, rasterized."""
+"""Gaussian splats: sampled from a mesh, bound to a rig, rasterized."""
 
 from akd.base.callable_room import make_callable
 

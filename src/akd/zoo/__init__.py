@@ -1,10 +1,10 @@
-"""Procedural creatures with true skeletons and true gaits.
+"""Procedural creatures with exact skeletons, skinning weights and gaits.
 
     creature = build_creature("fox", seed=3)
     walk = make_clip(creature, "walk")
 
-Every creature is one closed, coloured, skinned mesh. Its clips travel at natural speeds, and a foot
-on the ground stays where it is.
+Every creature is one closed, coloured, skinned mesh. Its clips travel at natural speeds with
+planted feet.
 """
 
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import what needs torch only when it is asked for: the list of species does not."""
+    """Import on first use what needs torch; the list of species does not."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,1 +1,1 @@
-"""glTF 2.0 and GLB."""
+"""Reading glTF 2.0 and GLB."""

@@ -1,1 +1,1 @@
-"""glTF out: clips added to the user's own file, and files made from scratch."""
+"""Writing glTF: clips added to the user's file, and new files."""

@@ -1,1 +1,1 @@
-"""Recognisers of actions in small videos: A may steer, B only reports."""
+"""Action recognisers for small videos: A guides the search, B only reports."""

@@ -1,1 +1,1 @@
-"""Large video diffusion models through diffusers, behind `VideoPrior`."""
+"""Large video diffusion models, loaded with diffusers, as `VideoPrior`."""

@@ -1,1 +1,1 @@
-"""`PriorTiny`: a small video diffusion model, trained on the zoo, that ships with the package."""
+"""`PriorTiny`: a small video diffusion model, trained on the zoo and shipped with akd."""

@@ -1,1 +1,1 @@
-"""A skeleton for a mesh that has none: a template embedded in the mesh's inside."""
+"""Automatic rigging: a template skeleton embedded in the volume of a mesh."""

@@ -1,1 +1,1 @@
-"""What each joint is to the body: limbs, sides, trunk, and the evidence for it."""
+"""Joint roles: which limb, side and part of the body each joint belongs to."""

@@ -1,1 +1,1 @@
-"""Skinning weights: heat diffusion, visibility of bones, transfer between meshes."""
+"""Skinning weights: heat diffusion, bone visibility, transfer between meshes."""

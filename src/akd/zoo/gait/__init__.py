@@ -1,1 +1,1 @@
-"""How the creatures move: gaits, jumps, standing, and the poses they are made of."""
+"""Creature animation: gaits, jumps, standing, and the leg solver behind them."""

@@ -1,1 +1,1 @@
-"""Surfaces of the creatures: implicit shapes, meshing, colours."""
+"""Surface geometry of creatures: implicit shapes, meshing, soles."""

@@ -1,1 +1,1 @@
-"""Body plans and the parameters of every species."""
+"""Body plans, parameters, heads and coats of every species."""

@@ -1,1 +1,1 @@
-"""Encoders of large video models with lean, fast gradients."""
+"""Video encoders of large models, with fast, memory-saving gradients."""

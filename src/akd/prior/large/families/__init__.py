@@ -1,1 +1,1 @@
-"""What is particular to each family of video models: layouts, sizes, what the network is given."""
+"""Model families: latent layouts, sizes and network inputs of each."""
