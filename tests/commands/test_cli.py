@@ -53,7 +53,9 @@ def test_a_file_that_is_no_model(capsys, tmp_path):
 
 
 def test_a_wrong_axis_and_a_wrong_height(capsys, fox):
-    assert refused(capsys, "inspect", fox, "--up", "w") == "akd: --up must be x, y or z, got 'w'"
+    assert (
+        refused(capsys, "inspect", fox, "--up", "w") == "akd: --up must be auto, x, y or z, got 'w'"
+    )
     message = "akd: --height must be in metres, above zero and below 1e6, got -2"
     assert refused(capsys, "inspect", fox, "--height", "-2") == message
 

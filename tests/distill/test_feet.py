@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
 
-from akd.fit.losses import Feet, LossState, default, evaluate, foot_height, foot_skate
+from akd.fit.losses import Feet, LossState, default, evaluate
 from akd.fit.settings import LossSettings
 from akd.fit.warm_start import match_speed
 from akd.metrics.feet import leg_length
@@ -22,23 +21,6 @@ def feet(x: torch.Tensor, y: torch.Tensor, stance: torch.Tensor) -> Feet:
     return Feet([foot[:, None] for foot in points], stance, torch.zeros_like(stance))
 
 
-class Given:
-    """A state of which only the feet and the sizes are seen."""
-
-    def __init__(self, feet: Feet, *, leg_length: float = 0.5, body_height: float = 1.0) -> None:
-        self.feet = feet
-        self.curves = SimpleNamespace(leg_length=leg_length)
-        self.stage = SimpleNamespace(character=SimpleNamespace(height=body_height))
-
-
-def hovering(feet: Feet, *, body_height: float) -> torch.Tensor:
-    return foot_height(Given(feet, body_height=body_height))
-
-
-def sliding(feet: Feet, *, leg_length: float) -> torch.Tensor:
-    return foot_skate(Given(feet, leg_length=leg_length))
-
-
 def test_a_foot_that_stands_and_one_that_swings_high_cost_nothing():
     x = torch.stack((torch.full((FRAMES,), 0.3), torch.linspace(0.0, 1.0, FRAMES)))
     y = torch.zeros(2, FRAMES)
@@ -47,9 +29,9 @@ def test_a_foot_that_stands_and_one_that_swings_high_cost_nothing():
     stance[0] = 1.0
     y[1, 0] = y[1, -1] = 0.09  # so that the middle of the first step is above the clearance
     here = feet(x, y, stance)
-    assert float(sliding(here, leg_length=0.5)) == pytest.approx(0.0, abs=1e-5)
+    assert float(here.skate_loss(0.5)) == pytest.approx(0.0, abs=1e-5)
     comes_down = 0.5 * 0.095  # the swinging foot never does, which it should at some time
-    assert float(hovering(here, body_height=1.0)) == pytest.approx(comes_down, abs=1e-6)
+    assert float(here.height_loss(1.0)) == pytest.approx(comes_down, abs=1e-6)
 
 
 def test_a_standing_foot_that_hovers_costs_its_height():
@@ -57,28 +39,28 @@ def test_a_standing_foot_that_hovers_costs_its_height():
     x = torch.zeros(1, FRAMES)
     high = feet(x, torch.full((1, FRAMES), 0.06), stance)
     # Once as the mean of its height, once because it never comes down.
-    assert float(hovering(high, body_height=0.6)) == pytest.approx(0.2, rel=1e-5)
+    assert float(high.height_loss(0.6)) == pytest.approx(0.2, rel=1e-5)
     on_the_ground = feet(x, torch.zeros(1, FRAMES), stance)
-    assert float(hovering(on_the_ground, body_height=0.6)) == 0.0
+    assert float(on_the_ground.height_loss(0.6)) == 0.0
 
 
 def test_a_swinging_foot_that_drags_costs_its_lack_of_height():
     x, y = torch.zeros(1, FRAMES), torch.zeros(1, FRAMES)
     swings = torch.zeros(1, FRAMES - 1)
     swings[0, 0] = 1.0  # it stands between the first two frames
-    drags = float(hovering(feet(x, y, swings), body_height=1.0))
+    drags = float(feet(x, y, swings).height_loss(1.0))
     assert drags > 0.01
     y[0, 2:] = 0.1
-    assert float(hovering(feet(x, y, swings), body_height=1.0)) < 0.2 * drags
+    assert float(feet(x, y, swings).height_loss(1.0)) < 0.2 * drags
 
 
 def test_a_standing_foot_that_slides_costs_its_way():
     x = 0.02 * torch.arange(FRAMES)[None].float()
     stands = torch.ones(1, FRAMES - 1)
     slides = feet(x, torch.zeros(1, FRAMES), stands)
-    assert float(sliding(slides, leg_length=0.5)) == pytest.approx(0.04, rel=1e-4)
+    assert float(slides.skate_loss(0.5)) == pytest.approx(0.04, rel=1e-4)
     half = feet(x, torch.zeros(1, FRAMES), 0.5 * stands)
-    assert float(sliding(half, leg_length=0.5)) == pytest.approx(0.02, rel=1e-4)
+    assert float(half.skate_loss(0.5)) == pytest.approx(0.02, rel=1e-4)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from akd.commands.errors import UsageError
-from akd.commands.options import load_character
+from akd.commands.options import load_file, usage_error
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            character = load_character(self)
+            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
             with Terminal() as terminal:
                 clip = akd.animate(
                     character, self.prompt, prior=self.prior, preset=settings,
@@ -113,7 +113,7 @@ class Animate:
                 f"{error}; a smaller --set learning_rate=... may help, in another folder"
             ) from None
         except ValueError as error:
-            raise UsageError(str(error)) from None
+            raise usage_error(error, self) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
             kept = "; what was done so far is kept" if folder.has_checkpoints() else ""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from akd.commands.errors import UsageError
-from akd.commands.options import load_character, load_file
+from akd.commands.options import load_file
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ class Ground:
         from akd.physics.settings import TrackingSettings
 
         if self.asset is None:
-            source, target = load_character(self), None
+            source, target = (
+                load_file(self.file, height=self.height, up=self.up, roles=self.roles),
+                None,
+            )
         else:
             source = load_file(self.file, up=self.up)
             target = load_file(self.asset, height=self.height, up="y", roles=self.roles)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.options import load_character
+from akd.commands.options import load_file
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Inspect:
         """Print the description."""
         from akd.report.describe import describe, describe_text
 
-        character = load_character(self)
+        character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
         if self.as_json:
             print(json.dumps(describe(character), indent=2))
         else:

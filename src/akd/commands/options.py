@@ -3,41 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
     from akd.rig.character import Character
-
-
-class CharacterOptions(Protocol):
-    """A command with the options of a character."""
-
-    @property
-    def file(self) -> Path:
-        """The file."""
-        ...
-
-    @property
-    def height(self) -> float | None:
-        """Metres."""
-        ...
-
-    @property
-    def up(self) -> str:
-        """The file's up axis."""
-        ...
-
-    @property
-    def roles(self) -> Path | None:
-        """Corrected roles."""
-        ...
-
-
-def load_character(command: CharacterOptions) -> Character:
-    """The character that a command's options name."""
-    return load_file(command.file, height=command.height, up=command.up, roles=command.roles)
 
 
 def load_file(
@@ -52,3 +23,9 @@ def load_file(
         return load(input_file(file), height=height, up=up, roles=roles)
     except ValueError as error:
         raise UsageError(f"--{error}") from None
+
+
+def usage_error(error: ValueError, command: object) -> UsageError:
+    """The API's error about an argument as one about the option of the same name."""
+    name = str(error).split(maxsplit=1)[0]
+    return UsageError(f"--{error}" if hasattr(command, name) else str(error))

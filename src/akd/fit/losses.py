@@ -167,6 +167,22 @@ class Feet:
             stance = near * goes
         return cls(soles, stance, back)
 
+    def height_loss(self, body_height: float) -> Tensor:
+        """Height of stance feet, and how far swing feet lack clearance: means, in body heights."""
+        low = torch.stack([sole[..., 1].amin(1) for sole in self.soles]) / body_height
+        low = 0.5 * (low[:, 1:] + low[:, :-1])
+        stance = self.stance.to(low)
+        high = stance * low.clamp_min(0.0)
+        drags = (1.0 - stance) * (_CLEARANCE - low).clamp_min(0.0)
+        comes_down = low.amin(1).clamp_min(0.0)
+        return high.mean() + drags.mean() + comes_down.mean()
+
+    def skate_loss(self, leg_length: float) -> Tensor:
+        """Mean distance that stance feet slide from frame to frame, in leg lengths."""
+        middle = torch.stack([sole.mean(1) for sole in self.soles])[..., (0, 2)]
+        steps = (middle[:, 1:] - middle[:, :-1]).square().sum(-1).add(1e-12).sqrt()
+        return (self.stance.to(steps) * steps).mean() / leg_length
+
     def speed(self) -> float | None:
         """How far the body must go from frame to frame for the feet to stand still, metres."""
         # A foot that is just set down or lifted goes back more slowly than one that stands.
@@ -183,27 +199,15 @@ def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "T 3"]:
 
 
 def foot_height(state: LossState) -> Tensor:
-    """Height of stance feet, and how far swing feet lack clearance: means, in body heights."""
+    """`Feet.height_loss` of the state; zero without feet."""
     feet = state.feet
-    if feet is None:
-        return torch.zeros(())
-    low = torch.stack([sole[..., 1].amin(1) for sole in feet.soles]) / state.stage.character.height
-    low = 0.5 * (low[:, 1:] + low[:, :-1])
-    stance = feet.stance.to(low)
-    high = stance * low.clamp_min(0.0)
-    drags = (1.0 - stance) * (_CLEARANCE - low).clamp_min(0.0)
-    comes_down = low.amin(1).clamp_min(0.0)
-    return high.mean() + drags.mean() + comes_down.mean()
+    return torch.zeros(()) if feet is None else feet.height_loss(state.stage.character.height)
 
 
 def foot_skate(state: LossState) -> Tensor:
-    """Mean distance that stance feet slide from frame to frame, in leg lengths."""
+    """`Feet.skate_loss` of the state; zero without feet."""
     feet = state.feet
-    if feet is None:
-        return torch.zeros(())
-    middle = torch.stack([sole.mean(1) for sole in feet.soles])[..., (0, 2)]
-    steps = (middle[:, 1:] - middle[:, :-1]).square().sum(-1).add(1e-12).sqrt()
-    return (feet.stance.to(steps) * steps).mean() / state.curves.leg_length
+    return torch.zeros(()) if feet is None else feet.skate_loss(state.curves.leg_length)
 
 
 def smoothness(state: LossState) -> Tensor:
