@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help setup demo test lint format clean
+.PHONY: help setup demo check test lint format clean
 
 help:
 	@echo "make demo    show what akd does, on a built-in creature (writes out/demo)"
-	@echo "make test    run the tests"
+	@echo "make check   lint and the quick tests, in about two minutes"
+	@echo "make test    run all tests"
 	@echo "make lint    ruff, pyright and import-linter"
 	@echo "make format  let ruff format the code"
 	@echo "make setup   only the set-up that the others do first"
@@ -30,6 +31,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt package.json package-lock.json
 
 demo: setup
 	$(BIN)/akd demo --out out/demo
+
+check: lint
+	$(BIN)/pytest -n auto -m "not slow"
 
 test: setup
 	$(BIN)/pytest -n auto

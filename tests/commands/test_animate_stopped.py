@@ -18,6 +18,8 @@ from akd.fit import warm_start
 from tests.commands.animating import refused, same_result, stop_after, words
 from tests.commands.small_prior import QUICK
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_same_command_again_says_that_it_is_done(capsys, fox, weights, uninterrupted):
     before = (uninterrupted / "motion.glb").stat().st_mtime_ns

@@ -16,6 +16,8 @@ from akd.scene.stage import Stage
 from akd.splat.render import render_skinned
 from tests.distill.known_prior import KnownPrior
 
+pytestmark = pytest.mark.slow
+
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
     iterations=12, splats=300, checkpoint_every=4, camera_jitter=0.1,

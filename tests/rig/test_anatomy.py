@@ -34,6 +34,7 @@ BODIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BODIES)
 def test_feet_sides_and_forward(path, shared_assets):
     legs, left_foot = BODIES[path]

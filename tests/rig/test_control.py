@@ -23,6 +23,7 @@ def driven_files() -> list[str]:
     return files + bvh
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", driven_files())
 def test_every_clip_survives_the_control_coordinates(path):
     body, rig = character(path), control_rig(path)
@@ -41,12 +42,14 @@ def test_every_clip_survives_the_control_coordinates(path):
             assert steps < math.pi, clip.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", driven_files()[:12])
 def test_zero_is_the_neutral_pose(path):
     rig = control_rig(path)
     torch.testing.assert_close(rig.world(rig.zero()), rig.neutral_world, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("animal", QUADRUPEDS)
 def test_paws_stay_on_legs_when_a_made_up_clip_travels(animal, shared_assets):
     """New rotations on every control and a root that travels three body heights."""

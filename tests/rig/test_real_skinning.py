@@ -8,6 +8,8 @@ from akd.motion.clip import motion_from_clip
 from tests.assets import SHARED_ASSETS, character, gltf_files, gltf_json
 from tests.independent_gltf import IndependentGltf
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 1e-5  # of body height
 
 
