@@ -9,11 +9,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # of CPU builds: make demo TORCH_INDEX=URL
 TORCH_INDEX ?=
 
-.PHONY: help setup demo test lint format clean
+.PHONY: help setup demo check test lint format clean
 
 help:
 	@echo "make demo    show what akd does, on a built-in creature (writes out/demo)"
-	@echo "make test    run the tests"
+	@echo "make check   lint and the quick tests, in about two minutes"
+	@echo "make test    run all tests"
 	@echo "make lint    ruff, pyright and import-linter"
 	@echo "make format  let ruff format the code"
 	@echo "make setup   install the package and the development tools, nothing else"
@@ -38,6 +39,9 @@ $(VENV)/.dev: $(VENV)/.demo package.json package-lock.json
 
 demo: $(VENV)/.demo
 	$(BIN)/akd demo --out out/demo
+
+check: lint
+	$(BIN)/pytest -n auto -m "not slow"
 
 test: setup
 	$(BIN)/pytest -n auto

@@ -229,6 +229,7 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, change, message:
     assert str(error.value) == f"{tmp_path / 'arm.bvh'}: {message}"
 
 
+@pytest.mark.slow
 def test_deep_and_repetitive_hierarchies_do_not_hang(tmp_path: Path) -> None:
     depth = 20_000
     text = "".join("JOINT a\n{\nOFFSET 0 1 0\nCHANNELS 1 Xrotation\n" for _ in range(depth))

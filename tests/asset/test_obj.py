@@ -180,6 +180,7 @@ def test_fuzzed(tmp_path: Path) -> None:
     check_fuzzed(obj.read, tmp_path / "a.obj", TWO)
 
 
+@pytest.mark.slow
 def test_fuzzed_materials(tmp_path: Path) -> None:
     (tmp_path / "skin one.png").write_bytes(PNG)
     path = tmp_path / "two.obj"

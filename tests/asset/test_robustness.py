@@ -89,6 +89,7 @@ def check_read(path: Path) -> None:
     assert "\n" not in message
 
 
+@pytest.mark.slow
 def test_every_broken_file_of_the_collection(shared_assets: Path) -> None:
     files = sorted(p for p in (shared_assets / "robustness").rglob("*") if p.is_file())
     assert len(files) > 700
@@ -165,6 +166,7 @@ def broken_documents(draw: st.DrawFn) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 @settings(deterministic, max_examples=500)
 @given(document=broken_documents())
 def test_any_document_with_wrong_values(document, tmp_path_factory) -> None:
@@ -173,6 +175,7 @@ def test_any_document_with_wrong_values(document, tmp_path_factory) -> None:
     check_read(path)
 
 
+@pytest.mark.slow
 @settings(deterministic, max_examples=400)
 @given(
     data=st.data(),
@@ -195,6 +198,7 @@ def test_any_glb_with_wrong_bytes(data, changes, cut, tmp_path_factory) -> None:
     check_read(path)
 
 
+@pytest.mark.slow
 @settings(deterministic, max_examples=100)
 @given(values=st.lists(st.floats(width=32), min_size=1, max_size=12), place=st.floats(0, 1))
 def test_any_floats_in_the_buffer(values, place, tmp_path_factory) -> None:
@@ -276,6 +280,7 @@ def bomb_files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_small_files_that_ask_for_much(tmp_path: Path) -> None:
     (tmp_path / "bomb.png").write_bytes(forged_png(2**31 - 1, 2**31 - 1))
     files = bomb_files(tmp_path)

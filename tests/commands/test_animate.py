@@ -12,6 +12,8 @@ from akd.scene.video import Video
 from tests.commands.animating import words
 from tests.prior.large.tiny_pipelines import build
 
+pytestmark = pytest.mark.slow
+
 
 def test_everything_is_written_and_nothing_else(finished, fox):
     assert {p.name for p in finished.iterdir()} == {

@@ -3,9 +3,13 @@
 import json
 import shutil
 
+import pytest
+
 from akd.cli import main
 from tests.commands.animating import refused, words
 from tests.commands.small_prior import write_weights
+
+pytestmark = pytest.mark.slow
 
 
 def test_another_run_in_the_folder_is_refused_and_says_why(capsys, fox, weights, uninterrupted):

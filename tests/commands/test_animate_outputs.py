@@ -16,6 +16,8 @@ from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from tests.commands.animating import refused, words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def roles(tmp_path_factory, fox):

@@ -51,6 +51,7 @@ def test_one_joint_is_not_enough(capsys, weights, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_three_hundred_joints_without_feet_are_nothing_for_the_tiny_prior(
     capsys, weights, tmp_path
 ):

@@ -18,6 +18,8 @@ from akd.fit import warm_start
 from tests.commands.animating import refused, same_result, stop_after, words
 from tests.commands.small_prior import QUICK
 
+pytestmark = pytest.mark.slow
+
 
 def reached(out: Path) -> int:
     """The iteration that the first finalist's checkpoint is at; -1 where there is none."""

@@ -110,6 +110,7 @@ def test_export_writes_a_bvh_that_plays_the_walk(capsys, fox, tmp_path):
     assert found["clips"][0]["end"] > 0.5
 
 
+@pytest.mark.slow
 def test_every_real_file_is_described_or_refused_in_one_line(shared_assets):
     script = Path(__file__).with_name("inspect_every_file.py")
     done = subprocess.run(

@@ -1,9 +1,13 @@
 """`akd demo`: the whole job on the built-in fox."""
 
+import pytest
+
 from akd.asset.read import read_asset
 from akd.cli import main
 from tests.commands.animating import refused
 from tests.commands.small_prior import QUICK
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_demo_is_the_whole_job_on_the_built_in_fox(capsys, weights, tmp_path):

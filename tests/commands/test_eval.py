@@ -18,6 +18,8 @@ from akd.scene.video import Video
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def fox(tmp_path_factory):

@@ -9,6 +9,8 @@ from PIL import Image
 from akd.cli import main
 from tests.prior.large.tiny_pipelines import build
 
+pytestmark = pytest.mark.slow
+
 
 def pipeline(name: str, folder: Path) -> Path:
     """The real classes of a large prior, very small, with random weights."""

@@ -10,6 +10,8 @@ from akd.cli import main
 from akd.zoo.creature import build_creature
 from tests.export.khronos import ERROR, codes, validate
 
+pytestmark = pytest.mark.slow
+
 
 def run(capfd, *arguments) -> tuple[int, str, list[str]]:
     code = main([str(a) for a in arguments])

@@ -8,6 +8,8 @@ import pytest
 from akd.cli import main
 from tests.independent_gltf import IndependentGltf
 
+pytestmark = pytest.mark.slow
+
 
 def run(capfd, *arguments) -> tuple[int, str, str]:
     code = main([str(a) for a in arguments])

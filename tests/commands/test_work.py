@@ -7,6 +7,8 @@ import pytest
 from akd.asset.read import read_asset
 from akd.cli import main
 
+pytestmark = pytest.mark.slow
+
 FOX = "khronos/Fox/glTF-Binary/Fox.glb"
 
 

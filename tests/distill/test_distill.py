@@ -20,6 +20,8 @@ from akd.splat.render import render_skinned
 from tests.distill.fox import stage_for
 from tests.distill.known_prior import KnownPrior
 
+pytestmark = pytest.mark.slow
+
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
     iterations=12, splats=300, checkpoint_every=4, camera_jitter=0.1,

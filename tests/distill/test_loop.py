@@ -21,6 +21,8 @@ from akd.scene.stage import Stage
 from tests.distill.fox import stage_for
 from tests.distill.known_prior import KnownPrior
 
+pytestmark = pytest.mark.slow
+
 SHAPE = (4, 16, 16, 3)
 SETTINGS = DistillSettings(
     iterations=12, splats=200, checkpoint_every=4, camera_jitter=0.1,

@@ -13,6 +13,8 @@ from akd.fit.warm_start import fit_finalists, fit_to_video
 from akd.rig.roles.role import Part
 from tests.distill.fox import fox_stage, standing
 
+pytestmark = pytest.mark.slow
+
 PERIOD = 0.6
 STEP = 2.0 * math.pi / 8
 """Between the phases that are tried."""

@@ -29,6 +29,7 @@ def stripes(count: int, seed: int) -> tuple[Tensor, Tensor]:
     return videos.expand(-1, -1, 32, -1, 3).contiguous(), labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_a_recogniser_learns_what_only_time_tells_and_comes_back(name: str, tmp_path: Path):
     settings = replace(

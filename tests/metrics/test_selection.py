@@ -27,6 +27,7 @@ def fox(tmp_path_factory):
     return character, *(motion_from_clip(character, clip) for clip in character.asset.clips)
 
 
+@pytest.mark.slow
 def test_a_walk_is_worth_more_than_one_in_the_air_and_than_a_gallop(fox):
     character, walk, gallop = fox
     steering = load_recogniser("a")

@@ -76,6 +76,7 @@ def test_only_what_leaves_its_rest_gets_keys(shared_assets):
     assert data.times[-1] == pytest.approx(walk.end)
 
 
+@pytest.mark.slow
 def test_every_clip_of_every_real_file_comes_back_from_motion(shared_assets, tmp_path):
     """Each clip goes through `Motion`, is written again, and plays the same: see the script."""
     script = Path(__file__).with_name("write_every_clip.py")

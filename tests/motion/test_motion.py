@@ -93,6 +93,7 @@ def test_paws_on_detached_roots_stay_in_place_too(shared_assets):
         torch.testing.assert_close(moved[joint], shift[-1], atol=1e-3, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_closing_and_repeating_a_loop(shared_assets):
     body, rig = character(FOX), control_rig(FOX)
     walk = clip(FOX, "Walk")

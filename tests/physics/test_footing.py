@@ -24,6 +24,8 @@ from akd.rig.control_build import build_control_rig
 from tests.physics.bodies_for_tests import quadruped
 from tests.physics.gaits import FEET, walk_in_place
 
+pytestmark = pytest.mark.slow
+
 SPEED = 0.42 * 0.4 / 0.6
 """Of the walk that `walk_in_place` makes on the spot, m/s."""
 

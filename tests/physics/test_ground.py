@@ -24,6 +24,8 @@ from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.zoo.creature import build_creature
 
+pytestmark = pytest.mark.slow
+
 
 def load(path: Path) -> tuple[Character, ControlRig, CharacterBody]:
     character = load_character(read_asset(path))

@@ -20,6 +20,8 @@ pytest.importorskip("newton")
 
 from akd.physics.newton_simulator import NewtonSimulator
 
+pytestmark = pytest.mark.slow
+
 
 def in_body_units() -> tuple[Body, Parameters]:
     body = quadruped()

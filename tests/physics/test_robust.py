@@ -14,6 +14,8 @@ from akd.physics.simulator import WarpSimulator
 from tests.physics.bodies_for_tests import random_tree, scattered
 from tests.physics.random_tracking import track_random
 
+pytestmark = pytest.mark.slow
+
 
 def throw(seed: int, substeps: int = 400) -> tuple[bool, float]:
     """Whether a random body, thrown at the ground under random targets, stays finite; and its

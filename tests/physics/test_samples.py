@@ -14,6 +14,8 @@ from akd.physics.tracking import track
 from tests.physics.bodies_for_tests import quadruped
 from tests.physics.gaits import trot
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def tracked():

@@ -20,6 +20,7 @@ def batch(state: State, environments: int = 1) -> State:
     return State(*(p[None].expand(environments, *p.shape) for p in state.parts()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_gradients_are_finite_differences_in_contact_over_400_substeps(seed: int) -> None:
     body = quadruped()

@@ -19,6 +19,8 @@ from akd.physics.tracking import Reference, track
 from tests.physics.bodies_for_tests import quadruped
 from tests.physics.gaits import FEET, trot, walk_in_place
 
+pytestmark = pytest.mark.slow
+
 
 def test_tracking_brings_a_floating_trot_to_the_ground() -> None:
     body = quadruped()

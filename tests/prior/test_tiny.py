@@ -151,6 +151,7 @@ print("one graph")
 """
 
 
+@pytest.mark.slow
 def test_the_network_can_be_compiled_in_one_graph():
     # In a process of its own: the run-time checks of shapes, on in tests, cannot be compiled.
     done = subprocess.run(
@@ -209,6 +210,7 @@ def test_training_learns_a_video_and_goes_on_from_where_it_was_saved(tmp_path: P
     again.step(batch, part=0.5)
 
 
+@pytest.mark.slow
 def test_training_from_creatures_to_card_very_small(tmp_path: Path):
     from akd.prior.tiny.card import write_card
     from akd.prior.tiny.settings import PoolSettings
@@ -269,6 +271,7 @@ def test_the_shipped_weights_are_small_and_load():
     assert (folder / "card.md").is_file()
 
 
+@pytest.mark.slow
 @needs_weights
 def test_the_shipped_prior_removes_noise_from_a_true_video():
     from akd.prior.tiny.creatures import build_actor
@@ -291,6 +294,7 @@ def test_the_shipped_prior_removes_noise_from_a_true_video():
     assert float(((clean - z) ** 2).mean()) < 0.01
 
 
+@pytest.mark.slow
 @needs_weights
 def test_the_shipped_prior_makes_a_walk_that_recogniser_b_names():
     """One sample, in the precision and with the recogniser that users get: broken weights show."""

@@ -36,6 +36,7 @@ def points(actor: Actor, bones: torch.Tensor) -> torch.Tensor:
     return skin_points(bones, cloud.means, cloud.bones, cloud.weights)
 
 
+@pytest.mark.slow
 def test_an_actor_does_everything_its_species_does_and_comes_back_from_its_file(
     actor: Actor, tmp_path: Path
 ):

@@ -45,6 +45,7 @@ class Links(HTMLParser):
         self.found += [value or "" for name, value in attrs if name in ("src", "href")]
 
 
+@pytest.mark.slow
 def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     picture = tmp_path / "frames.png"
     Image.fromarray(np.zeros((4, 4, 3), dtype=np.uint8)).save(picture)

@@ -13,6 +13,8 @@ from akd.rig.autorig.rig import LOW_CONFIDENCE, find_skeleton, rig_mesh
 from akd.rig.autorig.solid import fill, pack_spheres
 from akd.zoo.creature import build_creature
 
+pytestmark = pytest.mark.slow
+
 
 def arrays(creature) -> tuple[np.ndarray, np.ndarray]:
     return creature.mesh.vertices.double().numpy(), creature.mesh.faces.numpy()

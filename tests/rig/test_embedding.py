@@ -16,6 +16,8 @@ from akd.rig.autorig.solid import fill
 from akd.rig.autorig.templates import TEMPLATES, Placed, mirrored
 from akd.zoo.creature import build_creature
 
+pytestmark = pytest.mark.slow
+
 
 def landmarks(species: str, seed: int = 5) -> tuple[Landmarks, dict[str, np.ndarray]]:
     """Measurements of a creature that faces +z, and its true joints."""

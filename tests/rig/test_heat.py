@@ -159,6 +159,7 @@ def test_at_most_k_influences_that_sum_to_one():
     assert (solved.bones[:, 0] == full.bones[:, 0]).all()
 
 
+@pytest.mark.slow
 def test_three_hundred_parts_and_five_hundred_bones():
     rng = np.random.default_rng(0)
     places = rng.uniform(-5, 5, (300, 3))
@@ -235,6 +236,7 @@ def test_welding_keeps_the_order_of_the_file():
     np.testing.assert_array_equal(mesh.vertices[mesh.source], points)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", WALKERS)
 def test_a_foot_does_not_move_with_another_leg(species):
     from akd.rig.skinning.segments import bone_segments

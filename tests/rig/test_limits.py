@@ -81,6 +81,7 @@ def test_bounds_meet_smoothly_at_the_neutral_pose(rigs):
     torch.testing.assert_close(limits.bounded(near), near, atol=1e-6, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", ["man", "fox", "horse", "trex", "ostrich", "elephant"])
 def test_true_gaits_keep_within_the_limits(species, tmp_path):
     """Knees, elbows and hocks each; flexion and sideways bend of a trunk's joints together. Its

@@ -5,18 +5,16 @@ import pytest
 import torch
 
 from akd.motion.clip import motion_from_clip
-from tests.assets import SHARED_ASSETS, character, gltf_files
+from tests.assets import SHARED_ASSETS, character, gltf_files, gltf_json
 from tests.independent_gltf import IndependentGltf
+
+pytestmark = pytest.mark.slow
 
 TOLERANCE = 1e-5  # of body height
 
 
 def rigged_files() -> list[str]:
-    return [
-        p
-        for p in gltf_files()
-        if "Draco" not in p and IndependentGltf(SHARED_ASSETS / p).json.get("skins")
-    ]
+    return [p for p in gltf_files() if "Draco" not in p and gltf_json(p).get("skins")]
 
 
 def sample_times(clip) -> list[float]:

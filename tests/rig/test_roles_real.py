@@ -9,6 +9,8 @@ from akd.rig.character import load_character
 from benchmarks import roles as benchmark
 from tests.assets import SHARED_ASSETS, character
 
+pytestmark = pytest.mark.slow
+
 WRONG_WITHOUT_NAMES = {
     # Foot and toes are both near the ground, and nothing but a name says which is which.
     "kaykit/Rogue_Hooded.glb",

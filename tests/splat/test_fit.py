@@ -20,6 +20,7 @@ QUICK = FitSettings(
 )
 
 
+@pytest.mark.slow
 def test_fitting_improves_on_views_it_has_not_seen() -> None:
     mesh = make_sphere(rings=10)
     paint = Paint.of_vertices(mesh)
@@ -55,6 +56,7 @@ def test_harmonics_of_a_chosen_degree_are_fitted() -> None:
     assert float(cloud.sh[:, 1:].abs().max()) > 0.0
 
 
+@pytest.mark.slow
 def test_a_stopped_fit_goes_on_to_the_same_cloud(tmp_path: Path) -> None:
     mesh = make_sphere(rings=8)
     settings = replace(QUICK, iterations=40)

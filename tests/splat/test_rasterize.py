@@ -45,6 +45,7 @@ def test_pictures_and_gradients_are_the_twins(kind: str, threads: int) -> None:
     assert_same(fast, slow, picture=2e-5, gradient=3e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_kernels_made_for_cuda_give_the_twins_pictures(kind: str) -> None:
     call = random_call(**KINDS[kind])
@@ -218,6 +219,7 @@ def test_a_wrong_shape_and_a_wrong_call_are_refused() -> None:
 magnitudes = st.floats(-38.0, 38.0).map(lambda e: 10.0**e)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(magnitudes, magnitudes, magnitudes, st.integers(0, 1000))
 def test_no_finite_input_gives_a_nan(size: float, far: float, pull: float, seed: int) -> None:

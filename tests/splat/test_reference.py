@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 
 from tests.splat.splat_clouds import LEAVES, random_call, twin
 
 
+@pytest.mark.slow
 def test_gradients_are_those_of_finite_differences() -> None:
     call = random_call(6, frames=1, width=7, height=6, scale=(0.2, 0.5))
     call["opacities"] = call["opacities"] * 0.8

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pytest
 import torch
 
 from akd.rig.skin import skin_points
@@ -10,9 +11,10 @@ from akd.zoo.creature import Creature, build_creature
 from akd.zoo.gait.clips import Performance, perform
 from akd.zoo.species.catalogue import SPECIES
 
-ALL = tuple(SPECIES)
 FEW = ("fox", "horse", "man", "ostrich")
 """One of each way of standing: paws, hooves, soles and claws."""
+ALL = [s if s in FEW else pytest.param(s, marks=pytest.mark.slow) for s in SPECIES]
+"""For parametrising: every species, the quick tests with a few of them."""
 
 
 @cache

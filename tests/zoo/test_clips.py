@@ -107,6 +107,7 @@ def test_clips_loop_up_to_the_roots_displacement(species):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", [*FEW, "cat", "elephant", "trex"])
 def test_joints_move_smoothly(species):
     """No popping: in a hundredth of a stride no joint turns far, nor changes its speed by much."""
@@ -167,6 +168,7 @@ def forward_of_line(above, middle, below, heading):
     return (off * heading).sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", ["fox", "horse", "elephant", "leopard"])
 def test_footfalls_follow_hildebrand(species):
     """Duty factor and limb phase, read off the soles of the mesh rather than off the plan."""
@@ -209,6 +211,7 @@ def test_gaits_have_their_place_in_hildebrands_diagram():
     assert QUADRUPED_GAITS["rotary"].runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", JUMPERS)
 def test_jump_is_a_free_fall(species):
     animal = creature(species)
@@ -262,6 +265,7 @@ def test_same_arguments_give_the_same_bits(species):
     assert torch.equal(one.contacts, two.contacts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", FEW)
 def test_every_style_keeps_its_feet_planted(species):
     animal = creature(species)

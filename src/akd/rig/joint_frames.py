@@ -28,7 +28,10 @@ def joint_axes(
     perpendicular axes lock; its twist axis is tilted inwards by 45 degrees, which moves the lock to
     135 degrees of abduction.
     """
-    across = left if abs(float(left @ bone)) < 0.9 else UP
+    across = left
+    if abs(float(left @ bone)) >= 0.9:
+        # As an axis of rotation, left is its own mirror image and up is the opposite of its own.
+        across = -UP if role.side is Side.RIGHT else UP
     flexion = across - float(across @ bone) * bone
     flexion /= np.linalg.norm(flexion)
     abduction = np.cross(bone, flexion)

@@ -255,6 +255,7 @@ def test_sparse_indices_outside_the_accessor_are_refused(tmp_path: Path) -> None
         accessors_of(builder, tmp_path).raw(index)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_under_ten_thousand_names_are_refused(tmp_path: Path) -> None:
     builder = GltfBuilder()
     builder.accessor(np.zeros((2**16, 3)))

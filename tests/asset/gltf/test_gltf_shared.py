@@ -64,6 +64,7 @@ def manifest(shared_assets: Path) -> dict[str, dict[str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_every_character_is_what_its_list_says(shared_assets: Path, manifest: dict) -> None:
     # In a process of its own, where shapes are not checked at every call: that takes a minute.
     paths = "\n".join(str(shared_assets / path) for path in manifest)

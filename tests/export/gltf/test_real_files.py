@@ -10,6 +10,8 @@ import pytest
 from tests.export import round_trip
 from tests.export.khronos import ERROR, codes, validate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def written(

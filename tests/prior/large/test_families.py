@@ -121,6 +121,7 @@ def unpack(tokens: Tensor, shape: torch.Size) -> Tensor:
     return tokens.transpose(1, 2).reshape(shape)
 
 
+@pytest.mark.slow
 def test_steps_are_those_of_the_pipeline(saved: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     name, pipeline, folder = saved
     prior = load(name, folder)
@@ -221,6 +222,7 @@ def test_protocol_and_gradient(saved: Any) -> None:
     assert prior.decode(latents.detach()).shape == video.shape
 
 
+@pytest.mark.slow
 def test_rows_have_their_own_time_and_words(saved: Any) -> None:
     name, _, folder = saved
     prior = load(name, folder)

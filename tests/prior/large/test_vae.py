@@ -41,6 +41,7 @@ def by_diffusers(vae, pixels: Tensor) -> Tensor:
     return vae.encode(pixels).latent_dist.parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("chunk", [1, 8])
 def test_chunks_are_what_diffusers_encodes(family: str, chunk: int) -> None:
@@ -68,6 +69,7 @@ def test_recomputation_changes_no_bit(family: str) -> None:
         torch.testing.assert_close(again[1], kept[1], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     ("channels_last", "way"), [(False, Convolutions.PLAIN), (True, Convolutions.FRAMES)]
