@@ -14,7 +14,6 @@ import torch
 from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.export.creature import write_creature
 from akd.metrics.feet import track_feet
-from akd.metrics.judge import TOGETHER
 from akd.motion.clip import motion_from_clip
 from akd.motion.loop import repeat
 from akd.motion.motion import Motion
@@ -96,11 +95,6 @@ class Case:
     def action(self) -> str:
         """What recognisers call it."""
         return read_prompt(self.prompt).action
-
-    @property
-    def alternates(self) -> bool:
-        """Whether left and right legs must take turns."""
-        return self.action not in TOGETHER
 
 
 CASES: tuple[Case, ...] = tuple(

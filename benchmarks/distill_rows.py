@@ -29,8 +29,6 @@ from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.fit.warm_start import sample_videos_of
 from akd.metrics.action import score_action
-from akd.metrics.judge import demo_conditions
-from akd.metrics.motion import MotionMetrics
 from akd.metrics.recognise.recogniser import shipped_recognisers
 from akd.metrics.recognise.settings import CLASSES
 from akd.metrics.selection import judge_of
@@ -144,7 +142,7 @@ def search_by_skeleton(
     clock.begin("measure")
     for name, motion in motions.items():
         metrics = judged(subject, motion, recogniser, case.action)
-        row[name] = in_words(metrics, alternates=case.alternates)
+        row[name] = metrics.to_json()
         if steering is not None:  # what steers the search, beside what only reports
             steered = score_action(steering, subject.character, motion, case.action)
             row[name]["steering"] = steered.probability
@@ -153,13 +151,6 @@ def search_by_skeleton(
     keep(job, subject, {n: m for n, m in motions.items() if n in ("motion", "grounded")}, out)
     clock.begin("end")
     return {**row, "stages": clock.seconds}
-
-
-def in_words(metrics: MotionMetrics, *, alternates: bool) -> dict[str, Any]:
-    """Metrics as JSON values, with the conditions of a demo that this action fails."""
-    about = metrics.to_json()
-    about["fails"] = demo_conditions(metrics, alternates=alternates)
-    return about
 
 
 def skeleton_measures(

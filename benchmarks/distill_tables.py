@@ -9,7 +9,7 @@ from typing import Any
 from distill_cases import CASES
 from distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
 
-from akd.metrics.judge import TOGETHER
+from akd.motion.actions import ACTIONS
 
 Row = dict[str, Any]
 MARKER = "<!-- measured -->"
@@ -179,7 +179,7 @@ def _measures(rows: Sequence[Row]) -> list[str]:
     motions = [r.get("grounded", r["motion"]) for r in rows]
     pairs = [
         max(m["alternation"]) for r, m in zip(rows, motions, strict=True)
-        if m["alternation"] and r["asked"] not in TOGETHER
+        if m["alternation"] and ACTIONS[r["asked"]].alternates_on(2 * len(m["alternation"]))
     ]  # fmt: skip
     return [
         f"{_mean([_score(m) for m in motions]):.3f}",

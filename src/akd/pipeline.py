@@ -16,7 +16,6 @@ from akd.distill.loop import CheckpointManager, distil
 from akd.distill.result import motion_of, smooth_fps
 from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
-from akd.distill.speed import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.distill.starts import kept_starts, kept_videos
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import Judge, fit_finalists, sample_videos_of
@@ -24,6 +23,7 @@ from akd.metrics.action import score_action
 from akd.metrics.motion import MotionMetrics, measure
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.selection import judge_of, merit
+from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.motion import Motion
 from akd.motion.parameters import MotionParameters
 from akd.physics.ground import Grounded, ground
@@ -269,7 +269,7 @@ def judged(
     subject: Subject, motion: Motion, recogniser: Recogniser | None, action: str | None
 ) -> MotionMetrics:
     """Metrics of a motion, with what the recogniser says where there is one."""
-    found = measure(subject.character, subject.rig, motion)
+    found = measure(subject.character, subject.rig, motion, asked=action)
     if recogniser is None:
         return found
     return found.with_action(score_action(recogniser, subject.character, motion, action))

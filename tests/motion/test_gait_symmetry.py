@@ -4,7 +4,7 @@ import pytest
 import torch
 from fox import load_fox, standing
 
-from akd.distill.speed import is_symmetrical
+from akd.motion.gait import is_symmetrical
 from akd.motion.gait_symmetry import Mirror
 from akd.rig.roles.role import Part, Side
 

@@ -154,12 +154,12 @@ class Animate:
         from akd.commands.recognisers import recogniser_hash
         from akd.distill.run_folder import RunFolder, file_hash, weights_hash
         from akd.export.formats import read_formats
+        from akd.motion.actions import action_label
         from akd.physics.settings import TrackingSettings
         from akd.pipeline import Request, job_of
         from akd.presets import find_preset, with_values
         from akd.prior.choose import chosen_device, is_tiny, plan_large, prompt_for, tiny_folder
         from akd.prior.tiny.bodies import check_body
-        from akd.prior.tiny.vocabulary import NONE, read_prompt
         from akd.rig.roles.role_file import read_role_file
         from akd.subject import load_subject
 
@@ -177,11 +177,9 @@ class Animate:
             if tiny:
                 plan = tiny_folder(self.prior, self.weights, size)
                 chosen_device(self.device)
-                action = read_prompt(self.prompt).action
             else:
                 device = chosen_device(self.device)
                 plan = plan_large(self.prior, self.weights, device, "auto", size, False)
-                action = NONE
         except ValueError as error:
             raise UsageError(str(error)) from None
         subject = load_subject(
@@ -206,7 +204,7 @@ class Animate:
             fps=self.fps,
             physics=physics,
             asked=asked,
-            action=None if action == NONE else action,
+            action=action_label(self.prompt),
             formats=formats,
             in_place=self.in_place,
         )

@@ -190,16 +190,12 @@ def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
     """Metrics, and what the recogniser sees."""
     from akd.metrics.action import score_action
     from akd.metrics.motion import measure
-    from akd.prior.tiny.vocabulary import NONE, read_prompt
+    from akd.motion.actions import action_label
 
-    found = measure(entry.character, entry.rig, entry.motion)
+    asked = action_label(entry.prompt)
+    found = measure(entry.character, entry.rig, entry.motion, asked=asked)
     if recogniser is None or entry.character.mesh is None:
         return found
-    try:
-        action = read_prompt(entry.prompt).action
-    except ValueError:  # words that the recogniser has none for
-        action = NONE
-    asked = None if action == NONE else action
     return found.with_action(score_action(recogniser, entry.character, entry.motion, asked))
 
 

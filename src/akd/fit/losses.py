@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.distill.settings import LossSettings
-from akd.distill.speed import GRAVITY
+from akd.motion.gait import GRAVITY
 from akd.motion.parameters import MotionParameters
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose

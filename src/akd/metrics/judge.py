@@ -9,9 +9,7 @@ if TYPE_CHECKING:
 
 ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
 TRAVEL, FOOT_TRAVEL = 1.0, 0.25
-TOGETHER = ("gallop", "jump")
-"""Of a walk that may be shown. `demo_conditions` says what each of them bounds; actions in which
-left and right legs go `TOGETHER` need not alternate."""
+"""Of a motion that may be shown; `demo_conditions` says what each of them bounds."""
 _STILL_FEET = 0.12
 """Feet that swing less than this, in leg lengths, do not step."""
 _STILL_BODY = 0.25
@@ -72,20 +70,20 @@ def parts(metrics: MotionMetrics) -> dict[str, float]:
     return {name: max(0.0, min(1.0, value)) for name, value in values.items()}
 
 
-def demo_conditions(metrics: MotionMetrics, *, alternates: bool = True) -> list[str]:
-    """The conditions of a walk that may be shown which this motion fails; none where all hold.
+def demo_conditions(metrics: MotionMetrics) -> list[str]:
+    """The conditions of a motion that may be shown which this motion fails; none where all hold.
 
     Left and right feet alternate in the body's frame; every foot stands for 30 % of the time and
     then moves at 20 % of the body's speed at most; the body travels one leg length, the feet swing
     over a quarter of one; the root leans by less than 20 degrees; nothing is deeper under the
-    ground than 1 % of the body's height. Gallops and jumps do not alternate: for them the first
-    condition is left out with `alternates=False`.
+    ground than 1 % of the body's height. The first condition is left out where the legs of the
+    action asked for do not alternate: a gallop, a jump.
     """
     m = metrics
     failed = []
     if not m.contact:
         failed.append("no feet were found")
-    if alternates and m.alternation and max(m.alternation) > ALTERNATION:
+    if m.must_alternate and m.alternation and max(m.alternation) > ALTERNATION:
         failed.append(
             f"left and right feet correlate by {max(m.alternation):.2f}, must be at most "
             f"{ALTERNATION:g}"

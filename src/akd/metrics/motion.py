@@ -19,6 +19,8 @@ from akd.metrics.action import ActionScore
 from akd.metrics.feet import FootTrack, track_feet
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.metrics.skate import skate_speed
+from akd.motion.actions import ACTION_LABELS, ACTIONS
+from akd.motion.gait import GRAVITY
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
@@ -29,8 +31,6 @@ CONTACT = 0.015
 """A foot touches the ground below this height, as a fraction of the body's. The soles of a person
 who walks pass the ground at 0.02."""
 FPS = 30.0
-GRAVITY = 9.81
-"""Metres a second squared."""
 _SHAPE_FRAMES = 12
 
 
@@ -67,6 +67,8 @@ class MotionMetrics:
     """Largest change of the distance between a driven joint and its parent, in body heights."""
     shape_change: float
     """Mean change of the lengths of the surface's edges against the neutral pose, as a fraction."""
+    asked: str | None = None
+    """Action that was asked for, one of `ACTION_LABELS`; None where that is not known."""
     action: ActionScore | None = None
     """What a recogniser sees in it, where one was asked."""
 
@@ -80,6 +82,16 @@ class MotionMetrics:
         """From 0 to 1: how sound it is as a motion over the ground on feet."""
         return judge.score(self)
 
+    @property
+    def must_alternate(self) -> bool:
+        """Whether left and right legs should alternate: in all but some of the known actions."""
+        return self.asked is None or ACTIONS[self.asked].alternates_on(len(self.contact))
+
+    @property
+    def fails(self) -> list[str]:
+        """The conditions of a demo that it fails."""
+        return judge.demo_conditions(self)
+
     def with_action(self, action: ActionScore | None) -> MotionMetrics:
         """The same with what a recogniser says."""
         return replace(self, action=action)
@@ -90,12 +102,20 @@ class MotionMetrics:
             **asdict(self),
             "verdict": self.verdict,
             "score": self.score,
-            "fails": judge.demo_conditions(self),
+            "fails": self.fails,
         }
 
 
-def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetrics:
-    """Measure a motion, at 30 frames a second."""
+def measure(
+    character: Character, rig: ControlRig, motion: Motion, *, asked: str | None = None
+) -> MotionMetrics:
+    """Measure a motion, at 30 frames a second.
+
+    `asked` is the action it should show, one of `ACTION_LABELS`, where that is known: it decides
+    whether left and right legs should alternate.
+    """
+    if asked is not None and asked not in ACTION_LABELS:
+        raise ValueError(f"asked must be one of {', '.join(ACTION_LABELS)}; got {asked!r}")
     frames = motion.resample(FPS) if len(motion) > 1 else motion
     height = max(character.height, 1e-9)
     world = frames.world()
@@ -124,6 +144,7 @@ def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetr
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
+        asked=asked,
     )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from akd.fit.warm_start import Judge
 from akd.metrics.action import score_action
-from akd.metrics.judge import TOGETHER, demo_conditions
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
@@ -41,9 +40,8 @@ def merit(
     The soundness of its numbers, from 0 to 1, less a tenth for each condition of a demo that fails,
     and how likely it is the action, seen from several sides, where that can be said.
     """
-    found = measure(subject.character, subject.rig, motion)
-    fails = demo_conditions(found, alternates=action not in TOGETHER)
-    sound = found.score - _FAILURE * len(fails)
+    found = measure(subject.character, subject.rig, motion, asked=action)
+    sound = found.score - _FAILURE * len(found.fails)
     if recogniser is None or action is None:
         return sound
     return sound + (score_action(recogniser, subject.character, motion, action).probability or 0.0)
