@@ -12,8 +12,7 @@ from akd.asset.asset import Asset, AssetError
 from akd.asset.read import read_asset
 from akd.export.gltf.build import build_document
 from akd.export.gltf.write import write_glb
-from akd.metrics.feet import track_feet
-from akd.motion.motion import Motion
+from akd.motion.feet import leg_length
 from akd.rig.autorig.rig import LOW_CONFIDENCE, rig_mesh
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlRig
@@ -39,14 +38,8 @@ class Subject:
 
     @property
     def leg_length(self) -> float:
-        """Mean over legs, metres; half the body's height where no feet were found."""
-        import torch
-
-        still = Motion(self.rig.skeleton, torch.zeros(1), self.rig.neutral.expand(1), "neutral")
-        feet = track_feet(self.character, self.rig, still)
-        if not feet:
-            return 0.5 * self.character.height
-        return sum(foot.length for foot in feet) / len(feet)
+        """Mean over legs, metres."""
+        return leg_length(self.character, self.rig)
 
 
 def load_subject(

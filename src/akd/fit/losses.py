@@ -20,8 +20,9 @@ from akd.scene.stage import Stage
 from akd.splat.cloud import SplatCloud
 
 _GROUND_POINTS = 400
-_TOUCH, _SOFTNESS = 0.14, 0.03
-"""A sole may be standing below this height, more or less, in body heights."""
+_STANCE_REACH, _SOFTNESS = 0.14, 0.03
+"""Soft height below which the loss takes a foot for standing, in body heights. Far above
+`contact.TOUCH`: it is to pull down feet that hover."""
 _CLEARANCE = 0.04
 """A foot that swings is at least so high, in body heights."""
 _SLOW = 0.01
@@ -88,7 +89,9 @@ class Feet:
             under = (middle - controls.translation.to(middle)) * level
             ahead = _heading(stage, controls).to(middle)
             back = -((under[:, 1:] - under[:, :-1]) * ahead[1:]).sum(-1)
-            near = torch.sigmoid((_TOUCH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS)
+            near = torch.sigmoid(
+                (_STANCE_REACH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS
+            )
             goes = torch.sigmoid(back / (_SLOW * unknowns.leg_length))
             runs = unknowns.speed**2 > _RUNS * GRAVITY * unknowns.leg_length
             if runs and len(soles) == 2:

@@ -16,10 +16,10 @@ from torch import Tensor
 from akd.math import quaternion
 from akd.metrics import judge
 from akd.metrics.action import ActionScore
-from akd.metrics.feet import FootTrack, track_feet
 from akd.metrics.shape import mesh_edges, shape_change
-from akd.metrics.skate import skate_speed
 from akd.motion.actions import ACTION_LABELS, ACTIONS
+from akd.motion.contact import skate_speed, touches
+from akd.motion.feet import FootTrack, leg_length, track_feet
 from akd.motion.gait import GRAVITY
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
@@ -27,9 +27,6 @@ from akd.motion.smooth import laplacian
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 
-CONTACT = 0.015
-"""A foot touches the ground below this height, as a fraction of the body's. The soles of a person
-who walks pass the ground at 0.02."""
 FPS = 30.0
 _SHAPE_FRAMES = 12
 
@@ -125,7 +122,7 @@ def measure(
     seconds = max(frames.duration, 1e-9)
     gone = float((path[-1] - path[0]).norm())
     feet = track_feet(character, rig, frames)
-    leg = sum(f.length for f in feet) / len(feet) if feet else height
+    leg = leg_length(character, rig)
     heading = _heading(rig, world)
     relative = [_in_body(f.centre - root, heading) for f in feet]
     joints = world[:, [rig.root, *rig.joints], :3, 3]
@@ -134,7 +131,7 @@ def measure(
         travel=gone / leg,
         speed=gone / seconds,
         foot_travel=_mean([float(x[:, 2].max() - x[:, 2].min()) / leg for x in relative]),
-        contact=tuple(float((f.lowest < CONTACT * height).float().mean()) for f in feet),
+        contact=tuple(float(touches(f.lowest, body_height=height).float().mean()) for f in feet),
         skate=tuple(_skate(f, height, gone / seconds) for f in feet),
         penetration=_penetration(character, world) / height,
         float_=_float(feet, height),
@@ -168,7 +165,7 @@ def _in_body(offset: Float[Tensor, "T 3"], heading: Float[Tensor, "T 4"]) -> Flo
 def _skate(foot: FootTrack, height: float, speed: float) -> float:
     """Skate over the body's speed, or over a tenth of a body height a second where the body hardly
     travels."""
-    slid = skate_speed(foot.sole, fps=FPS, touch=CONTACT * height)
+    slid = skate_speed(foot.sole, fps=FPS, body_height=height)
     return slid / max(speed, 0.1 * height)
 
 

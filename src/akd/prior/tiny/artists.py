@@ -17,11 +17,11 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.splits import asset_trains
-from akd.metrics.feet import track_feet
 from akd.motion.actions import TURN, Action, read_sentence
 from akd.motion.clip import motion_from_clip
+from akd.motion.contact import implied_velocity
+from akd.motion.feet import track_feet
 from akd.motion.motion import Motion
-from akd.motion.root_motion import implied_velocity
 from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE
@@ -120,9 +120,11 @@ def _looped(
     if not still:
         frames = motion.resample(CLIP_FPS)
         soles = [foot.sole for foot in track_feet(character, rig, frames)]
-        velocity = implied_velocity(torch.cat(soles, 1), fps=CLIP_FPS, height=character.height)
+        velocity = implied_velocity(
+            soles, frames.world()[:, rig.root, :3, 3], fps=CLIP_FPS, body_height=character.height
+        )
     own = ends[1] - ends[0]
-    if velocity is not None and float(own.norm()) < 0.25 * float(velocity.norm()) * period:
+    if velocity is not None:
         gone = seconds[:, None].to(world) * velocity
     elif still or float(own.norm()) > 0.1 * character.height:
         gone = rounds[:, None].to(world) * own
