@@ -14,12 +14,12 @@ from akd.subject import Subject, load_subject
 
 from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.export.creature import write_creature
-from akd.metrics.feet import track_feet
-from akd.metrics.judge import TOGETHER
 from akd.motion.clip import motion_from_clip
+from akd.motion.contact import implied_velocity
+from akd.motion.feet import track_feet
 from akd.motion.loop import repeat
 from akd.motion.motion import Motion
-from akd.motion.root_motion import displaced, implied_velocity
+from akd.motion.root_motion import displaced
 from akd.prior.tiny.vocabulary import read_prompt
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
@@ -97,11 +97,6 @@ class Case:
         """What recognisers call it."""
         return read_prompt(self.prompt).action
 
-    @property
-    def alternates(self) -> bool:
-        """Whether left and right legs must take turns."""
-        return self.action not in TOGETHER
-
 
 CASES: tuple[Case, ...] = tuple(
     Case(actor, f"a {actor.noun} {word}", clip) for actor in ACTORS for word, clip in actor.actions
@@ -164,14 +159,13 @@ def _clip_of_file(subject: Subject, case: Case) -> Motion | None:
     seconds = torch.arange(round(CLIP_SECONDS * CLIP_FPS) + 1) / CLIP_FPS
     looped = repeat(rig, once, math.ceil(CLIP_SECONDS / once.duration))
     looped = looped.sample(looped.times[0] + seconds)
-    soles = [foot.sole for foot in track_feet(character, rig, once.resample(CLIP_FPS))]
-    ends = once.world()[[0, -1], rig.root, :3, 3]
-    own = (ends[1] - ends[0]) * ends.new_tensor((1.0, 0.0, 1.0))
-    velocity = None
-    if soles:
-        velocity = implied_velocity(torch.cat(soles, 1), fps=CLIP_FPS, height=character.height)
+    frames = once.resample(CLIP_FPS)
+    velocity = implied_velocity(
+        [foot.sole for foot in track_feet(character, rig, frames)],
+        frames.world()[:, rig.root, :3, 3], fps=CLIP_FPS, body_height=character.height,
+    )  # fmt: skip
     shift = torch.zeros(len(seconds), 3)
-    if velocity is not None and own.norm() < 0.25 * velocity.norm() * once.duration:
+    if velocity is not None:
         shift = seconds[:, None] * velocity
     moved = displaced(rig, looped, shift.to(looped.pose.translation))
     assert character.mesh is not None

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from akd.asset.read import read_asset
 from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
-from akd.distill.speed import starting_speed
+from akd.motion.gait import starting_speed
 from akd.motion.parameters import MotionParameters
 from akd.presets import find_preset
 from akd.prior.large.load import prepare_autoencoder, prepare_network

@@ -18,14 +18,14 @@ from akd.base.files import json_hash
 from akd.base.observer import Observer
 from akd.distill.loop import Distillation, distil
 from akd.distill.settings import DistillSettings
-from akd.distill.speed import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.fit.losses import LossTerm
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
-from akd.metrics.feet import leg_length
 from akd.metrics.motion import MotionMetrics, judged
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import selection_score, video_score
+from akd.motion.feet import leg_length
+from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.motion import Motion
 from akd.motion.parametrization import (
     MotionParameters,
@@ -273,7 +273,7 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
     How long a gait's cycle lasts is seen in the video, where there is one.
     """
     character, prompt, speed = request.character, request.prompt, request.settings.speed
-    leg, legs = leg_length(character), len(character.anatomy.legs)
+    leg, legs = leg_length(character, character.control_rig), len(character.anatomy.legs)
     if speed is None:
         speed = starting_speed(prompt, leg) if legs else 0.0
     period = starting_period(prompt, leg)

@@ -14,6 +14,7 @@ from akd.base.files import file_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash
+from akd.motion.actions import action_label
 from akd.motion.parametrization import Parametrization
 from akd.physics.settings import TrackingSettings
 from akd.presets import find_preset
@@ -22,7 +23,6 @@ from akd.prior.protocol import VideoPrior
 from akd.prior.source import PriorSource
 from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.vocabulary import NONE, read_prompt
 from akd.rig.character import Character
 
 LONGEST_PROMPT = 1000
@@ -136,7 +136,7 @@ def make_request(
         character=replace(character, notes=tuple(notes)),
         prompt=plain,
         asked=asked,
-        action=_action(plain),
+        action=action_label(plain),
         prior=source,
         settings=preset,
         physics=physics or None,
@@ -147,12 +147,3 @@ def make_request(
         weights=weights,
         device=device,
     )
-
-
-def _action(prompt: str) -> str | None:
-    """The action in the prompt, where recognisers have a word for it."""
-    try:
-        action = read_prompt(prompt).action
-    except ValueError:
-        return None
-    return None if action == NONE else action

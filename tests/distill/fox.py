@@ -6,7 +6,7 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.feet import leg_length
+from akd.motion.feet import leg_length
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart
 from akd.prior.protocol import VideoPrior
@@ -49,5 +49,5 @@ def standing(
 ) -> ControlCurves:
     """The fox in its neutral pose, over the screen's frames."""
     rig = fox.control_rig
-    start = MotionStart(rig, Screen.frames, Screen.fps, leg_length(fox), speed, period)
+    start = MotionStart(rig, Screen.frames, Screen.fps, leg_length(fox, rig), speed, period)
     return ControlCurves.start(start, harmonics=3, mirrored=symmetrical, **more)

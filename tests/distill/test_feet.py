@@ -9,7 +9,7 @@ import torch
 from akd.fit.losses import Feet, LossState, default, evaluate
 from akd.fit.settings import LossSettings
 from akd.fit.warm_start import match_speed
-from akd.metrics.feet import leg_length
+from akd.motion.feet import leg_length
 from tests.distill.fox import fox_stage, standing
 
 FRAMES = 9
@@ -134,7 +134,7 @@ def test_two_feet_that_run_stand_for_a_shorter_time(fox, stage):
     two = replace(stage, soles=stage.soles[:2])
 
     def stance(here, froude):
-        curves = swinging(fox, speed=math.sqrt(froude * 9.81 * leg_length(fox)))
+        curves = swinging(fox, speed=math.sqrt(froude * 9.81 * leg_length(fox, fox.control_rig)))
         controls = curves.controls()
         return Feet.of(here, controls, here.transforms(controls), curves).stance
 

@@ -12,6 +12,7 @@ from akd.metrics.motion import measure
 from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
+from akd.report.metric_rows import metric_rows
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from akd.rig.pose import Pose
@@ -23,7 +24,7 @@ from akd.zoo.gait.clips import make_clip
 def fox(tmp_path_factory):
     creature = build_creature("fox", vertices=1200)
     path = tmp_path_factory.mktemp("fox") / "fox.glb"
-    write_creature(creature, [make_clip(creature, a) for a in ("walk", "gallop")], path)
+    write_creature(creature, [make_clip(creature, a) for a in ("walk", "gallop", "jump")], path)
     character = load_character(read_asset(path))
     return character, build_control_rig(character)
 
@@ -56,13 +57,34 @@ def test_a_true_walk_is_sound_and_may_be_shown(fox, walk):
     assert 0.0 < found.shape_change < 0.05
 
 
-def test_a_gallop_does_not_alternate(fox):
+@pytest.mark.parametrize("action", ["gallop", "jump"])
+def test_gallops_and_jumps_need_not_alternate_where_they_were_asked_for(fox, action):
     character, _ = fox
-    found = measure(*fox, motion_from_clip(character, character.asset.clips[1]))
-    (failed,) = demo_conditions(found)
-    assert failed.startswith("left and right feet correlate by 0.")
-    assert failed.endswith("must be at most -0.5")
-    assert demo_conditions(found, alternates=False) == []
+    clip = next(clip for clip in character.asset.clips if clip.name == action)
+    motion = motion_from_clip(character, clip)
+    for asked in (None, "walk"):
+        (failed,) = measure(*fox, motion, asked=asked).fails
+        assert failed.startswith("left and right feet correlate by ")
+        assert failed.endswith("must be at most -0.5")
+    right = measure(*fox, motion, asked=action)
+    assert right.to_json()["fails"] == []
+    assert right.to_json()["asked"] == action
+    assert right.score == 1.0
+    # On four legs a run is a gallop.
+    assert measure(*fox, motion, asked="run").fails == []
+
+
+def test_an_unknown_action_is_refused(fox, walk):
+    with pytest.raises(ValueError, match=r"asked must be one of stand, walk, .*; got 'swim'"):
+        measure(*fox, walk, asked="swim")
+
+
+def test_reports_mark_alternation_only_where_it_is_asked_for(fox):
+    character, _ = fox
+    gallop = motion_from_clip(character, character.asset.clips[1])
+    found = {asked: measure(*fox, gallop, asked=asked) for asked in ("walk", "gallop")}
+    (row,) = (r for r in metric_rows(found)["feet"] if r.name.startswith("left/right"))
+    assert list(row.marks) == ["bad", ""]
 
 
 def test_a_statue_is_motionless_and_scores_nothing(fox, walk):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from akd.distill.speed import is_symmetrical
+from akd.motion.gait import is_symmetrical
 from akd.motion.gait_symmetry import Mirror
 from akd.rig.roles.role import Part, Side
 from tests.distill.fox import standing

@@ -14,7 +14,7 @@ from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.card import asset_lines, write_card
-from akd.prior.tiny.evaluate_assets import ACTIONS, choose_subjects, evaluate_assets
+from akd.prior.tiny.evaluate_assets import ASKED, choose_subjects, evaluate_assets
 from akd.prior.tiny.film import SCENE
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
@@ -104,7 +104,7 @@ def test_the_evaluation_from_pictures_to_card(folder: Path, tmp_path: Path):
     prior = PriorTiny(TinyNetwork(SMALL))
     judge = Recogniser(build_network(RECOGNISERS["b"]).eval())
     result = evaluate_assets(prior, judge, folder, count=3, steps=1, true_views=1)
-    assert result.samples.asked == (*ACTIONS[4], *ACTIONS[2][:2])
+    assert result.samples.asked == (*ASKED[4], *ASKED[2][:2])
     assert result.samples.videos.shape == (6, 16, 64, 64, 3)
     assert torch.equal(result.samples.references[0], result.samples.references[1])
     assert not torch.equal(result.samples.references[0], result.samples.references[2])

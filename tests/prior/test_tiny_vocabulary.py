@@ -17,6 +17,9 @@ from akd.zoo.species.catalogue import SPECIES
         ("a teapot walking", Words(NONE, "walk")),
         ("idle", Words(NONE, "stand")),
         ("a dog strolled", Words("dog", "walk")),
+        ("a maned wolf walking", Words("wolf", "walk")),
+        ("two ponies trotting", Words("horse", "trot")),
+        ("a man-eating tiger runs", Words("tiger", "run")),
     ],
 )
 def test_sentences_are_read(prompt: str, words: Words):

@@ -188,14 +188,9 @@ class Eval:
 def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
     """Metrics, and what the recogniser sees."""
     from akd.metrics.motion import judged
-    from akd.prior.tiny.vocabulary import NONE, read_prompt
+    from akd.motion.actions import action_label
 
-    try:
-        action = read_prompt(entry.prompt).action
-    except ValueError:  # words that the recogniser has none for
-        action = NONE
-    asked = None if action == NONE else action
-    return judged(entry.character, entry.motion, recogniser, asked)
+    return judged(entry.character, entry.motion, recogniser, action_label(entry.prompt))
 
 
 def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:

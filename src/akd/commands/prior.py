@@ -57,8 +57,9 @@ class PriorList:
 
     def run(self) -> None:
         """Print a line for each."""
+        from akd.motion.actions import ACTION_LABELS, MANNER_LABELS
         from akd.prior.tiny.load import has_weights, shipped_weights
-        from akd.prior.tiny.vocabulary import ACTIONS, CREATURES, MANNERS
+        from akd.prior.tiny.vocabulary import CREATURES
 
         tiny = TinySettings()
         there = "ships with akd" if has_weights(shipped_weights()) else "its weights are missing"
@@ -66,8 +67,9 @@ class PriorList:
             f"tiny    {tiny.frames} x {tiny.height} x {tiny.width} at {tiny.fps:g} fps, style "
             f"roles, Apache-2.0, {there}"
         )
-        for name, table in (("actions", ACTIONS), ("manners", MANNERS), ("creatures", CREATURES)):
-            print(f"        {name}: {', '.join(word.replace('_', ' ') for word in table)}")
+        known = {"actions": ACTION_LABELS, "manners": MANNER_LABELS, "creatures": CREATURES}
+        for name, words in known.items():
+            print(f"        {name}: {', '.join(word.replace('_', ' ') for word in words)}")
         from akd.prior.large.catalogue import lines
 
         for line in lines():

@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.distill.speed import GRAVITY
 from akd.fit.settings import LossSettings
+from akd.motion.gait import GRAVITY
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
 from akd.motion.smooth import laplacian
@@ -24,9 +24,9 @@ from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
 
 _GROUND_POINTS = 400
-_TOUCH, _SOFTNESS = 0.14, 0.03
-"""A sole may be standing below this height, in body heights, with a soft edge: 64-pixel videos
-hardly show how high a foot is lifted."""
+_STANCE_REACH, _SOFTNESS = 0.14, 0.03
+"""Soft height below which the loss takes a foot for standing, in body heights. Far above
+`contact.TOUCH`: it is to pull down feet that hover."""
 _CLEARANCE = 0.04
 """Height of a swing foot, at least, in body heights."""
 _SLOW = 0.01
@@ -158,7 +158,9 @@ class Feet:
             under = (middle - controls.translation.to(middle)) * level
             ahead = _heading(stage, controls).to(middle)
             back = -((under[:, 1:] - under[:, :-1]) * ahead[1:]).sum(-1)
-            near = torch.sigmoid((_TOUCH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS)
+            near = torch.sigmoid(
+                (_STANCE_REACH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS
+            )
             goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
             runs = curves.speed**2 > _RUNS * GRAVITY * curves.leg_length
             if runs and len(soles) == 2:

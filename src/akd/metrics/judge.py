@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from akd.metrics.action import ActionScore
+from akd.motion.actions import ACTIONS
 
 ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
 TRAVEL, FOOT_TRAVEL = 1.0, 0.25
-TOGETHER = ("gallop", "jump")
-"""Of a walk that may be shown. `demo_conditions` says what each of them bounds; actions in which
-left and right legs go `TOGETHER` need not alternate."""
+"""Of a motion that may be shown; `demo_conditions` says what each of them bounds."""
 _STILL_FEET = 0.12
 """Feet that swing less than this, in leg lengths, do not step."""
 _STILL_BODY = 0.25
@@ -50,6 +49,8 @@ class MotionMetrics:
     """Largest change of the distance between a driven joint and its parent, in body heights."""
     shape_change: float
     """Mean change of the lengths of the surface's edges against the neutral pose, as a fraction."""
+    asked: str | None = None
+    """Action that was asked for, one of `ACTION_LABELS`; None where that is not known."""
     action: ActionScore | None = None
     """What a recogniser sees in it, where one was asked."""
 
@@ -63,6 +64,16 @@ class MotionMetrics:
         """From 0 to 1: how sound it is as a motion over the ground on feet."""
         return score(self)
 
+    @property
+    def must_alternate(self) -> bool:
+        """Whether left and right legs should alternate: in all but some of the known actions."""
+        return self.asked is None or ACTIONS[self.asked].alternates_on(len(self.contact))
+
+    @property
+    def fails(self) -> list[str]:
+        """The conditions of a demo that it fails."""
+        return demo_conditions(self)
+
     def with_action(self, action: ActionScore | None) -> MotionMetrics:
         """The same with what a recogniser says."""
         return replace(self, action=action)
@@ -73,7 +84,7 @@ class MotionMetrics:
             **asdict(self),
             "verdict": self.verdict,
             "score": self.score,
-            "fails": demo_conditions(self),
+            "fails": self.fails,
         }
 
 
@@ -131,20 +142,20 @@ def parts(metrics: MotionMetrics) -> dict[str, float]:
     return {name: max(0.0, min(1.0, value)) for name, value in values.items()}
 
 
-def demo_conditions(metrics: MotionMetrics, *, alternates: bool = True) -> list[str]:
-    """The conditions of a walk that may be shown which this motion fails; none where all hold.
+def demo_conditions(metrics: MotionMetrics) -> list[str]:
+    """The conditions of a motion that may be shown which this motion fails; none where all hold.
 
     Left and right feet alternate in the body's frame; every foot stands for 30 % of the time and
     then moves at 20 % of the body's speed at most; the body travels one leg length, the feet swing
     over a quarter of one; the root leans by less than 20 degrees; nothing is deeper under the
-    ground than 1 % of the body's height. Gallops and jumps do not alternate: for them the first
-    condition is left out with `alternates=False`.
+    ground than 1 % of the body's height. The first condition is left out where the legs of the
+    action asked for do not alternate: a gallop, a jump.
     """
     m = metrics
     failed = []
     if not m.contact:
         failed.append("no feet were found")
-    if alternates and m.alternation and max(m.alternation) > ALTERNATION:
+    if m.must_alternate and m.alternation and max(m.alternation) > ALTERNATION:
         failed.append(
             f"left and right feet correlate by {max(m.alternation):.2f}, must be at most "
             f"{ALTERNATION:g}"

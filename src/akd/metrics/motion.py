@@ -14,28 +14,33 @@ from torch import Tensor
 
 from akd.math import quaternion
 from akd.metrics.action import score_action
-from akd.metrics.feet import FootTrack, track_feet
 from akd.metrics.judge import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.shape import mesh_edges, shape_change
-from akd.metrics.skate import skate_speed
+from akd.motion.actions import ACTION_LABELS
+from akd.motion.contact import skate_speed, touches
+from akd.motion.feet import FootTrack, leg_length, track_feet
+from akd.motion.gait import GRAVITY
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 
-CONTACT = 0.015
-"""A foot touches the ground below this height, as a fraction of the body's. The soles of a person
-who walks pass the ground at 0.02."""
 FPS = 30.0
-GRAVITY = 9.81
-"""Metres a second squared."""
 _SHAPE_FRAMES = 12
 
 
-def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetrics:
-    """Measure a motion, at 30 frames a second."""
+def measure(
+    character: Character, rig: ControlRig, motion: Motion, *, asked: str | None = None
+) -> MotionMetrics:
+    """Measure a motion, at 30 frames a second.
+
+    `asked` is the action it should show, one of `ACTION_LABELS`, where that is known: it decides
+    whether left and right legs should alternate.
+    """
+    if asked is not None and asked not in ACTION_LABELS:
+        raise ValueError(f"asked must be one of {', '.join(ACTION_LABELS)}; got {asked!r}")
     frames = motion.resample(FPS) if len(motion) > 1 else motion
     height = max(character.height, 1e-9)
     world = frames.world()
@@ -45,7 +50,7 @@ def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetr
     seconds = max(frames.duration, 1e-9)
     gone = float((path[-1] - path[0]).norm())
     feet = track_feet(character, rig, frames)
-    leg = sum(f.length for f in feet) / len(feet) if feet else height
+    leg = leg_length(character, rig)
     heading = _heading(rig, world)
     relative = [_in_body(f.centre - root, heading) for f in feet]
     joints = world[:, [rig.root, *rig.joints], :3, 3]
@@ -54,7 +59,7 @@ def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetr
         travel=gone / leg,
         speed=gone / seconds,
         foot_travel=_mean([float(x[:, 2].max() - x[:, 2].min()) / leg for x in relative]),
-        contact=tuple(float((f.lowest < CONTACT * height).float().mean()) for f in feet),
+        contact=tuple(float(touches(f.lowest, body_height=height).float().mean()) for f in feet),
         skate=tuple(_skate(f, height, gone / seconds) for f in feet),
         penetration=_penetration(character, world) / height,
         float_=_float(feet, height),
@@ -64,6 +69,7 @@ def measure(character: Character, rig: ControlRig, motion: Motion) -> MotionMetr
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
+        asked=asked,
     )
 
 
@@ -71,7 +77,7 @@ def judged(
     character: Character, motion: Motion, recogniser: Recogniser | None, action: str | None
 ) -> MotionMetrics:
     """Metrics of a motion, with what a recogniser sees in it where there is one."""
-    found = measure(character, character.control_rig, motion)
+    found = measure(character, character.control_rig, motion, asked=action)
     if recogniser is None or character.mesh is None:
         return found
     return found.with_action(score_action(recogniser, character, motion, action))
@@ -97,7 +103,7 @@ def _in_body(offset: Float[Tensor, "T 3"], heading: Float[Tensor, "T 4"]) -> Flo
 def _skate(foot: FootTrack, height: float, speed: float) -> float:
     """Skate over the body's speed, or over a tenth of a body height a second where the body hardly
     travels."""
-    slid = skate_speed(foot.sole, fps=FPS, touch=CONTACT * height)
+    slid = skate_speed(foot.sole, fps=FPS, body_height=height)
     return slid / max(speed, 0.1 * height)
 
 

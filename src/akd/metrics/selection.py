@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.metrics.action import score_action
-from akd.metrics.judge import TOGETHER, demo_conditions
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
@@ -52,9 +51,8 @@ def selection_score(
     The metrics' score, from 0 to 1, less a tenth for each failed condition of a demo, plus the
     probability that it shows the action, seen from several sides, where that can be said.
     """
-    found = measure(character, character.control_rig, motion)
-    fails = demo_conditions(found, alternates=action not in TOGETHER)
-    sound = found.score - _FAILURE * len(fails)
+    found = measure(character, character.control_rig, motion, asked=action)
+    sound = found.score - _FAILURE * len(found.fails)
     if recogniser is None or action is None:
         return sound
     return sound + (score_action(recogniser, character, motion, action).probability or 0.0)

@@ -16,9 +16,6 @@ from akd.rig.control import STATIC, ControlRig
 _SECONDS_A_SEGMENT = 1.0
 """The path bends no faster than this, so that sway from step to step is not taken for travel."""
 
-_TOUCH = 0.02
-"""A sole touches within this fraction of the body's height of the lowest it comes."""
-
 
 def travel_path(rig: ControlRig, motion: Motion) -> Float[Tensor, "T 3"]:
     """Smooth horizontal path of the root over the ground, metres; the height is zero."""
@@ -48,24 +45,3 @@ def displaced(rig: ControlRig, motion: Motion, shift: Float[Tensor, "T 3"]) -> M
     local = rig.skeleton.localize(moved)
     # Only translations change, so rotation and scale stay exactly what they were.
     return replace(motion, pose=replace(motion.pose, translation=local.translation))
-
-
-def implied_velocity(
-    soles: Float[Tensor, "T S 3"], *, fps: float, height: float
-) -> Float[Tensor, "3"] | None:
-    """The velocity (m/s, horizontal) that a body must have for its stance feet to stand still.
-
-    `soles` are points of the feet of a clip on the spot, metres; `height` is the body's. None
-    where nothing touches or what touches hardly moves. The median is robust to heels that roll and
-    toes that drag.
-    """
-    floor = soles[..., 1].amin(1).quantile(0.25)
-    low = soles[..., 1] - floor < _TOUCH * height
-    steps = soles[1:] - soles[:-1]
-    level = steps[..., 1].abs() < 0.5 * _TOUCH * height
-    stance = low[1:] & low[:-1] & level
-    if int(stance.sum()) < 4:
-        return None
-    velocity = -(steps[stance] * fps).median(0).values * steps.new_tensor((1.0, 0.0, 1.0))
-    duration = (len(soles) - 1) / fps
-    return velocity if float(velocity.norm()) * duration >= 0.25 * height else None

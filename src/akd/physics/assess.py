@@ -8,15 +8,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from akd.metrics.skate import skate_speed
+from akd.motion.contact import implied_velocity, skate_speed, touches
 from akd.physics.body import Body, place
 from akd.physics.target import Reference
-
-TOUCH = 0.015
-"""A corner nearer to the ground than this share of body height touches it."""
-
-FLOOR = 0.05
-"""A foot is lower than its own floor for this share of the time."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +18,7 @@ class GroundContact:
     """Lengths are shares of body height."""
 
     skate: float
-    """Mean horizontal speed of the corners near the ground, body heights a second. A corner on it
-    counts in full, one at the height `TOUCH` no more, so that lifting a foot is not skating."""
+    """Mean horizontal speed of the corners near the ground, body heights a second."""
     contact: float
     """Share of the frames in which a foot touches."""
     penetration: float
@@ -42,8 +35,8 @@ def assess(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> GroundCont
     corners = placement.points(body, body.corners)
     lowest = corners[..., 1].flatten(1).amin(1) / body.height
     soles = corners[:, feet if bool(feet.any()) else slice(None)].flatten(1, 2)
-    touching = soles[..., 1] < TOUCH * body.height
-    skate = skate_speed(soles, fps=motion.fps, touch=TOUCH * body.height) / body.height
+    touching = touches(soles[..., 1], body_height=body.height)
+    skate = skate_speed(soles, fps=motion.fps, body_height=body.height) / body.height
     return GroundContact(
         skate=skate,
         contact=float(touching.any(1).double().mean()),
@@ -56,34 +49,13 @@ def assess(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> GroundCont
 def implied_travel(
     body: Body, feet: Bool[Tensor, "B"], motion: Reference
 ) -> Float[Tensor, "3"] | None:
-    """The velocity (m/s, horizontal) that the stance feet of an in-place clip imply, else None.
-
-    A clip is in place where its root comes back to where it was while the soles that touch move
-    steadily. Each foot has a floor of its own, as feet may be sunk, and not alike: what is lowest
-    of all in such a clip may be a foot that swings. The median over touching corners is robust to
-    heels that roll and toes that drag.
-    """
+    """The velocity (m/s, horizontal) that the stance feet of an in-place clip imply, else None."""
     placement = place(body, motion.position, motion.rotation, motion.angles)
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
-    soles = placement.points(body, body.corners)[:, chosen]
-    floor = soles[..., 1].amin(-1).quantile(FLOOR, dim=0)
-    stance = torch.zeros(0, dtype=torch.bool)
-    for touch in (TOUCH, 2 * TOUCH):
-        low = soles[..., 1] - floor[:, None] < touch * body.height
-        stance = low[1:] & low[:-1]
-        if int(stance.sum()) >= 4:
-            break
-    else:
-        return None
-    steps = (soles[1:] - soles[:-1])[stance] * motion.fps
-    velocity = -steps.median(0).values
-    velocity = velocity * velocity.new_tensor((1.0, 0.0, 1.0))
-    duration = (len(motion.position) - 1) / motion.fps
-    wanted = float(velocity.norm()) * duration
-    gone = float((motion.position[-1] - motion.position[0])[[0, 2]].norm())
-    if wanted < 0.25 * body.height or gone > 0.25 * wanted:
-        return None
-    return velocity
+    corners = placement.points(body, body.corners)[:, chosen]
+    return implied_velocity(
+        corners.unbind(1), motion.position, fps=motion.fps, body_height=body.height
+    )
 
 
 def add_travel(motion: Reference, velocity: Float[Tensor, "3"]) -> Reference:

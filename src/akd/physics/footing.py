@@ -16,13 +16,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from akd.motion.contact import STANCE, nearness
 from akd.physics.body import Body, Placement, place
 from akd.physics.target import Reference
 
-LOW = 0.03
-"""A foot can stand where its sole is within this height of its own floor."""
-SOLE = 0.015
-"""Corners within this height of the lowest one are the sole of a standing foot."""
 AHEAD = 0.15
 """A foot that moves ahead of the root faster than this swings, however low it is; so does one that
 is faster than the root itself, where that is slower."""
@@ -67,7 +64,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[
     floor = torch.where(swings, torch.nan, low).nanquantile(0.1, dim=0)
     # Where a foot swings all the time there is no floor, and nothing is near it.
     above = torch.where(swings, torch.inf, (low - floor).nan_to_num(torch.inf))
-    standing = above < LOW
+    standing = above < STANCE
     nearest = (above == above.amin(1, keepdim=True)) & (above < CARRIES)
     alone = ~standing.any(1) & ~_falls(body, placement, motion.fps)
     standing = _long_enough(standing | (nearest & alone[:, None]))
@@ -124,14 +121,14 @@ def _number_stands(standing: Bool[Tensor, "F N"]) -> Int[Tensor, "F N"]:
     return begins.T.flatten().cumsum(0).view(standing.T.shape).T * standing
 
 
-def find_soles(
+def sole_weights(
     body: Body, feet: Bool[Tensor, "B"], placement: Placement, stance: Bool[Tensor, "F B"]
 ) -> Float[Tensor, "F N 8"]:
-    """How much each corner of the N feet belongs to the sole: one for the lowest of a foot that
-    stands, none for those `SOLE` above it."""
+    """How much each corner of the N feet belongs to the sole of a foot that stands: its `nearness`
+    to a floor at the lowest one."""
     height = placement.points(body, body.corners)[:, feet][..., 1]
     above = height - height.amin(-1, keepdim=True)
-    return (1 - above / SOLE).clamp(0, 1) * stance[:, feet, None]
+    return nearness(above, body_height=1.0) * stance[:, feet, None]
 
 
 @dataclass(frozen=True)
@@ -200,7 +197,7 @@ def plant_feet(
 def _contact(
     body: Body, feet: Tensor, given: Placement, stance: Tensor, clearance: float
 ) -> _Contact:
-    sole = find_soles(body, feet, given, stance)
+    sole = sole_weights(body, feet, given, stance)
     standing = stance[:, feet]
     # Lifted over three frames after a stand and lowered over three before the next. Nothing is
     # asked of a part that never stands.

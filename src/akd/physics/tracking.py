@@ -16,7 +16,7 @@ from torch import Tensor
 
 from akd.math import quaternion, spline
 from akd.physics.body import Body, Placement, State, lowest, place
-from akd.physics.footing import find_soles, find_stance, plant_feet
+from akd.physics.footing import find_stance, plant_feet, sole_weights
 from akd.physics.forces import Forces, measure_forces
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import SimulatorSettings, TrackingSettings
@@ -152,7 +152,7 @@ class _Problem:
         self.substeps = (frames - 1) * per_frame
         self.frames = torch.arange(frames) * per_frame
         self.wanted = place(body, reference.position, reference.rotation, reference.angles)
-        soles = find_soles(body, self.feet, self.wanted, stance)
+        soles = sole_weights(body, self.feet, self.wanted, stance)
         self.soles = torch.minimum(soles[1:], soles[:-1])
         height = self.wanted.points(body, body.corners)[1:, self.feet][..., 1].amin(-1)
         self.swing = height.clamp_max(settings.clearance)

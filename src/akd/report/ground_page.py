@@ -13,7 +13,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from akd.base.files import write_text
-from akd.physics.assess import TOUCH
+from akd.motion.contact import touches
 from akd.physics.body import Body, place
 from akd.physics.ground import Grounded
 from akd.physics.target import Reference
@@ -141,7 +141,7 @@ def _touching(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[np
     """When each foot is on the ground, or under it."""
     placement = place(body, motion.position, motion.rotation, motion.angles)
     low = placement.points(body, body.corners)[:, feet][..., 1].amin(-1)
-    return (low < TOUCH * body.height).T.numpy()
+    return touches(low, body_height=body.height).T.numpy()
 
 
 def torque_charts(grounded: Grounded) -> list[str]:

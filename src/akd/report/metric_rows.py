@@ -16,11 +16,13 @@ class _Metric:
     show: Callable[[MotionMetrics], str]
     wanted: str = ""
     holds: Callable[[MotionMetrics], bool] | None = None
+    applies: Callable[[MotionMetrics], bool] = lambda _: True
 
     def row(self, metrics: Sequence[MotionMetrics]) -> Row:
         marks = []
         if self.holds is not None:
-            marks = ["good" if self.holds(m) else "bad" for m in metrics]
+            holds = {True: "good", False: "bad"}
+            marks = [holds[self.holds(m)] if self.applies(m) else "" for m in metrics]
         return Row(self.name, [self.show(m) for m in metrics], marks, self.wanted)
 
 
@@ -91,6 +93,7 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             "left/right correlation, pair by pair", lambda m: _each(m.alternation, ".2f"),
             f"at most {judge.ALTERNATION:g}".replace("-", _MINUS),
             lambda m: bool(m.alternation) and max(m.alternation) <= judge.ALTERNATION,
+            lambda m: m.must_alternate,
         ),
         _Metric("lowest foot above the ground, of height", lambda m: _percent(m.float_, 2)),
     ),

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
-from akd.metrics.feet import track_feet
-from akd.metrics.motion import CONTACT
+from akd.motion.contact import touches
+from akd.motion.feet import track_feet
 from akd.motion.motion import Motion
 from akd.physics.ground import Grounded
 from akd.report.plots import contact_chart, line_chart
@@ -67,7 +67,9 @@ def feet_chart(character: Character, rig: ControlRig, motion: Motion, *, title: 
         return None
     seconds = (motion.times - motion.times[0]).numpy(force=True)
     touching = {
-        f"{f.leg.side.value} {f.leg.kind.value}": (f.lowest < CONTACT * character.height).numpy()
+        f"{f.leg.side.value} {f.leg.kind.value}": touches(
+            f.lowest, body_height=character.height
+        ).numpy()
         for f in feet
     }
     return contact_chart(touching, x=seconds, title=title)

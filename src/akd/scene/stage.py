@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from akd.metrics.feet import Sole, find_soles
+from akd.motion.feet import Sole, find_soles
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.scene.compose import render_scene

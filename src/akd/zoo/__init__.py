@@ -9,7 +9,7 @@ planted feet.
 
 from typing import TYPE_CHECKING
 
-from akd.zoo.species.catalogue import ACTIONS, SPECIES
+from akd.zoo.species.catalogue import SPECIES
 
 if TYPE_CHECKING:
     from akd.zoo.creature import Creature, Foot, build_creature
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from akd.zoo.gait.style import Style
 
 __all__ = [
-    "ACTIONS",
     "SPECIES",
     "Creature",
     "Foot",

@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from akd.motion.actions import ACTION_LABELS
+
 Name = Literal["a", "b"]
-CLASSES: tuple[str, ...] = (
-    "stand", "walk", "amble", "trot", "gallop", "run", "jump", "turn_left", "turn_right",
-    "gliding statue", "paddling in the air",
-)  # fmt: skip
+GLIDING, PADDLING = "gliding statue", "paddling in the air"
+CLASSES: tuple[str, ...] = (*ACTION_LABELS, GLIDING, PADDLING)
 """What a recogniser can say. The last two are motions that are wrong."""
 
 

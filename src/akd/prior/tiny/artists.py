@@ -17,13 +17,14 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.splits import asset_trains
-from akd.metrics.feet import track_feet
+from akd.motion.actions import TURN, Action, read_sentence
 from akd.motion.clip import motion_from_clip
+from akd.motion.contact import implied_velocity
+from akd.motion.feet import track_feet
 from akd.motion.motion import Motion
-from akd.motion.root_motion import implied_velocity
 from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
 from akd.prior.tiny.settings import PoolSettings
-from akd.prior.tiny.vocabulary import NONE, action_word
+from akd.prior.tiny.vocabulary import NONE
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
@@ -32,9 +33,6 @@ from akd.scene.roles import bone_roles, role_colours
 from akd.splat.cloud import SplatCloud
 from akd.splat.surface import surface_splats
 
-LOOPS = ("stand", "walk", "amble", "trot", "gallop", "run")
-"""Actions that go on and on; a jump has a beginning and an end, which a file does not tell."""
-
 
 def find_files(folder: Path, *, training: bool) -> list[Path]:
     """The glTF files of one side of `splits.toml` in a folder of assets."""
@@ -42,22 +40,22 @@ def find_files(folder: Path, *, training: bool) -> list[Path]:
     return [p for p in files if asset_trains(p.relative_to(folder).as_posix()) == training]
 
 
-def clip_action(name: str, *, owner: str) -> str:
-    """What is done in a clip of that name, or `<none>` where that is not certain.
+def clip_action(name: str, *, owner: str) -> Action | None:
+    """What is done in a clip of that name, or None where that is not certain.
 
     Certain is a name that holds one word for an action and nothing else but numbers and the name
     of the file's `owner`: `Fox_Walk_2`, but neither `Walk_Backwards` nor `Gallop_Jump`.
     """
     last = name.rsplit("|", 1)[-1]
     words = [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", last)]
-    actions = [action_word(w) for w in words]
+    actions = [read_sentence(w).action for w in words]
     others = [
         word
         for word, action in zip(words, actions, strict=True)
-        if action == NONE and not word.isdigit() and word not in owner.lower()
+        if action is None and not word.isdigit() and word not in owner.lower()
     ]
-    named = [action for action in actions if action != NONE]
-    return named[0] if len(named) == 1 and not others else NONE
+    named = [action for action in actions if action is not None]
+    return named[0] if len(named) == 1 and named[0] is not TURN and not others else None
 
 
 def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
@@ -69,10 +67,11 @@ def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
     mesh = character.mesh
     if mesh is None or len(character.anatomy.legs) not in (2, 4):
         return None
+    # Where a one-off action begins and ends in its clip, a file does not tell.
     clips = [
         (action, clip)
         for clip in character.asset.clips
-        if (action := clip_action(clip.name, owner=path.stem)) in LOOPS
+        if (action := clip_action(clip.name, owner=path.stem)) is not None and not action.one_off
     ]
     if not clips:
         return None
@@ -81,15 +80,16 @@ def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
     cloud = cloud.with_influences(4)
     turn = _to_face_z(character.forward)
     neutral = _grounded(cloud, turn @ mesh.skin.bone_transforms(rig.neutral_world)[None])[0]
-    actions, bones = [], []
+    actions, manners, bones = [], [], []
     for action, clip in clips:
         motion = motion_from_clip(character, clip)
         if motion.duration < 0.2:
             continue
-        world = _looped(character, rig, motion, still=action == "stand")
+        world = _looped(character, rig, motion, still=action.froude == 0.0)
         if world is None:
             continue
-        actions.append(action)
+        actions.append(action.label)
+        manners.append(action.manner or NONE)
         bones.append(_grounded(cloud, turn @ mesh.skin.bone_transforms(world)))
     if not bones:
         return None
@@ -98,7 +98,7 @@ def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
     return Actor(
         path.stem.lower(), 0, plan, character.height, int(carried[0]) if len(carried) else 0,
         cloud, role_colours(bone_roles(character)), neutral, tuple(actions),
-        (NONE,) * len(actions), torch.stack(bones),
+        tuple(manners), torch.stack(bones),
     )  # fmt: skip
 
 
@@ -120,9 +120,11 @@ def _looped(
     if not still:
         frames = motion.resample(CLIP_FPS)
         soles = [foot.sole for foot in track_feet(character, rig, frames)]
-        velocity = implied_velocity(torch.cat(soles, 1), fps=CLIP_FPS, height=character.height)
+        velocity = implied_velocity(
+            soles, frames.world()[:, rig.root, :3, 3], fps=CLIP_FPS, body_height=character.height
+        )
     own = ends[1] - ends[0]
-    if velocity is not None and float(own.norm()) < 0.25 * float(velocity.norm()) * period:
+    if velocity is not None:
         gone = seconds[:, None].to(world) * velocity
     elif still or float(own.norm()) > 0.1 * character.height:
         gone = rounds[:, None].to(world) * own

@@ -20,8 +20,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import write_tensors
+from akd.motion.actions import ACTIONS
 from akd.prior.tiny.settings import PoolSettings
-from akd.prior.tiny.vocabulary import ACTIONS, NONE
+from akd.prior.tiny.vocabulary import NONE
 from akd.rig.skin import skin_points
 from akd.splat.cloud import SplatCloud
 from akd.zoo.creature import Creature
@@ -74,9 +75,9 @@ def manner_of(rng: np.random.Generator, action: str) -> tuple[str, Style]:
     values["speed"] = float(np.clip(values["speed"], 0.87, 1.15))
     values["crouch"] = min(values["crouch"], 0.03)
     choices = ["slowly", "quickly", "crouching", "prancing", "swaying"]
-    if action == "jump":
+    if ACTIONS[action].one_off:
         choices = ["high"]
-    if action == "stand":
+    elif not ACTIONS[action].is_cyclic:
         choices = ["crouching"]
     if rng.random() < 0.5:
         return NONE, Style(**values)
@@ -167,13 +168,14 @@ def build_actor(species: str, seed: int, settings: PoolSettings) -> Actor:
             continue  # the zoo has learnt something that the vocabulary has no word for
         for _ in range(settings.styles):
             manner, style = manner_of(rng, action)
-            cycles = 1 if action in ("stand", "jump") else 2
+            cycles = 2 if ACTIONS[action].is_cyclic else 1
             motion = make_clip(creature, action, fps=CLIP_FPS, cycles=cycles, style=style)
             bones = skin.bone_transforms(motion.world())
             actions.append(action)
             manners.append(manner)
             # A jump may last longer than the clips that are kept: the leap is put in the middle.
-            first = highest_frame(cloud, bones) - CLIP_FRAMES // 2 if action == "jump" else 0
+            leaps = ACTIONS[action].one_off
+            first = highest_frame(cloud, bones) - CLIP_FRAMES // 2 if leaps else 0
             clips.append(continue_loop(bones, root, first=first, frames=CLIP_FRAMES))
     return Actor(
         species, seed, creature.plan, creature.height, root, cloud, bone_colours_of(creature),

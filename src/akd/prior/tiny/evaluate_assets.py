@@ -32,7 +32,7 @@ from akd.prior.tiny.vocabulary import NONE, Words
 from akd.rig.character import Character, load_character
 from akd.scene.follow import random_view
 
-ACTIONS = {4: ("walk", "trot", "gallop", "stand"), 2: ("walk", "run", "stand", "jump")}
+ASKED = {4: ("walk", "trot", "gallop", "stand"), 2: ("walk", "run", "stand", "jump")}
 """What is asked of bodies with so many legs."""
 PROMPTS_EACH = 2
 MOST_OF_A_FOLDER = 4
@@ -185,7 +185,7 @@ def evaluate_assets(
         view = random_view(generator, bounds)
         picture = reference_of(subject.character, tiny, view=view).to(prior.device)
         for _ in range(PROMPTS_EACH):
-            action = ACTIONS[subject.legs][turns[subject.legs] % len(ACTIONS[subject.legs])]
+            action = ASKED[subject.legs][turns[subject.legs] % len(ASKED[subject.legs])]
             turns[subject.legs] += 1
             asked.append(action)
             references.append(picture)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from akd.metrics.recognise.settings import GLIDING, PADDLING
+from akd.motion.actions import ACTIONS
 from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import Words, creature_word
@@ -28,8 +29,6 @@ from akd.splat.renderer import SplatRenderer
 
 SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
 """The one scene that the tiny prior knows. Its pictures are small: so is the map of the shadow."""
-Trick = Literal["", "gliding statue", "paddling in the air"]
-"""Motions that are wrong on purpose, for the recognisers."""
 
 
 @dataclass(frozen=True)
@@ -156,25 +155,25 @@ def film_actor(
     device = actor.clips.device
     stride = round(CLIP_FPS / tiny.fps)
     spare = CLIP_FRAMES - (tiny.frames - 1) * stride
-    moving = [i for i, action in enumerate(actor.actions) if action != "stand"]
+    moving = [i for i, action in enumerate(actor.actions) if ACTIONS[action].froude > 0.0]
     bones, words, labels = [], [], []
     for k in range(count):
         label: str = ""
         if tricks and k % 5 == 0:
-            label = "gliding statue" if k % 10 == 0 else "paddling in the air"
+            label = GLIDING if k % 10 == 0 else PADDLING
         clip = moving[chosen(len(moving))] if label else chosen(len(actor.actions))
         if clips is not None:
             clip = clips[k]
         action = actor.actions[clip]
         # The leap of a jump is in the middle of its clip, and should be within the video.
         start = chosen(spare)
-        if action == "jump":
+        if ACTIONS[action].one_off:
             margin = tiny.frames // 4
             start = CLIP_FRAMES // 2 - stride * (margin + chosen(max(1, tiny.frames - 2 * margin)))
         some = actor.clips[clip, start : start + tiny.frames * stride : stride]
-        if label == "gliding statue":
+        if label == GLIDING:
             some = freeze(some, actor.root)
-        elif label == "paddling in the air":
+        elif label == PADDLING:
             up = actor.height * uniform(0.15, 0.5)
             some = lift_off(some, actor.root, height=up, travels=uniform(0, 1) < 0.5)
         bones.append(some)

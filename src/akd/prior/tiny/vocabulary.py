@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from akd.motion.actions import ACTION_LABELS, MANNER_LABELS, TURN, read_sentence
 
 CREATURES: dict[str, tuple[str, ...]] = {
     "fox": ("fox", "vixen"),
@@ -34,28 +36,9 @@ CREATURES: dict[str, tuple[str, ...]] = {
     "biped": ("biped",),
 }
 """What a creature may be called. The last two are body plans; any other noun is a `creature`."""
-ACTIONS: dict[str, tuple[str, ...]] = {
-    "stand": ("stand", "idle", "still", "breathe", "wait"),
-    "walk": ("walk", "stroll", "stride", "march", "wander"),
-    "amble": ("amble",),
-    "trot": ("trot", "jog"),
-    "gallop": ("gallop", "canter"),
-    "run": ("run", "sprint", "dash", "race"),
-    "jump": ("jump", "leap", "hop", "bound"),
-    "turn_left": ("turn left",),
-    "turn_right": ("turn right",),
-}
-MANNERS: dict[str, tuple[str, ...]] = {
-    "slowly": ("slowly", "slow", "leisurely", "calmly"),
-    "quickly": ("quickly", "quick", "fast", "briskly", "rapidly"),
-    "crouching": ("crouching", "sneaking", "stealthily", "low", "crouched"),
-    "prancing": ("prancing", "high-stepping", "proudly"),
-    "swaying": ("swaying", "swaggering"),
-    "high": ("high", "far"),
-}
 NONE = "<none>"
 """Nothing was said, or nothing may be said."""
-TOKENS: tuple[str, ...] = (NONE, *CREATURES, *ACTIONS, *MANNERS)
+TOKENS: tuple[str, ...] = (NONE, *CREATURES, *ACTION_LABELS, *MANNER_LABELS)
 SLOTS = 3
 """A sentence is read as a creature, an action and a manner."""
 
@@ -69,8 +52,11 @@ class Words:
     manner: str = NONE
 
     def __post_init__(self) -> None:
-        known = ((self.creature, CREATURES), (self.action, ACTIONS), (self.manner, MANNERS))
-        for word, words in known:
+        for word, words in (
+            (self.creature, CREATURES),
+            (self.action, ACTION_LABELS),
+            (self.manner, MANNER_LABELS),
+        ):
             if word != NONE and word not in words:
                 raise ValueError(f"{word!r} is none of {', '.join(words)}")
 
@@ -90,33 +76,22 @@ class Words:
 
 def creature_word(species: str) -> str:
     """The word for a species of the zoo; `<none>` for one that has no word yet."""
-    return _find([species], CREATURES)
+    return _find_creature([species])
 
 
-def action_word(word: str) -> str:
-    """The action that a word names; `<none>` for any other word."""
-    return _find([word], ACTIONS)
+def _plural(noun: str) -> str:
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-def _stems(word: str) -> tuple[str, ...]:
-    """A word and what it may be a form of: `running`, `runs`, `trotted`, `strolling`."""
-    stems = [word]
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            root = word[: -len(ending)]
-            stems += [root, root + "e"]
-            if len(root) > 2 and root[-1] == root[-2]:
-                stems.append(root[:-1])
-    return tuple(stems)
+_CREATURE_OF = {
+    form: name for name, nouns in CREATURES.items() for n in nouns for form in (n, _plural(n))
+}
 
 
-def _find(said: list[str], table: dict[str, tuple[str, ...]]) -> str:
-    for word in said:
-        for stem in _stems(word):
-            for name, forms in table.items():
-                if stem in forms:
-                    return name
-    return NONE
+def _find_creature(words: Iterable[str]) -> str:
+    return next((_CREATURE_OF[word] for word in words if word in _CREATURE_OF), NONE)
 
 
 def read_prompt(prompt: str) -> Words:
@@ -125,18 +100,15 @@ def read_prompt(prompt: str) -> Words:
     Raises `ValueError`, one line that lists what is known, where no known action is named. An
     unknown creature is any creature: its looks come with the reference picture.
     """
-    said = re.findall(r"[a-z]+(?:-[a-z]+)*", prompt.lower().replace("t-rex", "trex"))
-    action = _find(said, ACTIONS)
-    verbs = {stem for word in said for stem in _stems(word)}
-    if "turn" in verbs:
-        sides = [side for side in ("left", "right") if side in said]
-        if len(sides) != 1:
-            raise ValueError(f"prompt {prompt!r}: say 'turning left' or 'turning right'")
-        action = f"turn_{sides[0]}"
-    if action == NONE:
-        known = ", ".join(name.replace("_", " ") for name in ACTIONS)
+    sentence = read_sentence(prompt)
+    action = sentence.action
+    if action is TURN:
+        raise ValueError(f"prompt {prompt!r}: say 'turning left' or 'turning right'")
+    if action is None:
+        known = ", ".join(name.replace("_", " ") for name in ACTION_LABELS)
         raise ValueError(
             f"prompt {prompt!r}: the tiny prior knows no such action; it knows {known}. "
             f"Other actions need a large prior (`akd prior list`)"
         )
-    return Words(_find(said, CREATURES), action, _find(said, MANNERS))
+    manner = sentence.manners[0].label if sentence.manners else action.manner or NONE
+    return Words(_find_creature(sentence.words), action.label, manner)

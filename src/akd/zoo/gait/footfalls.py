@@ -14,10 +14,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from akd.motion.gait import GRAVITY, stride_length
 from akd.zoo.creature import Creature
 from akd.zoo.species.parameters import Manner
-
-GRAVITY = 9.81
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,7 @@ def speed_and_period(creature: Creature, action: str, *, speed: float = 1.0) -> 
     """Natural speed (metres a second, times the factor `speed`) and duration of a stride."""
     hip = hip_height(creature)
     velocity = speed * float(np.sqrt(froude_of(creature.parameters.manner, action) * GRAVITY * hip))
-    stride = 2.3 * hip * (velocity**2 / (GRAVITY * hip)) ** 0.3
-    return velocity, stride / velocity
+    return velocity, stride_length(velocity**2 / (GRAVITY * hip), hip) / velocity
 
 
 def in_contact(gait: Gait, leg: str, phase: np.ndarray) -> np.ndarray:

@@ -10,19 +10,9 @@ from akd.zoo.species.carnivores import CARNIVORES
 from akd.zoo.species.hoofed import HOOFED
 from akd.zoo.species.parameters import Humanoid, Quadruped, Theropod
 
-__all__ = ["ACTIONS", "SPECIES", "Humanoid", "Quadruped", "Theropod"]
+__all__ = ["SPECIES", "Humanoid", "Quadruped", "Theropod"]
 
 SPECIES: Mapping[str, Quadruped | Humanoid | Theropod] = MappingProxyType(
     {**CARNIVORES, **HOOFED, **HUMANOIDS, **THEROPODS}
 )
 """Every species by name."""
-
-ACTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "quadruped": ("stand", "walk", "trot", "gallop", "jump", "turn_left", "turn_right"),
-        "humanoid": ("stand", "walk", "run", "jump", "turn_left", "turn_right"),
-        "theropod": ("stand", "walk", "run", "jump", "turn_left", "turn_right"),
-    }
-)
-"""What a body plan can do. A species may do less: an elephant neither trots, gallops nor jumps, but
-it can `amble`; `Creature.actions` has the last word."""

@@ -1,11 +1,13 @@
 """Soles: points of the skin of feet, and where the bones carry them."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.feet import Sole, find_soles, track_feet
+from akd.motion.feet import Sole, find_soles, leg_length, track_feet
 from akd.motion.motion import Motion
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
@@ -59,3 +61,13 @@ def test_every_leg_has_a_sole_that_is_low_and_of_its_own_foot(tmp_path, species,
         foot = rig.neutral_world[sole.leg.tip, :3, 3]
         away = (points.mean((0, 1)) - foot)[[0, 2]].norm()
         assert float(away) < 0.15 * character.height
+
+
+def test_leg_length_is_from_the_hip_to_the_sole_or_half_the_height(tmp_path):
+    write_creature(build_creature("man", vertices=800), [], tmp_path / "it.glb")
+    character = load_character(read_asset(tmp_path / "it.glb"))
+    rig = build_control_rig(character)
+    hip = float(rig.neutral_world[character.anatomy.legs[0].joints[0], 1, 3])
+    assert leg_length(character, rig) == pytest.approx(hip, rel=0.02)
+    footless = replace(character, anatomy=replace(character.anatomy, limbs=()))
+    assert leg_length(footless, rig) == 0.5 * character.height

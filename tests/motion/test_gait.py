@@ -1,10 +1,10 @@
-"""What words and legs say before anything is seen: speed, length of a cycle, turn."""
+"""Starting values from words and leg length: speed, period, symmetry and turn."""
 
 import math
 
 import pytest
 
-from akd.distill.speed import starting_period, starting_speed, starting_turn
+from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 
 
 def test_faster_words_and_longer_legs_start_faster():
@@ -56,3 +56,25 @@ def test_words_say_which_way_to_turn():
     assert right == -left
     assert starting_turn("a fox walking") == 0.0
     assert starting_turn("the left fox walks") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("prompt", "speed", "period", "four", "two"),
+    [
+        ("a fox walking", 0.885889383614004, 0.7491250815197459, True, True),
+        ("a horse walking slowly", 0.5315336301684024, 0.9189541382187159, True, True),
+        ("a fox walking briskly", 1.1516561986982052, 0.6744923014112076, True, True),
+        ("a fox trotting", 1.8529705880018712, 0.5576461735280345, True, True),
+        ("a man jogging", 1.9809088823063015, 0.5429506246364076, True, True),
+        ("a dog galloping", 3.5017852589786256, 0.4323050738485084, False, False),
+        ("a man running", 2.712471198003769, 0.47880654981007437, False, True),
+        ("a man sprinting", 3.8360135557633264, 0.416825311647034, False, True),
+        ("a fox walking and turning right", 0.885889383614004, 0.7491250815197459, False, False),
+        ("a cat leaps", 1.9809088823063015, None, False, False),
+        ("a fox dancing", 0.7672027111526654, None, False, False),
+    ],
+)
+def test_values_for_a_leg_of_half_a_metre(prompt, speed, period, four, two):
+    assert starting_speed(prompt, 0.5) == speed
+    assert starting_period(prompt, 0.5) == period
+    assert (is_symmetrical(prompt, 4), is_symmetrical(prompt, 2)) == (four, two)

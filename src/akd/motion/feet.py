@@ -1,4 +1,4 @@
-"""Where the soles of a character's feet are over time."""
+"""Feet: their soles, where those are over time, and leg length."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from akd.rig.roles.role import Limb
 from akd.rig.skin import skin_points
 
 _SOLE = 0.02
-"""A foot's sole is its skin within this fraction of the body's height of its lowest point."""
+"""A foot's sole is its skin within this fraction of the body's height of its lowest point. Not a
+height at which it touches: soles are uneven, and stand on fewer points than these."""
 _MOST_POINTS = 24
 
 
@@ -26,8 +27,6 @@ class FootTrack:
     leg: Limb
     sole: Float[Tensor, "T S 3"]
     """Points of the sole; the joints of the foot where there is no skin."""
-    length: float
-    """Leg length: from the leg's first joint down to the sole in the neutral pose."""
 
     @property
     def lowest(self) -> Float[Tensor, "T"]:
@@ -60,61 +59,58 @@ class Sole:
 
 def find_soles(character: Character, rig: ControlRig) -> list[Sole]:
     """The soles of all legs that have skin at their feet."""
-    found = [(leg, *_sole_of(character, rig, leg)) for leg in character.anatomy.legs]
-    return [
-        Sole(leg, points, bones, weights)
-        for leg, points, bones, weights in found
-        if points is not None and bones is not None and weights is not None
-    ]
+    found = [_sole_of(character, rig, leg) for leg in character.anatomy.legs]
+    return [sole for sole in found if sole is not None]
 
 
 def track_feet(character: Character, rig: ControlRig, motion: Motion) -> list[FootTrack]:
     """The feet of a motion, one for each leg."""
-    world = motion.world()
+    return _feet_at(character, rig, motion.world())
+
+
+def leg_length(character: Character, rig: ControlRig) -> float:
+    """From a leg's first joint down to its sole in the neutral pose, metres; mean over legs.
+
+    Half the body's height where there are no feet.
+    """
     neutral = rig.neutral_world
+    feet = _feet_at(character, rig, neutral[None])
+    if not feet:
+        return 0.5 * character.height
+    lengths = [
+        max(float(neutral[foot.leg.joints[0], 1, 3]) - float(foot.lowest[0]), 1e-6) for foot in feet
+    ]
+    return sum(lengths) / len(lengths)
+
+
+def _feet_at(
+    character: Character, rig: ControlRig, world: Float[Tensor, "T J 4 4"]
+) -> list[FootTrack]:
+    mesh = character.mesh
+    soles = {sole.leg: sole for sole in find_soles(character, rig)}
+    bones = None if mesh is None else mesh.skin.bone_transforms(world)
     tracks = []
     for leg in character.anatomy.legs:
-        points, bones, weights = _sole_of(character, rig, leg)
-        if points is None or bones is None or weights is None:
-            below = list(character.skeleton.subtree(leg.tip))  # toes and the ends of toes
-            sole = world[:, below, :3, 3]
-            lowest = float(neutral[below, 1, 3].min())
+        if bones is not None and leg in soles:
+            points = soles[leg].at(bones)
         else:
-            assert character.mesh is not None
-            transforms = character.mesh.skin.bone_transforms(world)
-            sole = skin_points(transforms, points, bones, weights)
-            still = skin_points(
-                character.mesh.skin.bone_transforms(neutral), points, bones, weights
-            )
-            lowest = float(still[:, 1].min())
-        top = float(neutral[leg.joints[0], 1, 3])
-        tracks.append(FootTrack(leg, sole, max(top - lowest, 1e-6)))
+            below = list(character.skeleton.subtree(leg.tip))  # toes and the ends of toes
+            points = world[:, below, :3, 3]
+        tracks.append(FootTrack(leg, points))
     return tracks
 
 
-def leg_length(character: Character) -> float:
-    """Mean over legs, metres; half the body's height where no feet were found."""
-    rig = character.control_rig
-    still = Motion(rig.skeleton, torch.zeros(1), rig.neutral.expand(1), "neutral")
-    feet = track_feet(character, rig, still)
-    if not feet:
-        return 0.5 * character.height
-    return sum(foot.length for foot in feet) / len(feet)
-
-
-def _sole_of(
-    character: Character, rig: ControlRig, leg: Limb
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+def _sole_of(character: Character, rig: ControlRig, leg: Limb) -> Sole | None:
     """Vertices of a foot's sole with their binding."""
     mesh = character.mesh
     if mesh is None:
-        return None, None, None
+        return None
     joints = _foot_joints(character, leg)
     strongest = mesh.skin.weights.argmax(dim=1, keepdim=True)
     owner = mesh.skin.bone_joints[mesh.skin.bones.gather(1, strongest).squeeze(1)]
     mine = torch.isin(owner, torch.tensor(sorted(joints))).nonzero().squeeze(1)
     if not len(mine):
-        return None, None, None
+        return None
     skin = mesh.skin
     still = skin_points(
         skin.bone_transforms(rig.neutral_world), mesh.vertices[mine], skin.bones[mine],
@@ -124,7 +120,7 @@ def _sole_of(
     mine = mine[low]
     if len(mine) > _MOST_POINTS:
         mine = mine[torch.linspace(0, len(mine) - 1, _MOST_POINTS).long()]
-    return mesh.vertices[mine], skin.bones[mine], skin.weights[mine]
+    return Sole(leg, mesh.vertices[mine], skin.bones[mine], skin.weights[mine])
 
 
 def _foot_joints(character: Character, leg: Limb) -> set[int]:

@@ -1,0 +1,95 @@
+"""Contact with the ground: the definition of touching, of skate and of implied travel.
+
+Thresholds are fractions of the body's height. Points are metres, world; the ground is y = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+TOUCH = 0.015
+"""A point touches the ground below this height. The soles of a person who walks swing past the
+ground at 0.02."""
+STANCE = 2 * TOUCH
+"""A foot may stand below this height above its own floor. More than `TOUCH`, because that floor is
+estimated from the motion: feet of clips may be sunk or lifted, and not alike."""
+_FLOOR = 0.05
+"""A foot is lower than its own floor for this share of the time."""
+_IN_PLACE = 0.25
+"""A clip is in place where its root goes less than this share of what its feet imply; it implies
+travel where that is more than this share of the body's height."""
+
+
+def touches(height: Float[Tensor, "..."], *, body_height: float) -> Bool[Tensor, "..."]:
+    """Whether points at a height above the ground (m) touch it."""
+    return height < TOUCH * body_height
+
+
+def nearness(height: Float[Tensor, "..."], *, body_height: float) -> Float[Tensor, "..."]:
+    """Contact as a weight: 1 on the ground or under it, falling to 0 at `TOUCH`."""
+    if not body_height > 0:
+        raise ValueError(f"body_height must be above zero, got {body_height}")
+    return (1.0 - height / (TOUCH * body_height)).clamp(0.0, 1.0)
+
+
+def skate_speed(points: Float[Tensor, "T N 3"], *, fps: float, body_height: float) -> float:
+    """Mean horizontal speed (m/s) of points near the ground; 0 if none ever is.
+
+    Points count by their `nearness`, so that lifting a foot is not skating. From one frame to the
+    next the higher of the two heights decides.
+
+    Args:
+        points: Of the soles, metres, world.
+        fps: Frames a second.
+        body_height: Metres.
+    """
+    near = nearness(points[..., 1], body_height=body_height)
+    weight = torch.minimum(near[1:], near[:-1])
+    moved = (points[1:] - points[:-1])[..., [0, 2]].norm(dim=-1)
+    return float((weight * moved).sum() / weight.sum().clamp_min(1e-9)) * fps
+
+
+def implied_velocity(
+    feet: Sequence[Float[Tensor, "T _ 3"]],
+    root: Float[Tensor, "T 3"],
+    *,
+    fps: float,
+    body_height: float,
+) -> Float[Tensor, "3"] | None:
+    """The velocity (m/s, horizontal) at which the stance feet of an in-place clip stand still.
+
+    Each foot has a floor of its own: the lowest point of such a clip may be of a foot that swings.
+    The median over touching points is robust to heels that roll and toes that drag.
+
+    Args:
+        feet: Points of each foot's sole, metres.
+        root: Path of the body, metres.
+        fps: Frames a second.
+        body_height: Metres.
+
+    Returns:
+        None where nothing touches, where what touches hardly moves, or where the body travels by
+        itself.
+    """
+    above = [foot[..., 1] - foot[..., 1].amin(1).quantile(_FLOOR) for foot in feet]
+    for touch in (TOUCH, STANCE):
+        # What is far below its floor falls through it.
+        low = [height.abs() < touch * body_height for height in above]
+        steps = [
+            (foot[1:] - foot[:-1])[near[1:] & near[:-1]]
+            for foot, near in zip(feet, low, strict=True)
+        ]
+        if sum(map(len, steps)) >= 4:
+            break
+    else:
+        return None
+    velocity = -(torch.cat(steps) * fps).median(0).values * root.new_tensor((1.0, 0.0, 1.0))
+    implied = float(velocity.norm()) * (len(root) - 1) / fps
+    gone = float((root[-1] - root[0])[[0, 2]].norm())
+    if implied < _IN_PLACE * body_height or gone > _IN_PLACE * implied:
+        return None
+    return velocity

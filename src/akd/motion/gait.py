@@ -1,0 +1,55 @@
+"""Starting values from words and leg length: speed, period, symmetry and turn.
+
+Animals of all sizes change gait at the same Froude number v^2 / (g L), and their stride length over
+leg length depends on it alone (Alexander 1989). So a gait and a leg length give a speed and the
+period of a stride; no true clip is needed.
+"""
+
+from __future__ import annotations
+
+import math
+
+from akd.motion.actions import TURN, read_sentence
+
+GRAVITY = 9.81
+"""Metres a second squared."""
+_UNKNOWN_FROUDE = 0.12
+"""Of a sentence that names no known action."""
+_TURN_RATE = 0.8
+"""Radians a second: a quarter of a circle in two."""
+
+
+def stride_length(froude: float, leg_length: float) -> float:
+    """Length of a stride (a whole cycle), in the unit of the leg length."""
+    return 2.3 * froude**0.3 * leg_length
+
+
+def starting_speed(prompt: str, leg_length: float) -> float:
+    """Metres a second along forward."""
+    sentence = read_sentence(prompt)
+    froude = _UNKNOWN_FROUDE if sentence.gait is None else sentence.gait.froude
+    return sentence.pace * math.sqrt(froude * GRAVITY * max(leg_length, 0.0))
+
+
+def starting_period(prompt: str, leg_length: float) -> float | None:
+    """Seconds of a cycle of strides; None where the words name no gait."""
+    sentence = read_sentence(prompt)
+    if sentence.gait is None or not sentence.gait.is_cyclic or not leg_length > 0.0:
+        return None
+    froude = sentence.gait.froude * sentence.pace**2
+    return stride_length(froude, leg_length) / math.sqrt(froude * GRAVITY * leg_length)
+
+
+def is_symmetrical(prompt: str, legs: int) -> bool:
+    """Whether the words name a gait in which left does what right did half a cycle before, straight
+    ahead."""
+    sentence = read_sentence(prompt)
+    if sentence.gait is None or TURN in sentence.actions:
+        return False
+    return sentence.gait.alternates_on(legs)
+
+
+def starting_turn(prompt: str) -> float:
+    """Radians a second by which the path bends to the left."""
+    action = read_sentence(prompt).action
+    return 0.0 if action is None else _TURN_RATE * action.turn
