@@ -123,6 +123,7 @@ def animate(
     losses: Sequence[LossTerm] | None = None,
     renderer: Renderer | None = None,
     observer: Observer | None = None,
+    steering: bool = True,
     seed: int = 0,
     fps: float | None = None,
     weights: str | Path | None = None,
@@ -143,6 +144,8 @@ def animate(
         losses: Terms beside the prior's score; `akd.losses.default()` by default.
         renderer: Renders the Gaussians; the Warp rasterizer by default.
         observer: Receives progress, previews and checkpoints, and may cancel.
+        steering: Let recogniser A help choose among samples and finalists; without it, the fit and
+            the metrics alone decide.
         seed: Of all randomness: the same seed gives the same motion.
         fps: Frames a second of the clip; by default a multiple of the prior's own, at least 24.
         weights: Folder of weights for the prior and the recognisers, in place of those that ship.
@@ -160,17 +163,17 @@ def animate(
     observer = observer or Observer()
     request = make_request(
         character, prompt, prior=prior, preset=preset, physics=physics, losses=losses,
-        parametrization=parametrization, seed=seed, fps=fps, weights=weights, device=device,
-        template=template,
+        parametrization=parametrization, steering=steering, seed=seed, fps=fps, weights=weights,
+        device=device, template=template,
     )  # fmt: skip
     observer.start(request.job())
     observer.begin("load")
     model, character = request.load_prior(), request.character
-    steering = find_recogniser("a", request.weights)
+    chooser = find_recogniser("a", request.weights) if request.steering else None
     observer.begin("stage")
     stage = set_stage(request, model, renderer)
     score = video_score(
-        steering, request.action, style=model.style,
+        chooser, request.action, style=model.style,
         size=(model.frames, model.height, model.width),
     )  # fmt: skip
     start, found = search(stage, model, request, score=score, observer=observer)
@@ -182,7 +185,7 @@ def animate(
     observer.begin("select")
     scores = (1.0,)
     if len(finals) > 1:
-        scores = tuple(selection_score(character, m, steering, request.action) for m in finals)
+        scores = tuple(selection_score(character, m, chooser, request.action) for m in finals)
     best = scores.index(max(scores))
     kept = {"start": starting, "motion": motions[best]}
     if (physical := grounded[best]) is not None:

@@ -44,6 +44,8 @@ class Request:
     physics: TrackingSettings | None
     parametrization: Parametrization
     losses: Sequence[LossTerm]
+    steering: bool
+    """Whether recogniser A helps choose among samples and finalists."""
     seed: int
     fps: float | None
     weights: Path | None
@@ -81,7 +83,7 @@ class Request:
             "losses": {term.name: term.weight for term in self.losses},
             "physics": None if self.physics is None else asdict(self.physics),
             # A chooses what is kept, B stands in metrics.json: other weights are another job.
-            "steering": {"hash": recogniser_hash("a", self.weights)},
+            "steering": {"hash": recogniser_hash("a", self.weights) if self.steering else None},
             "reporting": {"hash": recogniser_hash("b", self.weights)},
         }
 
@@ -95,6 +97,7 @@ def make_request(
     physics: TrackingSettings | bool = True,
     parametrization: Parametrization | None = None,
     losses: Sequence[LossTerm] | None = None,
+    steering: bool = True,
     seed: int = 0,
     fps: float | None = None,
     weights: str | Path | None = None,
@@ -142,6 +145,7 @@ def make_request(
         physics=physics or None,
         parametrization=parametrization or preset.parametrization,
         losses=default(preset.losses) if losses is None else tuple(losses),
+        steering=steering,
         seed=seed,
         fps=fps,
         weights=weights,

@@ -17,6 +17,7 @@ from akd.scene.compose import render_scene
 from akd.scene.follow import View, bounding_boxes, follow
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
+from akd.splat.cloud import SplatCloud
 from akd.splat.surface import surface_splats
 
 SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
@@ -64,30 +65,51 @@ def film_for(
     videos = []
     for start in torch.linspace(0.0, spare, windows).tolist():
         times = float(motion.times[0]) + start + torch.arange(settings.frames) / settings.fps
-        bones = mesh.skin.bone_transforms(motion.sample(times).world())
-        low, high = bounding_boxes(cloud, bones)
-        for view in VIEWS:
-            camera = follow(
-                low, high, view, forward=character.forward, width=settings.size,
-                height=settings.size,
-            )  # fmt: skip
-            with torch.no_grad():
-                videos.append(
-                    render_scene(
-                        cloud, bones, camera, settings=SCENE, body_height=character.height,
-                        bone_colours=colours,
-                    )
-                )  # fmt: skip
-    return torch.stack(videos)
+        transforms = mesh.skin.bone_transforms(motion.sample(times).world())
+        videos.append(film_views(recogniser, character, cloud, transforms, colours))
+    return torch.cat(videos)
+
+
+@torch.no_grad()
+def film_views(
+    recogniser: Recogniser,
+    character: Character,
+    cloud: SplatCloud,
+    transforms: Float[Tensor, "T B 4 4"],
+    bone_colours: Float[Tensor, "B 3"],
+) -> Float[Tensor, "K T S S 3"]:
+    """Videos of moving Gaussians from every view, as a recogniser wants them."""
+    size = recogniser.settings.size
+    low, high = bounding_boxes(cloud, transforms)
+    cameras = [
+        follow(low, high, view, forward=character.forward, width=size, height=size)
+        for view in VIEWS
+    ]
+    return torch.stack(
+        [
+            render_scene(
+                cloud, transforms, camera, settings=SCENE, body_height=character.height,
+                bone_colours=bone_colours,
+            )
+            for camera in cameras
+        ]
+    )  # fmt: skip
 
 
 def score_action(
     recogniser: Recogniser, character: Character, motion: Motion, asked: str | None
 ) -> ActionScore:
     """What the recogniser says. `asked` is one of `CLASSES`, or None where that is not known."""
+    return score_videos(recogniser, film_for(recogniser, character, motion), asked)
+
+
+def score_videos(
+    recogniser: Recogniser, videos: Float[Tensor, "K T S S 3"], asked: str | None
+) -> ActionScore:
+    """The same for videos of one motion that were made already."""
     if asked is not None and asked not in CLASSES:
         raise ValueError(f"asked must be one of {', '.join(CLASSES)}; got {asked!r}")
-    found = recogniser(film_for(recogniser, character, motion)).mean(0).tolist()
+    found = recogniser(videos).mean(0).tolist()
     probabilities = dict(zip(CLASSES, found, strict=True))
     said = max(CLASSES, key=probabilities.__getitem__)
     return ActionScore(asked, None if asked is None else probabilities[asked], said, probabilities)

@@ -46,7 +46,7 @@ class SplatRenderer:
 
     rasterizer: Rasterizer = "warp"
     threads: int | None = None
-    """CPU threads of the Warp rasterizer; None: as many as torch uses."""
+    """CPU threads of the Warp rasterizer; None: one for each core that this process may use."""
 
     def render(
         self,
