@@ -65,9 +65,10 @@ def check_prior(
     Raises:
         PriorError: One line on whatever is missing or does not fit, before any weights are read.
     """
+    place = choose_device(device)
     if is_tiny(source.name):
         return _tiny_folder(source)
-    return _plan_large(source, choose_device(device), held)
+    return _plan_large(source, place, held)
 
 
 def choose_prior(
