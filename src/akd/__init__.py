@@ -8,6 +8,7 @@ clip.save("out/")
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from akd.base.processor import avoid_broken_amx
 from akd.base.version import __version__
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for."""
     if name not in _HOMES and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     if name in _MODULES:
         return import_module(_MODULES[name])
     return getattr(import_module(_HOMES[name]), name)

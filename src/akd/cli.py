@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from akd import __version__
+from akd.base.processor import avoid_broken_amx
 from akd.commands.animate import Animate
 from akd.commands.cache import Cache
 from akd.commands.demo import Demo
@@ -53,6 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         args=arguments or ["--help"],
         config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
     )
+    avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
     from akd.distill.run_folder import RunError
 

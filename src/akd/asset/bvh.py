@@ -45,7 +45,7 @@ def _read(path: Path, data: bytes) -> Asset:
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     # The motion may be hundreds of megabytes: it stays bytes.
-    motion = re.search(rb"^[ \t]*MOTION\b", data, re.IGNORECASE | re.MULTILINE)
+    motion = re.search(rb"^[ \t]*+MOTION\b", data, re.IGNORECASE | re.MULTILINE)
     text = data[: motion.start()] if motion else data
     joints = _read_hierarchy(text.decode("utf-8-sig", errors="replace"), problems)
     clip = None
@@ -180,7 +180,7 @@ def _read_motion(
 ) -> ClipRecord | None:
     """The motion block as tracks, or None where it holds no frame."""
     head = re.match(
-        rb"\s*Frames\s*:[ \t]*(\S*)\s*Frame[ \t]*Time\s*:[ \t]*(\S*)", data, re.IGNORECASE
+        rb"\s*+Frames\s*+:[ \t]*+(\S*+)\s*+Frame[ \t]*+Time\s*+:[ \t]*+(\S*+)", data, re.IGNORECASE
     )
     if head is None:
         raise AssetError("MOTION must start with 'Frames:' and 'Frame Time:'")
