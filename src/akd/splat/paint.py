@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.asset.asset import Asset, AssetError, Material, MeshPart
+from akd.asset.asset import Asset, AssetError, Material
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
 
@@ -137,27 +137,23 @@ class Paint:
         mesh, asset = character.mesh, character.asset
         if mesh is None:
             return None
-        parts = _shown_parts(character)
-        vertices = sum(len(p.positions) for p in parts)
-        if vertices != len(mesh.vertices) or sum(len(p.faces) for p in parts) != len(mesh.faces):
-            # Some part is not shown after all; what the mesh says at its vertices still holds.
-            return cls.of_vertices(mesh)
+        plain = cls.of_vertices(mesh)
+        colours, uv, face_texture = plain.colours.clone(), plain.uv, plain.face_texture
         textures: list[Texture] = []
         known: dict[int, int] = {}
-        colours, uvs, faces = [], [], []
-        for part in parts:
-            index = -1
-            if part.material is not None and part.uv is not None:
-                if part.material not in known:
-                    texture = Texture.of(asset, asset.materials[part.material])
-                    known[part.material] = -1 if texture is None else len(textures)
-                    textures += [] if texture is None else [texture]
-                index = known[part.material]
-            colours.append(_base_colours(asset, part))
-            uv = np.zeros((len(part.positions), 2)) if part.uv is None else part.uv
-            uvs.append(torch.from_numpy(np.nan_to_num(np.asarray(uv, dtype=np.float32))))
-            faces.append(torch.full((len(part.faces),), index, dtype=torch.int64))
-        return cls(torch.cat(colours), torch.cat(uvs), torch.cat(faces), tuple(textures))
+        for part in mesh.parts:
+            colours[part.vertices] = part.base_colours
+            if part.uv is None:
+                continue
+            uv[part.vertices] = part.uv
+            if part.material is None:
+                continue
+            if part.material not in known:
+                texture = Texture.of(asset, asset.materials[part.material])
+                known[part.material] = -1 if texture is None else len(textures)
+                textures += [] if texture is None else [texture]
+            face_texture[part.faces] = known[part.material]
+        return cls(colours, uv, face_texture, tuple(textures))
 
     def at(
         self,
@@ -194,23 +190,3 @@ class Paint:
         c, d = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
         texels = (c[:, 0] * d[:, 1] - c[:, 1] * d[:, 0]).abs()
         return (texels / area.clamp_min(1e-20)).sqrt()
-
-
-def _shown_parts(character: Character) -> list[MeshPart]:
-    """The parts that `akd.rig.surface` joins into the character's mesh, in its order."""
-    asset, skeleton = character.asset, character.skeleton
-    roots = asset.scene_roots or skeleton.roots
-    reached = {j for root in roots for j in skeleton.subtree(root)}
-    shown = [n for i, n in enumerate(asset.nodes) if n.mesh is not None and i in reached]
-    return [
-        part for node in shown for part in asset.meshes[node.mesh or 0].parts if len(part.positions)
-    ]
-
-
-def _base_colours(asset: Asset, part: MeshPart) -> Tensor:
-    colours = torch.ones(len(part.positions), 3)
-    if part.colours is not None:
-        colours = torch.from_numpy(np.array(part.colours[:, :3], dtype=np.float32))
-    if part.material is not None:
-        colours = colours * torch.tensor(asset.materials[part.material].base_colour[:3])
-    return colours
