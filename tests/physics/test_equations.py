@@ -9,9 +9,10 @@ import pytest
 import torch
 from bodies_for_tests import biped, box, pendulum, quadruped, random_tree, tensor
 
+from akd.base.constants import GRAVITY
 from akd.math import quaternion
 from akd.physics.body import Body, State
-from akd.physics.parameters import GRAVITY, Parameters, scale_parameters
+from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.reference import energy, momentum
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator

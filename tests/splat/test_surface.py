@@ -13,12 +13,13 @@ from splat_meshes import make_sphere
 
 from akd.asset.read import read_asset
 from akd.math import quaternion
+from akd.math.srgb import to_linear, to_srgb
 from akd.rig.character import load_character
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skin import Skin
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
-from akd.splat.paint import Paint, Texture, to_linear, to_srgb
+from akd.splat.paint import Paint, Texture
 from akd.splat.ply import write_splat_ply
 from akd.splat.render import render
 from akd.splat.surface import surface_splats

@@ -5,8 +5,9 @@ import pytest
 import torch
 from menagerie import ALL, FEW, creature, performance, skinned, sole_rows
 
+from akd.base.constants import GRAVITY
 from akd.zoo.gait.clips import foot_contacts, make_clip, perform
-from akd.zoo.gait.footfalls import GRAVITY, QUADRUPED_GAITS, gait_of, speed_and_period
+from akd.zoo.gait.footfalls import QUADRUPED_GAITS, gait_of, speed_and_period
 from akd.zoo.gait.style import Style
 from akd.zoo.species.catalogue import SPECIES
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 
-GRAVITY = 9.81
+from akd.base.constants import GRAVITY
+
 _FROUDE = {
     "stand": 0.0, "idle": 0.0, "wait": 0.0, "still": 0.0,
     "walk": 0.16, "stroll": 0.12, "amble": 0.3, "sneak": 0.05, "turn": 0.12,

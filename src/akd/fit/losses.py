@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.constants import GRAVITY
 from akd.distill.settings import LossSettings
-from akd.distill.speed import GRAVITY
 from akd.motion.parameters import MotionParameters
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose

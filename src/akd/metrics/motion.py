@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.constants import GRAVITY
 from akd.math import quaternion
 from akd.metrics import judge
 from akd.metrics.action import ActionScore
@@ -29,8 +30,6 @@ CONTACT = 0.015
 """A foot touches the ground below this height, as a fraction of the body's. The soles of a person
 who walks pass the ground at 0.02."""
 FPS = 30.0
-GRAVITY = 9.81
-"""Metres a second squared."""
 _SHAPE_FRAMES = 12
 
 

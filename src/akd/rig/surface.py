@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Image, Material, MeshPart, Node
+from akd.asset.srgb import to_linear
 from akd.math import transform
 from akd.rig.bind import Bind
 from akd.rig.mesh import SkinnedMesh, SurfacePart
@@ -129,8 +130,7 @@ def sample_image(
     x = np.clip((wrapped[0] * width).astype(np.int64), 0, width - 1)
     y = np.clip((wrapped[1] * height).astype(np.int64), 0, height - 1)
     encoded = pixels[y, x, :3].astype(np.float64) / 255.0
-    # The sRGB transfer function, IEC 61966-2-1.
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    return to_linear(encoded)
 
 
 def _wrap(coordinate: np.ndarray, mode: str) -> np.ndarray:

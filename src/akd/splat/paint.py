@@ -10,21 +10,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Material
+from akd.math.srgb import to_linear
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
-
-
-def to_srgb(linear: Float[Tensor, "*b C"]) -> Float[Tensor, "*b C"]:
-    """Display values of linear light, IEC 61966-2-1, both in 0..1."""
-    linear = linear.clamp(0.0, 1.0)
-    curve = 1.055 * linear.clamp_min(1e-8) ** (1.0 / 2.4) - 0.055
-    return torch.where(linear <= 0.0031308, 12.92 * linear, curve)
-
-
-def to_linear(encoded: Float[Tensor, "*b C"]) -> Float[Tensor, "*b C"]:
-    """Linear light of display values, the inverse of `to_srgb`."""
-    curve = ((encoded + 0.055) / 1.055) ** 2.4
-    return torch.where(encoded <= 0.04045, encoded / 12.92, curve)
 
 
 class Texture:

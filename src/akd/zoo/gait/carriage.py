@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from akd.base.constants import GRAVITY
 from akd.zoo.gait.puppet import Puppet, bend
 from akd.zoo.gait.rhythm import Rhythm, Wave
 from akd.zoo.mesh.shapes import Array
@@ -153,7 +154,7 @@ def _tail(
     if not bones:
         return
     length = puppet.length(bones[0], bones[-1]) * len(bones) / max(len(bones) - 1, 1)
-    natural = period / (2 * np.pi) * np.sqrt(9.81 / max(length, 0.05)) * 1.6
+    natural = period / (2 * np.pi) * np.sqrt(GRAVITY / max(length, 0.05)) * 1.6
     bounce = rhythm.bob.times(-2.2 / max(length, 0.05)).followed(natural)
     sideways = _unit(rhythm.hind_lead).times(np.radians(3.0)).followed(max(natural, 0.8))
     heavy = len(bones) > 5

@@ -14,10 +14,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature
 from akd.zoo.species.parameters import Manner
-
-GRAVITY = 9.81
 
 
 @dataclass(frozen=True)

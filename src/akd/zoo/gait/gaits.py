@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature
 from akd.zoo.gait.body import BodyPath, missing_reach, settle_body
 from akd.zoo.gait.carriage import Carriage, carry
@@ -181,7 +182,7 @@ def _plan(
         carriage = replace(
             carriage,
             curve=sign * float(np.degrees(np.clip(0.35 * bow, 0.0, 0.45))),
-            bank=-sign * float(np.degrees(np.arctan(velocity**2 / (radius * 9.81)))) * 0.6,
+            bank=-sign * float(np.degrees(np.arctan(velocity**2 / (radius * GRAVITY)))) * 0.6,
         )
     carriage = style.applied(carriage)
     rhythm = _rhythm(creature, puppet, gait, period, carriage)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator
 
+from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature, Foot
 from akd.zoo.gait.body import BodyPath, missing_reach, pose_body
 from akd.zoo.gait.carriage import Turns, chain
-from akd.zoo.gait.footfalls import GRAVITY, hip_height
+from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.legs import FootPath, LegShape, leg_end
 from akd.zoo.gait.puppet import Posed, Puppet, bend
 from akd.zoo.gait.rhythm import ease

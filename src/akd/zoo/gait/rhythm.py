@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from akd.zoo.gait.footfalls import GRAVITY, Gait
+from akd.base.constants import GRAVITY
+from akd.zoo.gait.footfalls import Gait
 from akd.zoo.mesh.shapes import Array
 
 _SAMPLES = 1024
