@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from akd.math import quaternion
-from akd.physics.body import Body
+from akd.physics.body import Body, State, lowest, place
 
 
 def tensor(rows: object) -> torch.Tensor:
@@ -107,3 +107,20 @@ def random_tree(seed: int, parts: int = 7) -> Body:
         stacked + 0.05 * normal(parts, 3), axes=axes,
         orientations=quaternion.normalize(normal(parts, 4)),
     )  # fmt: skip
+
+
+def scattered(body, seed: int, *, height: float | None) -> State:
+    """A random state; its lowest corner at a height above the ground, or anywhere for None."""
+    generator = torch.Generator().manual_seed(seed)
+    joints = len(body) - 1
+
+    def normal(*shape: int) -> torch.Tensor:
+        return 0.3 * torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    rotation = quaternion.from_rotation_vector(normal(3))
+    angles = normal(joints, 3)
+    position = body.pivots[0] + normal(3)
+    if height is not None:
+        low = lowest(body, place(body, position, rotation, angles))
+        position = position + torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64) * (height - low)
+    return State(position, rotation, angles, normal(3), normal(3), normal(joints, 3))

@@ -6,30 +6,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bodies_for_tests import quadruped, random_tree
+from bodies_for_tests import quadruped, random_tree, scattered
 
-from akd.math import quaternion
-from akd.physics.body import State, lowest, place
+from akd.physics.body import State
 from akd.physics.parameters import scale_parameters
 from akd.physics.reference import rollout_twin
 from akd.physics.simulator import WarpSimulator
-
-
-def scattered(body, seed: int, *, height: float | None) -> State:
-    """A random state; its lowest corner at a height above the ground, or anywhere for None."""
-    generator = torch.Generator().manual_seed(seed)
-    joints = len(body) - 1
-
-    def normal(*shape: int) -> torch.Tensor:
-        return 0.3 * torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    rotation = quaternion.from_rotation_vector(normal(3))
-    angles = normal(joints, 3)
-    position = body.pivots[0] + normal(3)
-    if height is not None:
-        low = lowest(body, place(body, position, rotation, angles))
-        position = position + torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64) * (height - low)
-    return State(position, rotation, angles, normal(3), normal(3), normal(joints, 3))
 
 
 @pytest.mark.parametrize("seed", range(4))

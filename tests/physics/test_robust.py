@@ -6,9 +6,8 @@ import math
 
 import pytest
 import torch
-from bodies_for_tests import random_tree
+from bodies_for_tests import random_tree, scattered
 from random_tracking import track_random
-from test_twin import scattered
 
 from akd.physics.body import State
 from akd.physics.parameters import scale_parameters

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bodies_for_tests import quadruped, random_tree, tensor
+from bodies_for_tests import quadruped, random_tree, scattered, tensor
 from numeric_derivative import derivative_at_zero
-from test_twin import scattered
 
 from akd.physics.body import Body, State, lowest, place
 from akd.physics.parameters import scale_parameters

@@ -89,12 +89,12 @@ def test_a_cloud_shows_the_mesh() -> None:
     # Classic 3DGS widens the outline by about a pixel, antialiased splats hardly do.
     classic = render(replace(cloud, antialias=False), camera)
 
-    def outline(light: torch.Tensor) -> float:
-        return float((1.0 - light - coverage).abs().mean())
+    def outline(transmittance: torch.Tensor) -> float:
+        return float((1.0 - transmittance - coverage).abs().mean())
 
-    assert outline(seen.light) < 0.025
-    assert outline(seen.light) < 0.7 * outline(classic.light)
-    assert float(seen.light[inside].max()) < 0.05, "the surface must be closed"
+    assert outline(seen.transmittance) < 0.025
+    assert outline(seen.transmittance) < 0.7 * outline(classic.transmittance)
+    assert float(seen.transmittance[inside].max()) < 0.05, "the surface must be closed"
 
 
 def test_meshes_without_area_are_refused() -> None:

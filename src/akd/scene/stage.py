@@ -22,7 +22,7 @@ from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
 
 _ROOM = 1.06
-"""The picture has room for a sphere so much larger than the one around the neutral pose: limbs that
+"""The image has room for a sphere so much larger than the one around the neutral pose: limbs that
 swing need it. It must not depend on the pose, or a stride makes the body look smaller."""
 
 
@@ -44,7 +44,7 @@ class Stage:
     soles: tuple[Sole, ...]
     """What stands on the ground, a sole a leg."""
     size: tuple[int, int]
-    """Width and height of the pictures."""
+    """Width and height of the images."""
     view: View
 
     @classmethod
@@ -95,10 +95,10 @@ class Stage:
         turn: float = 0.0,
         coarse: bool = False,
     ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "H W 3"]]:
-        """The video, and the reference picture from the same camera.
+        """The video, and the reference image from the same camera.
 
         `path` is the translation of the root, which the camera follows: a root that moves does not
-        move in the picture, and the gradient must know. So that it does, the middle of the body is
+        move in the image, and the gradient must know. So that it does, the middle of the body is
         taken to keep its mean distance from the root. `turn` moves the camera round the character,
         radians. A `coarse` video is rendered half as wide and high and enlarged again.
         """
@@ -130,11 +130,11 @@ class Stage:
         if coarse:
             video = _enlarged(video, width, height)
         with torch.no_grad():
-            picture = render_scene(self.cloud, neutral[None].to(device), still, **options)[0]
-        return video, picture
+            image = render_scene(self.cloud, neutral[None].to(device), still, **options)[0]
+        return video, image
 
 
 def _enlarged(video: Float[Tensor, "T h w 3"], width: int, height: int) -> Float[Tensor, "T H W 3"]:
-    """The same pictures with more pixels, and nothing more to be seen in them."""
+    """The same images with more pixels, and nothing more to be seen in them."""
     larger = interpolate(video.movedim(-1, 1), (height, width), mode="bilinear")
     return larger.movedim(1, -1)

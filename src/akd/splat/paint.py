@@ -16,7 +16,7 @@ from akd.rig.mesh import SkinnedMesh
 
 
 class Texture:
-    """A picture and its half, quarter, ... sizes: a look-up averages over the area it means."""
+    """An image and its half, quarter, ... sizes: a look-up averages over the area it means."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Texture:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of the full picture."""
+        """Width and height of the full image."""
         return self.levels[0].shape[1], self.levels[0].shape[0]
 
     def sample(self, uv: Float[Tensor, "M 2"], texels: Float[Tensor, "M"]) -> Float[Tensor, "M 4"]:
