@@ -155,20 +155,20 @@ LEAVES = ("camera_from_mesh", "means", "factors", "colours", "opacities")
 
 
 def everything(path: Callable, call: dict, pull: torch.Tensor) -> tuple:
-    """Picture, light, and the gradients of all leaves."""
+    """Image, transmittance, and the gradients of all leaves."""
     call = call | {k: call[k].clone().requires_grad_() for k in LEAVES}
-    picture, light = path(call)
-    grads = torch.autograd.grad(picture, [call[k] for k in LEAVES], pull)
-    return picture.detach(), light.detach(), grads
+    image, transmittance = path(call)
+    grads = torch.autograd.grad(image, [call[k] for k in LEAVES], pull)
+    return image.detach(), transmittance.detach(), grads
 
 
 def agreement(title: str, a: tuple, b: tuple) -> None:
     difference = (a[0].cpu() - b[0].cpu()).abs()
-    light = float((a[1].cpu() - b[1].cpu()).abs().max())
+    transmittance = float((a[1].cpu() - b[1].cpu()).abs().max())
     print(
-        f"  {title}: pictures differ by at most {float(difference.max()):.2e} (mean "
+        f"  {title}: images differ by at most {float(difference.max()):.2e} (mean "
         f"{float(difference.mean()):.1e}; {int((difference > 1e-3).any(-1).sum())} of "
-        f"{difference[..., 0].numel()} pixels above 1e-3), light by {light:.2e}"
+        f"{difference[..., 0].numel()} pixels above 1e-3), transmittance by {transmittance:.2e}"
     )
     for name, one, other in zip(LEAVES, a[2], b[2], strict=True):
         x, y = one.detach().cpu().double(), other.detach().cpu().double()
@@ -188,13 +188,13 @@ def section_first_launch(device: str) -> None:
     print(f"  first call, compilation included: {time.perf_counter() - start:.1f} s")
 
 
-def section_twin(device: str) -> None:
-    from akd.splat.reference import rasterize_twin
+def section_reference(device: str) -> None:
+    from akd.splat.reference import rasterize_reference
 
-    def twin(call: dict) -> tuple[torch.Tensor, torch.Tensor]:
+    def reference(call: dict) -> tuple[torch.Tensor, torch.Tensor]:
         call = dict(call)
         f = call.pop("factors")
-        return rasterize_twin(**call, covariances=f @ f.transpose(-1, -2))
+        return rasterize_reference(**call, covariances=f @ f.transpose(-1, -2))
 
     call = figure(3, 400, 8, (60, 44), device, seed=3)
     pull = torch.randn(3, 44, 60, 3, generator=torch.Generator().manual_seed(1))
@@ -203,7 +203,7 @@ def section_twin(device: str) -> None:
         k: v.cpu().double() if torch.is_tensor(v) and v.is_floating_point() else v
         for k, v in to_cpu(call).items()
     }
-    agreement("against the float64 twin", fast, everything(twin, exact, pull.double()))
+    agreement("against the float64 reference", fast, everything(reference, exact, pull.double()))
 
 
 def section_cpu_path(device: str) -> None:
@@ -425,7 +425,7 @@ def main() -> None:
         print(torch.cuda.get_device_name(0))
     sections: list[tuple[str, Callable[[], None]]] = [
         ("First call", lambda: section_first_launch(device)),
-        ("Agreement with the twin", lambda: section_twin(device)),
+        ("Agreement with the reference", lambda: section_reference(device)),
     ]
     if cuda:
         sections.append(("Agreement of CUDA and CPU", lambda: section_cpu_path(device)))

@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from embreex import rtcore_scene
 from embreex.mesh_construction import TriangleMesh
+
+from akd.math.srgb import to_srgb
 
 
 @dataclass
@@ -171,4 +174,4 @@ def _sphere(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def _encode(linear: np.ndarray) -> np.ndarray:
     soft = 1.0 - np.exp(-1.15 * np.maximum(linear, 0.0))
-    return np.where(soft <= 0.0031308, 12.92 * soft, 1.055 * soft ** (1 / 2.4) - 0.055).clip(0, 1)
+    return to_srgb(torch.from_numpy(soft)).numpy()

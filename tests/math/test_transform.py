@@ -45,6 +45,18 @@ def test_inverse(seed):
     torch.testing.assert_close(transform.inverse(matrix) @ matrix, eye, atol=1e-9, rtol=0)
 
 
+def test_pseudo_inverse_of_a_singular_matrix_undoes_what_can_be_undone():
+    turn = quaternion.normalize(torch.tensor([1.0, 2.0, -1.0, 0.5], dtype=torch.float64))
+    scale = torch.tensor([[2.0, 0.0, 3.0], [2.0, 1.0, 3.0]], dtype=torch.float64)
+    matrices = transform.compose(torch.tensor([1.0, 2.0, 3.0]).double(), turn, scale)
+    back = transform.pseudo_inverse(matrices)
+    torch.testing.assert_close(back[1], transform.inverse(matrices[1]))
+    points = torch.rand(5, 1, 3, dtype=torch.float64)
+    there_and_back = transform.apply(back, transform.apply(matrices, points))
+    kept = torch.tensor([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], dtype=torch.float64)
+    torch.testing.assert_close(there_and_back, points * kept)
+
+
 def test_a_flattened_axis_still_gives_a_rotation():
     t, r, s = random_trs(1)
     for axis in range(3):

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from akd.base.constants import GRAVITY
 from akd.math import quaternion
 from akd.physics.body import Body, State
-from akd.physics.parameters import GRAVITY, Parameters, scale_parameters
+from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.reference import energy, momentum
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator

@@ -6,10 +6,10 @@ import math
 
 import torch
 
+from akd.math.srgb import to_linear, to_srgb
 from akd.scene.ground import checker, hit_ground, paint_ground
 from akd.scene.settings import GroundSettings
 from akd.splat.camera import Camera
-from akd.splat.paint import to_linear, to_srgb
 
 
 def make_camera(shift: float = 0.0, size: tuple[int, int] = (48, 36), frames: int = 1) -> Camera:

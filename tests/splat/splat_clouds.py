@@ -1,4 +1,4 @@
-"""Random clouds, and the comparison of a rasterizer with the twin."""
+"""Random clouds, and the comparison of a rasterizer with the reference implementation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from akd.math import quaternion
-from akd.splat.reference import rasterize_twin
+from akd.splat.reference import rasterize_reference
 
 LEAVES = ("camera_from_mesh", "means", "factors", "colours", "opacities")
 
@@ -84,8 +84,8 @@ def as_single(call: dict) -> dict:
 
 @dataclass
 class Outcome:
-    picture: Tensor
-    light: Tensor
+    image: Tensor
+    transmittance: Tensor
     gradients: dict[str, Tensor]
 
 
@@ -94,27 +94,27 @@ def differentiate(function, call: dict, *, seed: int = 5) -> Outcome:
     call = dict(call)
     for name in LEAVES:
         call[name] = call[name].clone().requires_grad_()
-    picture, light = function(**call)
+    image, transmittance = function(**call)
     g = torch.Generator().manual_seed(seed)
     pull = (
-        torch.randn(picture.shape, generator=g, dtype=torch.float64).to(picture.dtype),
-        torch.randn(light.shape, generator=g, dtype=torch.float64).to(picture.dtype),
+        torch.randn(image.shape, generator=g, dtype=torch.float64).to(image.dtype),
+        torch.randn(transmittance.shape, generator=g, dtype=torch.float64).to(image.dtype),
     )
     grads = torch.autograd.grad(
-        (picture, light), [call[n] for n in LEAVES], pull, materialize_grads=True
+        (image, transmittance), [call[n] for n in LEAVES], pull, materialize_grads=True
     )
-    return Outcome(picture.detach(), light.detach(), dict(zip(LEAVES, grads, strict=True)))
+    return Outcome(image.detach(), transmittance.detach(), dict(zip(LEAVES, grads, strict=True)))
 
 
-def twin(*, factors: Tensor, **call: object) -> tuple[Tensor, Tensor]:
-    return rasterize_twin(covariances=factors @ factors.transpose(-1, -2), **call)
+def reference(*, factors: Tensor, **call: object) -> tuple[Tensor, Tensor]:
+    return rasterize_reference(covariances=factors @ factors.transpose(-1, -2), **call)
 
 
 def assert_same(
-    fast: Outcome, slow: Outcome, *, picture: float = 5e-6, gradient: float = 5e-5
+    fast: Outcome, slow: Outcome, *, image: float = 5e-6, gradient: float = 5e-5
 ) -> None:
-    assert float((fast.picture.double() - slow.picture).abs().max()) < picture
-    assert float((fast.light.double() - slow.light).abs().max()) < picture
+    assert float((fast.image.double() - slow.image).abs().max()) < image
+    assert float((fast.transmittance.double() - slow.transmittance).abs().max()) < image
     for name in LEAVES:
         a, b = fast.gradients[name].double(), slow.gradients[name]
         assert torch.isfinite(a).all(), name

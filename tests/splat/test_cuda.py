@@ -1,4 +1,4 @@
-"""On a GPU: pictures and gradients as on the CPU, and as gsplat's where that is installed."""
+"""On a GPU: images and gradients as on the CPU, and as gsplat's where that is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.splat.splat_clouds import (
     assert_same,
     differentiate,
     random_call,
-    twin,
 )
 from tests.splat.splat_parts import make_bones, make_camera, make_cloud
 
@@ -34,23 +33,23 @@ def on_cuda(call: dict) -> dict:
 
 def on_cpu(outcome: Outcome) -> Outcome:
     grads = {k: v.cpu() for k, v in outcome.gradients.items()}
-    return Outcome(outcome.picture.cpu(), outcome.light.cpu(), grads)
+    return Outcome(outcome.image.cpu(), outcome.transmittance.cpu(), grads)
 
 
 def differentiate_on_cuda(function, call: dict) -> Outcome:
     def run(**leaves: object) -> tuple[torch.Tensor, torch.Tensor]:
-        picture, light = function(**on_cuda(leaves))
-        return picture.cpu(), light.cpu()
+        image, transmittance = function(**on_cuda(leaves))
+        return image.cpu(), transmittance.cpu()
 
     return on_cpu(differentiate(run, call))
 
 
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("kind", [{}, {"depth": (-1.0, 1.5)}, {"side": 6.0, "scale": (0.1, 0.8)}])
-def test_cuda_is_the_twin(kind: dict, antialias: bool) -> None:
+def test_cuda_is_the_reference(kind: dict, antialias: bool) -> None:
     call = random_call(**kind) | {"antialias": antialias}
     fast = differentiate_on_cuda(rasterize, as_single(call))
-    assert_same(fast, differentiate(twin, call), picture=1e-4, gradient=2e-3)
+    assert_same(fast, differentiate(reference, call), image=1e-4, gradient=2e-3)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("gsplat") is None, reason="needs gsplat")
@@ -63,7 +62,7 @@ def test_pictures_equal_gsplats_and_gradients_point_the_same_way(antialias: bool
 
     ours = differentiate_on_cuda(rasterize, call)
     theirs = differentiate_on_cuda(gsplat, call)
-    assert float((ours.picture - theirs.picture).abs().max()) < 1e-3
+    assert float((ours.image - theirs.image).abs().max()) < 1e-3
     for name in LEAVES:
         a, b = ours.gradients[name].flatten().double(), theirs.gradients[name].flatten().double()
         assert float(a @ b / (a.norm() * b.norm())) > 0.999, name

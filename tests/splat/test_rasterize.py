@@ -1,4 +1,4 @@
-"""The Warp rasterizer against its definition, `rasterize_twin`, in values and in gradients."""
+"""The Warp rasterizer against its definition, `rasterize_reference`, in values and in gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.splat.splat_clouds import (
     assert_same,
     differentiate,
     random_call,
-    twin,
 )
 
 KINDS = {
@@ -37,30 +36,30 @@ KINDS = {
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("kind", KINDS)
-def test_pictures_and_gradients_are_the_twins(kind: str, threads: int) -> None:
+def test_images_and_gradients_are_those_of_the_reference(kind: str, threads: int) -> None:
     call = random_call(**KINDS[kind])
-    slow = differentiate(twin, call)
+    slow = differentiate(reference, call)
     fast = differentiate(lambda **c: rasterize(threads=threads, **c), as_single(call))
-    assert float(slow.light.min()) < 0.9, "the cloud must be seen for the test to mean something"
-    assert_same(fast, slow, picture=2e-5, gradient=3e-4)
+    assert float(slow.transmittance.min()) < 0.9, "the cloud must be in view"
+    assert_same(fast, slow, image=2e-5, gradient=3e-4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_kernels_made_for_cuda_give_the_twins_pictures(kind: str) -> None:
+def test_the_kernels_made_for_cuda_agree_with_the_reference(kind: str) -> None:
     call = random_call(**KINDS[kind])
-    slow = differentiate(twin, call)
+    slow = differentiate(reference, call)
     fast = differentiate(lambda **c: rasterize(tiles=True, **c), as_single(call))
-    assert_same(fast, slow, picture=2e-5, gradient=3e-4)
+    assert_same(fast, slow, image=2e-5, gradient=3e-4)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "needles"])
 @pytest.mark.parametrize("tiles", [False, True])
-def test_antialiased_pictures_are_the_twins(kind: str, tiles: bool) -> None:
+def test_antialiased_images_are_those_of_the_reference(kind: str, tiles: bool) -> None:
     call = random_call(**KINDS[kind]) | {"antialias": True}
-    slow = differentiate(twin, call)
+    slow = differentiate(reference, call)
     fast = differentiate(lambda **c: rasterize(tiles=tiles, **c), as_single(call))
-    assert_same(fast, slow, picture=3e-5, gradient=1e-3)
+    assert_same(fast, slow, image=3e-5, gradient=1e-3)
 
 
 def test_antialiased_splats_smaller_than_a_pixel_keep_their_light() -> None:
@@ -83,32 +82,32 @@ def test_antialiased_splats_smaller_than_a_pixel_keep_their_light() -> None:
 def test_ordinary_clouds_agree_to_single_precision() -> None:
     call = random_call(200, seed=3)
     fast = differentiate(rasterize, as_single(call))
-    assert_same(fast, differentiate(twin, call), picture=3e-6, gradient=1e-5)
+    assert_same(fast, differentiate(reference, call), image=3e-6, gradient=1e-5)
 
 
 def test_clouds_behind_the_camera_leave_nothing() -> None:
     call = as_single(random_call(depth=(-4.0, -1.0)))
     out = differentiate(rasterize, call)
-    assert float(out.picture.abs().max()) == 0.0
-    assert float(out.light.min()) == 1.0
+    assert float(out.image.abs().max()) == 0.0
+    assert float(out.transmittance.min()) == 1.0
     assert all(float(g.abs().max()) == 0.0 for g in out.gradients.values())
 
 
-def test_opaque_stacks_stop_where_the_twin_stops() -> None:
-    # 150 nearly opaque Gaussians over one another: the rule of rules.STOP decides the picture.
+def test_opaque_stacks_stop_where_the_reference_stops() -> None:
+    # 150 nearly opaque Gaussians over one another: the rule of rules.STOP decides the image.
     call = random_call(150, side=0.1, scale=(0.2, 0.4))
     call["opacities"] = torch.full_like(call["opacities"], 0.97)
-    slow = differentiate(twin, call)
-    assert float(slow.light.min()) < 1e-3
-    assert float(slow.light.min()) > rules.STOP
-    assert_same(differentiate(rasterize, as_single(call)), slow, picture=1e-5, gradient=3e-4)
+    slow = differentiate(reference, call)
+    assert float(slow.transmittance.min()) < 1e-3
+    assert float(slow.transmittance.min()) > rules.STOP
+    assert_same(differentiate(rasterize, as_single(call)), slow, image=1e-5, gradient=3e-4)
 
 
 def test_alpha_is_clamped_and_a_clamped_alpha_has_no_gradient() -> None:
     call = random_call(1, side=0.0, scale=(3.0, 4.0), frames=1)
     call["opacities"] = torch.ones(1, dtype=torch.float64)
-    slow = differentiate(twin, call)
-    assert math.isclose(float(slow.light.min()), 1.0 - rules.ALPHA_MAX, rel_tol=1e-6)
+    slow = differentiate(reference, call)
+    assert math.isclose(float(slow.transmittance.min()), 1.0 - rules.ALPHA_MAX, rel_tol=1e-6)
     assert_same(differentiate(rasterize, as_single(call)), slow)
 
 
@@ -116,13 +115,13 @@ def test_covariances_give_the_pictures_and_gradients_of_their_factors() -> None:
     call = as_single(random_call(80))
     factors = call.pop("factors")
     shape = (factors @ factors.transpose(-1, -2)).requires_grad_()
-    picture, _ = rasterize(covariances=shape, **call)
-    pull = torch.randn(picture.shape, generator=torch.Generator().manual_seed(2))
-    (gradient,) = torch.autograd.grad(picture, shape, pull)
+    image, _ = rasterize(covariances=shape, **call)
+    pull = torch.randn(image.shape, generator=torch.Generator().manual_seed(2))
+    (gradient,) = torch.autograd.grad(image, shape, pull)
     leaf = factors.clone().requires_grad_()
     expected, _ = rasterize(factors=leaf, **call)
     (of_factors,) = torch.autograd.grad(expected, leaf, pull)
-    torch.testing.assert_close(picture, expected, atol=2e-5, rtol=0.0)
+    torch.testing.assert_close(image, expected, atol=2e-5, rtol=0.0)
     # S = M M^T, so dM = 2 dS M.
     ours = 2.0 * gradient @ factors
     assert float((ours - of_factors).norm() / of_factors.norm()) < 1e-3
@@ -138,11 +137,11 @@ def test_flat_covariances_have_a_factor() -> None:
 def test_gaussians_below_the_ground_are_switched_off() -> None:
     call = random_call(frames=1)
     plane = torch.tensor([[0.0, -1.0, 0.0, 0.1]], dtype=torch.float64)
-    slow = differentiate(lambda **c: twin(grounds=plane, **c), call)
+    slow = differentiate(lambda **c: reference(grounds=plane, **c), call)
     fast = differentiate(lambda **c: rasterize(grounds=plane, **c), as_single(call))
-    assert_same(fast, slow, picture=1e-5, gradient=1e-4)
-    without = differentiate(twin, call)
-    assert float((without.light - slow.light).abs().max()) > 0.1
+    assert_same(fast, slow, image=1e-5, gradient=1e-4)
+    without = differentiate(reference, call)
+    assert float((without.transmittance - slow.transmittance).abs().max()) > 0.1
 
 
 def test_groups_of_frames_do_not_change_the_pictures_made_by_tiles(
@@ -153,7 +152,7 @@ def test_groups_of_frames_do_not_change_the_pictures_made_by_tiles(
     original = TileRaster.__init__
     monkeypatch.setattr(TileRaster, "__init__", lambda s, i: original(s, i, tile=16, group=300))
     apart = differentiate(rasterize, call)
-    assert torch.equal(together.picture, apart.picture)
+    assert torch.equal(together.image, apart.image)
     for name in LEAVES:
         a, b = apart.gradients[name], together.gradients[name]
         assert float((a - b).norm()) < 1e-5 * float(b.norm()), name
@@ -165,7 +164,7 @@ def test_repeats_are_equal_bit_for_bit(frames: int) -> None:
     first = differentiate(lambda **c: rasterize(threads=2, **c), call)
     for _ in range(10):
         again = differentiate(lambda **c: rasterize(threads=2, **c), call)
-        assert torch.equal(first.picture, again.picture)
+        assert torch.equal(first.image, again.image)
         for name in LEAVES:
             assert torch.equal(first.gradients[name], again.gradients[name]), name
 
@@ -175,12 +174,13 @@ def test_bone_gradients_alone_equal_those_with_everything_else(tiles: bool) -> N
     call = as_single(random_call()) | {"tiles": tiles}
     everything = differentiate(rasterize, call)
     leaf = call["camera_from_mesh"].clone().requires_grad_()
-    picture, light = rasterize(**(call | {"camera_from_mesh": leaf}))
+    image, transmittance = rasterize(**(call | {"camera_from_mesh": leaf}))
     g = torch.Generator().manual_seed(5)
     pull = [
-        torch.randn(x.shape, generator=g, dtype=torch.float64).float() for x in (picture, light)
+        torch.randn(x.shape, generator=g, dtype=torch.float64).float()
+        for x in (image, transmittance)
     ]
-    (only,) = torch.autograd.grad((picture, light), leaf, pull)
+    (only,) = torch.autograd.grad((image, transmittance), leaf, pull)
     assert torch.equal(only, everything.gradients["camera_from_mesh"])
 
 
@@ -190,8 +190,8 @@ def test_equal_depths_are_drawn_in_the_order_of_the_cloud() -> None:
     call["means"] = torch.tensor([[0.0, 0.0, 2.0], [0.0, 0.0, 2.0]])
     call["opacities"] = torch.tensor([0.9, 0.9])
     call["colours"] = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
-    picture, _ = rasterize(**call)
-    middle = picture[0, 14, 19]
+    image, _ = rasterize(**call)
+    middle = image[0, 14, 19]
     assert float(middle[0]) > 5.0 * float(middle[1]) > 0.0
 
 
@@ -200,10 +200,10 @@ def test_empty_clouds_and_empty_sequences_give_empty_pictures() -> None:
     none = {k: v[:0] for k, v in call.items() if k in ("means", "factors", "opacities")}
     none |= {"bones": call["bones"][:0], "weights": call["weights"][:0]}
     none |= {"colours": call["colours"][:, :0]}
-    picture, light = rasterize(**(call | none))
-    assert picture.shape == (2, 29, 37, 3)
-    assert float(picture.abs().sum()) == 0.0
-    assert float(light.min()) == 1.0
+    image, transmittance = rasterize(**(call | none))
+    assert image.shape == (2, 29, 37, 3)
+    assert float(image.abs().sum()) == 0.0
+    assert float(transmittance.min()) == 1.0
 
 
 def test_a_wrong_shape_and_a_wrong_call_are_refused() -> None:
@@ -227,9 +227,9 @@ def test_no_finite_input_gives_a_nan(size: float, far: float, pull: float, seed:
     call["means"] = (call["means"] * far).clamp(-3e38, 3e38)
     call["factors"] = (call["factors"] * size).clamp(-3e38, 3e38)
     leaves = {k: call[k].clone().requires_grad_() for k in LEAVES}
-    picture, light = rasterize(**(call | leaves))
-    assert torch.isfinite(picture).all()
-    assert torch.isfinite(light).all()
-    loss = (picture * min(pull, 1e6)).sum() + light.sum()
+    image, transmittance = rasterize(**(call | leaves))
+    assert torch.isfinite(image).all()
+    assert torch.isfinite(transmittance).all()
+    loss = (image * min(pull, 1e6)).sum() + transmittance.sum()
     for name, g in zip(LEAVES, torch.autograd.grad(loss, leaves.values()), strict=True):
         assert not torch.isnan(g).any(), name

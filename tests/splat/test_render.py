@@ -18,21 +18,21 @@ from tests.splat.splat_parts import make_bones, make_camera, make_cloud
 def test_fused_pictures_are_those_of_a_cloud_skinned_first() -> None:
     cloud, bones, camera = make_cloud(), make_bones(), make_camera()
     fused = render_skinned(cloud, bones, camera)
-    assert 0.05 < float(1.0 - fused.light.mean()) < 0.95
+    assert 0.05 < float(1.0 - fused.transmittance.mean()) < 0.95
     for t in range(3):
         points = skin_points(bones[t], cloud.means, cloud.bones, cloud.weights)
         shapes = skin_covariances(bones[t], cloud.covariances(), cloud.bones, cloud.weights)
         view = camera[t : t + 1]
-        picture, light = rasterize(
+        image, transmittance = rasterize(
             view.camera_from_world[:, None, :3], points, cloud.flat_colours()[None],
             cloud.opacities, torch.zeros(60, 1, dtype=torch.int64), torch.ones(60, 1),
             torch.cat((view.focal, view.centre), -1), 40, 32, covariances=shapes, antialias=True,
         )  # fmt: skip
-        torch.testing.assert_close(picture[0], fused.colour[t], atol=2e-5, rtol=0.0)
-        torch.testing.assert_close(light[0], fused.light[t], atol=2e-5, rtol=0.0)
+        torch.testing.assert_close(image[0], fused.colour[t], atol=2e-5, rtol=0.0)
+        torch.testing.assert_close(transmittance[0], fused.transmittance[t], atol=2e-5, rtol=0.0)
 
 
-def test_gradients_reach_bones_cloud_and_camera_as_in_the_twin() -> None:
+def test_gradients_reach_bones_cloud_and_camera_as_in_the_reference() -> None:
     def gradients(rasterizer: str) -> list[torch.Tensor]:
         cloud, bones, camera = make_cloud(), make_bones().requires_grad_(), make_camera()
         pose = camera.camera_from_world.clone().requires_grad_()
@@ -44,10 +44,10 @@ def test_gradients_reach_bones_cloud_and_camera_as_in_the_twin() -> None:
         )
         g = torch.Generator().manual_seed(3)
         loss = (out.colour * torch.randn(out.colour.shape, generator=g)).sum()
-        loss = loss + (out.light * torch.randn(out.light.shape, generator=g)).sum()
+        loss = loss + (out.transmittance * torch.randn(out.transmittance.shape, generator=g)).sum()
         return list(torch.autograd.grad(loss, [bones, pose, *leaves]))
 
-    for fast, slow in zip(gradients("warp"), gradients("twin"), strict=True):
+    for fast, slow in zip(gradients("warp"), gradients("reference"), strict=True):
         assert float(slow.norm()) > 0.0
         assert float((fast - slow).norm() / slow.norm()) < 1e-3
 
@@ -108,7 +108,7 @@ def test_view_dependent_colours_change_with_the_view() -> None:
     from_three_sides = render(cloud, camera)
     flat = render(replace(cloud, sh=cloud.sh[:, :1]), camera)
     assert float((from_three_sides.colour - flat.colour).abs().max()) > 0.01
-    torch.testing.assert_close(from_three_sides.light, flat.light)
+    torch.testing.assert_close(from_three_sides.transmittance, flat.transmittance)
 
 
 def test_colours_survive_as_constant_harmonics() -> None:

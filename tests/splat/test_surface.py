@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 import torch
+from gltf_builder import GltfBuilder, png
 from scipy.spatial import cKDTree
 
 from akd.asset.read import read_asset
 from akd.math import quaternion
+from akd.math.srgb import to_linear, to_srgb
+from akd.rig.character import load_character
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skin import Skin
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
-from akd.splat.paint import Paint, Texture, to_linear, to_srgb
+from akd.splat.paint import Paint, Texture
 from akd.splat.ply import write_splat_ply
 from akd.splat.render import render
 from akd.splat.surface import surface_splats
@@ -86,12 +89,12 @@ def test_a_cloud_shows_the_mesh() -> None:
     # Classic 3DGS widens the outline by about a pixel, antialiased splats hardly do.
     classic = render(replace(cloud, antialias=False), camera)
 
-    def outline(light: torch.Tensor) -> float:
-        return float((1.0 - light - coverage).abs().mean())
+    def outline(transmittance: torch.Tensor) -> float:
+        return float((1.0 - transmittance - coverage).abs().mean())
 
-    assert outline(seen.light) < 0.025
-    assert outline(seen.light) < 0.7 * outline(classic.light)
-    assert float(seen.light[inside].max()) < 0.05, "the surface must be closed"
+    assert outline(seen.transmittance) < 0.025
+    assert outline(seen.transmittance) < 0.7 * outline(classic.transmittance)
+    assert float(seen.transmittance[inside].max()) < 0.05, "the surface must be closed"
 
 
 def test_meshes_without_area_are_refused() -> None:
@@ -139,8 +142,6 @@ def test_a_written_cloud_reads_back(tmp_path: Path, degree: int) -> None:
 
 
 def test_textures_of_real_assets_reach_the_splats(shared_assets: Path) -> None:
-    from akd.rig.character import load_character
-
     fox = load_character(read_asset(shared_assets / "khronos/Fox/glTF-Binary/Fox.glb"))
     assert fox.mesh is not None
     paint = Paint.of(fox)
@@ -153,6 +154,33 @@ def test_textures_of_real_assets_reach_the_splats(shared_assets: Path) -> None:
     assert 0.4 < float(orange.float().mean()) < 0.95
     assert float((colours.min(-1).values > 0.8).float().mean()) > 0.03
     assert float((colours.max(-1).values < 0.5).float().mean()) > 0.03
+
+
+def test_a_part_that_is_scaled_to_nothing_leaves_the_textures_of_the_others(tmp_path: Path) -> None:
+    builder = GltfBuilder()
+    for colour in ((255, 0, 0, 255), (0, 0, 255, 255)):
+        source = builder.add("images", bufferView=builder.view(png(colour=colour)))
+        builder.json["images"][source]["mimeType"] = "image/png"
+        texture = {"index": builder.add("textures", source=source)}
+        builder.add("materials", pbrMetallicRoughness={"baseColorTexture": texture})
+    uv = builder.accessor([[0, 0], [1, 0], [0, 1]])
+    red, plain, blue = (
+        builder.triangle(attributes={} if material is None else {"TEXCOORD_0": uv}, **given)
+        for material, given in ((0, {"material": 0}), (None, {}), (1, {"material": 1}))
+    )
+    gone = builder.show(red, name="gone", scale=[0.0, 0.0, 0.0])
+    builder.json["nodes"][gone]["children"] = [builder.show(plain, name="below")]
+    roots = [gone, builder.show(plain, name="plain"), builder.show(blue, name="blue")]
+    builder.add("scenes", nodes=roots)
+    character = load_character(read_asset(builder.write(tmp_path / "parts.glb")))
+    assert character.mesh is not None
+    paint = Paint.of(character)
+    assert paint is not None
+    assert paint.face_texture.tolist() == [-1, 0]
+    faces, middle = torch.arange(2), torch.full((2, 3), 1.0 / 3.0)
+    seen = paint.at(character.mesh, faces, middle, torch.full((2,), 0.01))
+    expected = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]])
+    torch.testing.assert_close(seen, expected)
 
 
 def test_a_cloud_with_fewer_influences_keeps_the_strongest() -> None:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from akd.zoo.gait.footfalls import GRAVITY, QUADRUPED_GAITS, hip_height, symmetrical
+from akd.base.constants import GRAVITY
+from akd.zoo.gait.footfalls import QUADRUPED_GAITS, hip_height, symmetrical
 from akd.zoo.gait.legs import FootPath, LegShape, pose_leg
 from akd.zoo.gait.puppet import Posed, Puppet, bend
 from akd.zoo.gait.rhythm import GRID, Rhythm, Wave, foot_load

@@ -13,6 +13,7 @@ from akd.asset.asset import AssetError, Image, MeshPart, Node
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder, read_regular_file
 from akd.asset.image import sniff_mime_type
+from akd.asset.srgb import to_linear
 
 _MAX_PICTURE = 256 * 2**20
 
@@ -118,8 +119,7 @@ def linear_colours(colours: Shaped[np.ndarray, "V K"]) -> Float[np.ndarray, "V 4
         largest = int(values.max(initial=0))
         values = values / (255.0 if largest <= 255 else float(np.iinfo(values.dtype).max))
     rgba[:, :width] = np.nan_to_num(values.astype(np.float64), nan=1.0).clip(0.0, 1.0)
-    rgb = rgba[:, :3]
-    rgba[:, :3] = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    rgba[:, :3] = to_linear(rgba[:, :3])
     return rgba
 
 

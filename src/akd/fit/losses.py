@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.constants import GRAVITY
 from akd.fit.settings import LossSettings
-from akd.motion.gait import GRAVITY
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
 from akd.motion.smooth import laplacian

@@ -79,6 +79,17 @@ def inverse(matrix: Float[Tensor, "*b 4 4"]) -> Float[Tensor, "*b 4 4"]:
     return from_linear(linear, -(linear @ matrix[..., :3, 3:]).squeeze(-1))
 
 
+def pseudo_inverse(matrix: Float[Tensor, "*b 4 4"]) -> Float[Tensor, "*b 4 4"]:
+    """Inverse of an affine matrix, with the pseudo-inverse of a 3x3 part that is singular."""
+    given = matrix[..., :3, :3]
+    size = torch.linalg.matrix_norm(given)
+    singular = torch.linalg.det(given).abs() <= 8.0 * torch.finfo(size.dtype).eps * size**3
+    linear = torch.linalg.inv_ex(given).inverse
+    if bool(singular.any()):
+        linear = torch.where(singular[..., None, None], torch.linalg.pinv(given), linear)
+    return from_linear(linear, -(linear @ matrix[..., :3, 3:]).squeeze(-1))
+
+
 def apply(
     matrix: Float[Tensor, "*#b 4 4"], points: Float[Tensor, "*#b 3"]
 ) -> Float[Tensor, "*_ 3"]:

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.constants import GRAVITY
 from akd.math import quaternion
 from akd.metrics.action import score_action
 from akd.metrics.judge import MotionMetrics
@@ -20,7 +21,6 @@ from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.actions import ACTION_LABELS
 from akd.motion.contact import skate_speed, touches
 from akd.motion.feet import FootTrack, leg_length, track_feet
-from akd.motion.gait import GRAVITY
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian

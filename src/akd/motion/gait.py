@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 
+from akd.base.constants import GRAVITY
 from akd.motion.actions import TURN, read_sentence
 
-GRAVITY = 9.81
-"""Metres a second squared."""
 _UNKNOWN_FROUDE = 0.12
 """Of a sentence that names no known action."""
 _TURN_RATE = 0.8

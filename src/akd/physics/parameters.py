@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from akd.base.constants import GRAVITY
 from akd.physics.body import Body
 from akd.physics.settings import SimulatorSettings
-
-GRAVITY = 9.81
-"""m/s^2."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from akd.base.constants import GRAVITY
 from akd.math import quaternion
 from akd.physics.body import State
-from akd.physics.parameters import GRAVITY, Parameters
+from akd.physics.parameters import Parameters
 from akd.physics.target import Reference
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.constants import GRAVITY
 from akd.physics.body import Body, State, place
 from akd.physics.target import Reference
 from akd.physics.tracking import Tracking
@@ -199,7 +200,7 @@ def _arrows(body: Body, tracking: Tracking, frame: int, made: np.ndarray, seen: 
     per_frame = steps // (len(tracking.reference.position) - 1)
     first = min(max(frame * per_frame - per_frame // 2, 0), steps - per_frame)
     forces = tracking.forces.contacts[first : first + per_frame].mean(0).numpy()
-    weight = body.mass * 9.81
+    weight = body.mass * GRAVITY
     lines = []
     for part in range(len(body)):
         total = forces[part].sum(0)

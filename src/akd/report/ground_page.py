@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from akd.base.constants import GRAVITY
 from akd.base.files import write_text
 from akd.motion.contact import touches
 from akd.physics.body import Body, place
@@ -106,11 +107,11 @@ def contact_charts(grounded: Grounded) -> list[str]:
     body, fps = character.body, tracking.reference.fps
     feet = character.feet if bool(character.feet.any()) else torch.ones_like(character.feet)
     names = [body.names[i] for i in feet.nonzero().flatten()]
-    forces = tracking.forces.contacts.sum(-2)[:, feet] / (body.mass * 9.81)
+    forces = tracking.forces.contacts.sum(-2)[:, feet] / (body.mass * GRAVITY)
     seconds = np.arange(len(forces)) * tracking.parameters.step
     along = body.axes[0, 2] * torch.tensor((1.0, 0.0, 1.0), dtype=torch.float64)
     along = along / along.norm().clamp_min(1e-9)
-    everything = tracking.forces.contacts.sum((1, 2))[:, 1] / (body.mass * 9.81)
+    everything = tracking.forces.contacts.sum((1, 2))[:, 1] / (body.mass * GRAVITY)
     upward = dict(zip(names, forces[..., 1].T.numpy(), strict=True))
     forward = dict(zip(names, (forces @ along).T.numpy(), strict=True))
     states = tracking.states

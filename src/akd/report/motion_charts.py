@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from akd.base.constants import GRAVITY
 from akd.motion.contact import touches
 from akd.motion.feet import track_feet
 from akd.motion.motion import Motion
@@ -109,7 +110,7 @@ def physics_charts(grounded: Grounded) -> list[str]:
     torques = {name: size[:, places].max(axis=1) for name, places in groups.items()}
     charts = [line_chart(torques, x=seconds, title="largest joint torque", unit="N m")]
     feet = torch.nonzero(grounded.character.feet).squeeze(-1).tolist()
-    weight = body.mass * 9.81
+    weight = body.mass * GRAVITY
     upward = forces.contacts[..., 1].sum(-1)[::every].numpy(force=True) / weight
     names = ["root", *(str(rig.roles[control]) for control in controls)]
     loads = {names[part]: upward[:, part] for part in feet}

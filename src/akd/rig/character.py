@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -107,7 +107,8 @@ def _in_metres(surface: SkinnedMesh, units: FileUnits) -> SkinnedMesh:
         skin.bone_joints, units.matrices_in(skin.inverse_bind), skin.bones, skin.weights
     ).to(dtype=torch.float32)
     vertices = units.points_in(surface.vertices).float()
-    return SkinnedMesh(vertices, surface.faces, scaled, surface.colours.float())
+    colours = surface.colours.float()
+    return replace(surface, vertices=vertices, skin=scaled, colours=colours)
 
 
 def _carriers(skeleton: Skeleton, is_joint: Bool[np.ndarray, "J"]) -> Int[np.ndarray, "J"]:

@@ -117,11 +117,15 @@ class Skeleton:
         return torch.cat(worlds, dim=-3).index_select(-3, order.to(device))
 
     def localize(self, world_from_joint: Float[Tensor, "*b J 4 4"]) -> Pose:
-        """Local transforms that give these world transforms. The inverse of `forward`."""
+        """Local transforms that give these world transforms. The inverse of `forward`.
+
+        Joints below one of scale zero, whose own transform is lost, get zero scale as well.
+        """
         from akd.math import transform
 
         parents = torch.tensor(self.parents, dtype=torch.long, device=world_from_joint.device)
         is_root = (parents < 0)[:, None, None]
         above = world_from_joint.index_select(-3, parents.clamp_min(0))
-        local = torch.where(is_root, world_from_joint, transform.inverse(above) @ world_from_joint)
+        below = transform.pseudo_inverse(above) @ world_from_joint
+        local = torch.where(is_root, world_from_joint, below)
         return Pose.from_matrices(local)

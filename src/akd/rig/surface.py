@@ -11,9 +11,10 @@ from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Image, Material, MeshPart, Node
 from akd.asset.image import decode_image
+from akd.asset.srgb import to_linear
 from akd.math import transform
 from akd.rig.bind import Bind
-from akd.rig.mesh import SkinnedMesh
+from akd.rig.mesh import SkinnedMesh, SurfacePart
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 
@@ -24,7 +25,9 @@ class _Piece:
 
     vertices: Float[np.ndarray, "V 3"]
     faces: Int[np.ndarray, "F 3"]
+    source: MeshPart
     colours: Float[np.ndarray, "V 3"]
+    base_colours: Float[np.ndarray, "V 3"]
     bones: Int[np.ndarray, "V K"]
     weights: Float[np.ndarray, "V K"]
 
@@ -89,22 +92,29 @@ def _piece(
         positions = positions + np.tensordot(morphing, part.morphs, axes=1)
     vertices = positions @ world[:3, :3].T + world[:3, 3]
     faces = np.asarray(part.faces, dtype=np.int64)
-    return _Piece(vertices, faces, _colours(asset, part), bones, weights)
+    base = _base_colours(asset, part, np.float32)
+    return _Piece(vertices, faces, part, _colours(asset, part), base, bones, weights)
 
 
 def _colours(asset: Asset, part: MeshPart) -> Float[np.ndarray, "V 3"]:
     """Linear colour at every vertex: vertex colour times base colour times texture."""
-    colours = np.ones((len(part.positions), 3))
-    if part.colours is not None:
-        colours *= part.colours[:, :3]
-    if part.material is None:
+    colours = _base_colours(asset, part, np.float64)
+    if part.material is None or part.uv is None:
         return colours
     material = asset.materials[part.material]
-    colours *= material.base_colour[:3]
-    if material.image is not None and part.uv is not None:
+    if material.image is not None:
         texels = sample_image(asset.images[material.image], material, part.uv)
         if texels is not None:
             colours *= texels
+    return colours
+
+
+def _base_colours(asset: Asset, part: MeshPart, dtype: type) -> Float[np.ndarray, "V 3"]:
+    colours = np.ones((len(part.positions), 3), dtype)
+    if part.colours is not None:
+        colours *= part.colours[:, :3]
+    if part.material is not None:
+        colours *= np.array(asset.materials[part.material].base_colour[:3], dtype)
     return colours
 
 
@@ -121,8 +131,7 @@ def sample_image(
     x = np.clip((wrapped[0] * width).astype(np.int64), 0, width - 1)
     y = np.clip((wrapped[1] * height).astype(np.int64), 0, height - 1)
     encoded = pixels[y, x, :3].astype(np.float64) / 255.0
-    # The sRGB transfer function, IEC 61966-2-1.
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    return to_linear(encoded)
 
 
 def _wrap(coordinate: np.ndarray, mode: str) -> np.ndarray:
@@ -137,7 +146,7 @@ def _wrap(coordinate: np.ndarray, mode: str) -> np.ndarray:
 
 def _join(pieces: list[_Piece], bone_joints: list[int], inverse_bind: list[Tensor]) -> SkinnedMesh:
     width = max(p.bones.shape[1] for p in pieces)
-    starts = np.cumsum([0, *(len(p.vertices) for p in pieces)])
+    parts = _parts(pieces)
 
     def padded(arrays: list[np.ndarray]) -> np.ndarray:
         return np.concatenate([np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in arrays])
@@ -151,8 +160,30 @@ def _join(pieces: list[_Piece], bone_joints: list[int], inverse_bind: list[Tenso
     return SkinnedMesh(
         torch.from_numpy(np.concatenate([p.vertices for p in pieces])),
         torch.from_numpy(
-            np.concatenate([p.faces + s for p, s in zip(pieces, starts, strict=False)])
+            np.concatenate(
+                [p.faces + part.vertices.start for p, part in zip(pieces, parts, strict=True)]
+            )
         ),
         skin,
         torch.from_numpy(np.concatenate([p.colours for p in pieces])),
+        parts,
     )
+
+
+def _parts(pieces: list[_Piece]) -> tuple[SurfacePart, ...]:
+    vertex, face = 0, 0
+    parts: list[SurfacePart] = []
+    for p in pieces:
+        vertices = slice(vertex, vertex := vertex + len(p.vertices))
+        faces = slice(face, face := face + len(p.faces))
+        uv = None if p.source.uv is None else np.nan_to_num(p.source.uv.astype(np.float32))
+        parts.append(
+            SurfacePart(
+                vertices,
+                faces,
+                p.source.material,
+                None if uv is None else torch.from_numpy(uv),
+                torch.from_numpy(p.base_colours),
+            )
+        )
+    return tuple(parts)

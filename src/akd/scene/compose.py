@@ -51,7 +51,7 @@ def render_scene(
     if settings.shadow is not None and len(cloud):
         bones = world_from_mesh if settings.shadow.differentiable else world_from_mesh.detach()
         centres = skin_points(bones, few.means, few.bones, few.weights)
-        frames = len(splats.light)
+        frames = len(splats.transmittance)
         shade = cast_shadow(
             hits.points.expand(frames, -1, -1, -1), centres.expand(frames, -1, -1),
             settings.shadow, body_height=body_height,

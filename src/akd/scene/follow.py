@@ -23,7 +23,7 @@ class View:
     elevation: float
     """Radians above the horizon."""
     zoom: float = 1.0
-    """1: the body's bounding sphere just fits the shorter side of the picture."""
+    """1: the body's bounding sphere just fits the shorter side of the image."""
     field_of_view: float = math.radians(35.0)
     """Vertical opening, radians."""
 
@@ -110,7 +110,7 @@ def follow(
     radius: float | None = None,
     smooth: float = 6.0,
 ) -> Camera:
-    """Cameras that keep the smoothed centre of the bounding box in the middle of the picture.
+    """Cameras that keep the smoothed centre of the bounding box in the middle of the image.
 
     `low` and `high` are the boxes' corners (world, metres), `forward` the way the character faces,
     `smooth` the frames to smooth over; `radius` is that of the body, by default the largest box's.

@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.math.srgb import to_linear, to_srgb
 from akd.scene.settings import GroundSettings
 from akd.splat.camera import Camera
-from akd.splat.paint import to_linear, to_srgb
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Video:
         return len(self) / self.fps
 
     def bytes(self) -> UInt8[np.ndarray, "T H W 3"]:
-        """Frames as 8-bit pictures; what is not finite becomes black."""
+        """Frames as 8-bit images; what is not finite becomes black."""
         frames = torch.nan_to_num(self.frames.detach().cpu().float(), 0.0, 1.0, 0.0)
         return (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8).numpy()
 
@@ -82,8 +82,8 @@ class Video:
             stream.options = {
                 "crf": str(crf), "preset": "medium", "threads": "1", "x264-params": "mbtree=0",
             }  # fmt: skip
-            for picture in frames:
-                frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+            for image in frames:
+                frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
                 container.mux(stream.encode(frame))
             container.mux(stream.encode())
         return path
@@ -93,14 +93,14 @@ class Video:
         from PIL import Image
 
         path = Path(path)
-        pictures = [Image.fromarray(frame) for frame in self.bytes()]
+        images = [Image.fromarray(frame) for frame in self.bytes()]
         ticks = [
             round(100.0 * (i + 1) / self.fps) - round(100.0 * i / self.fps)
             for i in range(len(self))
         ]
         with write_atomically(path) as file:
-            pictures[0].save(
-                file, format="GIF", save_all=True, append_images=pictures[1:], loop=0,
+            images[0].save(
+                file, format="GIF", save_all=True, append_images=images[1:], loop=0,
                 duration=[10 * max(t, 2) for t in ticks],
             )  # fmt: skip
         return path
@@ -129,7 +129,7 @@ class Video:
                 raise ValueError(f"{path}: has no video in it")
             stream = container.streams.video[0]
             fps = float(stream.average_rate or 24)
-            pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)]
-        if not pictures:
+            images = [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)]
+        if not images:
             raise ValueError(f"{path}: must hold at least one frame, got none")
-        return cls(torch.from_numpy(np.stack(pictures)).float() / 255.0, fps)
+        return cls(torch.from_numpy(np.stack(images)).float() / 255.0, fps)

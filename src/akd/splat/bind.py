@@ -13,11 +13,11 @@ from jaxtyping import Float
 from akd.asset.asset import AssetError, SplatRecord
 from akd.base.files import write_arrays
 from akd.math import quaternion
+from akd.math.srgb import to_linear
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skinning.transfer import transfer_weights
 from akd.rig.units import FileUnits
 from akd.splat.cloud import SplatCloud
-from akd.splat.paint import to_linear
 
 _FIELDS = ("means", "scales", "rotations", "opacities", "sh", "bones", "weights")
 

@@ -1,6 +1,6 @@
 """`Camera`: pinhole cameras, one a frame.
 
-The camera looks along its +z axis, x to the right and y downwards of the picture (as OpenCV and
+The camera looks along its +z axis, x to the right and y downwards of the image (as OpenCV and
 gsplat have it); the world is Y up, in metres. The centre of the top left pixel is (0.5, 0.5).
 """
 
@@ -16,21 +16,21 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Camera:
-    """T pinhole cameras that make pictures of one size."""
+    """T pinhole cameras that make images of one size."""
 
     camera_from_world: Float[Tensor, "T 4 4"]
     """Rotation and translation (metres) that take the world to the camera's frame."""
     focal: Float[Tensor, "T 2"]
     """Focal lengths along x and y, pixels."""
     centre: Float[Tensor, "T 2"]
-    """Where the optical axis meets the picture, pixels from its top left corner."""
+    """Where the optical axis meets the image, pixels from its top left corner."""
     width: int
     height: int
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
             raise ValueError(
-                f"a camera's picture needs at least one pixel, got {self.width} x {self.height}"
+                f"a camera's image needs at least one pixel, got {self.width} x {self.height}"
             )
         frames = self.camera_from_world.shape[0]
         if self.focal.shape[0] != frames or self.centre.shape[0] != frames:
@@ -60,7 +60,7 @@ class Camera:
         field_of_view: float = math.radians(40.0),
         up: tuple[float, float, float] = (0.0, 1.0, 0.0),
     ) -> Camera:
-        """Cameras at `eye` (world, metres) that see `target` in the middle of the picture.
+        """Cameras at `eye` (world, metres) that see `target` in the middle of the image.
 
         `field_of_view` is the vertical opening in radians.
         """
@@ -73,7 +73,7 @@ class Camera:
         z = view / distance
         upwards = eye.new_tensor(up).expand_as(z)
         x = torch.linalg.cross(z, upwards)
-        # Looking straight up or down, `up` says nothing: take the world's -z for the picture's top.
+        # Looking straight up or down, `up` says nothing: take the world's -z for the image's top.
         fallback = torch.linalg.cross(z, eye.new_tensor((0.0, 0.0, -1.0)).expand_as(z))
         x = torch.where(x.norm(dim=-1, keepdim=True) < 1e-6, fallback, x)
         x = x / x.norm(dim=-1, keepdim=True)

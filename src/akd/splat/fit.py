@@ -1,4 +1,4 @@
-"""`fit_splats`: a cloud fitted to pictures of a mesh, the paper's way (section 5)."""
+"""`fit_splats`: a cloud fitted to images of a mesh, the paper's way (section 5)."""
 
 from __future__ import annotations
 
@@ -149,12 +149,12 @@ def fit_splats(
         background = torch.rand(3, generator=draw)
         colour, coverage = look(k)
         truth = colour + (1.0 - coverage)[..., None] * background
-        picture = render(state.cloud(), cameras[k], check=False).over(background)
-        error = picture - truth
+        image = render(state.cloud(), cameras[k], check=False).over(background)
+        error = image - truth
         loss = 0.5 * error.abs().mean() + 5.0 * error.square().mean()
         state.step(loss)
         if progress is not None:
-            progress(iteration + 1, settings.iterations, psnr(picture.detach(), truth))
+            progress(iteration + 1, settings.iterations, psnr(image.detach(), truth))
         if part is not None and (iteration + 1) % settings.checkpoint_every == 0:
             save_state(part, state)
     cloud = _bind(mesh, views, state.cloud())

@@ -1,7 +1,8 @@
 """Warp kernels of the CPU: one lane walks a frame's Gaussians front to back over their pixels.
 
-No tiles, no lists, no atomics. The backward also runs front to back: with R the light still to come
-in a pixel, weighted by the incoming gradient, d alpha = T g.c - R / (1 - alpha).
+No tiles, no lists, no atomics. The backward also runs front to back: with T the transmittance in
+front of a Gaussian and R the colour behind it, weighted by the incoming gradient g, d alpha =
+T g.c - R / (1 - alpha).
 """
 
 # Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
@@ -35,20 +36,32 @@ RESEED = wp.constant(15)
 
 @wp.func
 @no_type_check
-def row_span(middle: float, disc: float, inverse: float, width: int):
-    """Pixels [start, end) of a row that can lie inside the ellipse alpha >= ALPHA_MIN.
+def row_span(m: wp.vec2, q: wp.vec3, reach2: float, dy: float, width: int):
+    """Pixels [start, end) of a row, dy below the centre, that the ellipse alpha >= ALPHA_MIN cuts.
 
-    The ellipse cuts the row at middle -+ sqrt(disc) * inverse.
+    Of conic 00 x^2 + 2 01 x y + 11 y^2 = reach, solved for x.
     """
     start = int(0)
     end = int(0)
+    inverse = 1.0 / q[0]
+    disc = q[0] * reach2 - (q[0] * q[2] - q[1] * q[1]) * dy * dy
     if disc > 0.0:
+        middle = m[0] - q[1] * inverse * dy
         half = wp.sqrt(disc) * inverse
         # Rounding may take a sliver; the exact test on alpha follows anyway.
         half = half + 1.0e-3 + 1.0e-5 * half
         start = first_pixel(middle - half, 0, width)
         end = end_pixel(middle + half, 0, width)
     return start, end
+
+
+@wp.func
+@no_type_check
+def start_falloff(q: wp.vec3, dx: float, dy: float):
+    """exp(-distance^2 / 2) at a pixel, and its ratio to that of the next pixel of the row."""
+    yy = -0.5 * q[2] * dy * dy
+    xy = -q[1] * dy
+    return wp.exp((-0.5 * q[0] * dx + xy) * dx + yy), wp.exp(-q[0] * (dx + 0.5) + xy)
 
 
 @wp.kernel
@@ -66,16 +79,16 @@ def blend(
     t: int,
     band: int,
     bands: int,
-    picture: wp.array2d(dtype=wp.vec3),
-    light: wp.array2d(dtype=float),
+    image: wp.array2d(dtype=wp.vec3),
+    transmittance: wp.array2d(dtype=float),
 ):
-    """Forward over the rows of one band of one frame. A pixel that is done has negative light."""
+    """Forward over the rows of one band of one frame. A finished pixel has a negative value."""
     low = (height * band) / bands
     high = (height * (band + 1)) / bands
     layer = wp.min(t, colours.shape[0] - 1)
     for p in range(low * width, high * width):
-        picture[t, p] = wp.vec3(0.0, 0.0, 0.0)
-        light[t, p] = 1.0
+        image[t, p] = wp.vec3(0.0, 0.0, 0.0)
+        transmittance[t, p] = 1.0
     for i in range(keys.shape[1]):
         key = keys[t, i]
         if key == never:
@@ -89,41 +102,33 @@ def blend(
             q = conics[t, n]
             c = colours[layer, n]
             o = strengths[t, n]
-            # Of conic 00 x^2 + 2 01 x y + 11 y^2 = reach, solved for x in each row.
-            inverse = 1.0 / q[0]
-            slope = q[1] * inverse
-            widest = q[0] * reach(o)
-            narrowing = q[0] * q[2] - q[1] * q[1]
+            reach2 = reach(o)
             ratio_step = wp.exp(-q[0])
             for y in range(y0, y1):
                 dy = float(y) + 0.5 - m[1]
-                yy = -0.5 * q[2] * dy * dy
-                xy = -q[1] * dy
-                disc = widest - narrowing * dy * dy
-                x0, x1 = row_span(m[0] - slope * dy, disc, inverse, width)
+                x0, x1 = row_span(m, q, reach2, dy, width)
                 value = float(0.0)
                 ratio = float(0.0)
                 for x in range(x0, x1):
                     p = y * width + x
                     if ((x - x0) & RESEED) == 0:
                         dx = float(x) + 0.5 - m[0]
-                        value = wp.exp((-0.5 * q[0] * dx + xy) * dx + yy)
-                        ratio = wp.exp(-q[0] * (dx + 0.5) + xy)
+                        value, ratio = start_falloff(q, dx, dy)
                     e = value
                     value = value * ratio
                     ratio = ratio * ratio_step
-                    left = light[t, p]
+                    left = transmittance[t, p]
                     alpha = o * e
                     if left > 0.0 and alpha >= ALPHA_MIN:
                         alpha = wp.min(alpha, ALPHA_MAX)
                         rest = left * (1.0 - alpha)
                         if rest <= STOP:
-                            light[t, p] = -left
+                            transmittance[t, p] = -left
                         else:
-                            picture[t, p] = picture[t, p] + (alpha * left) * c
-                            light[t, p] = rest
+                            image[t, p] = image[t, p] + (alpha * left) * c
+                            transmittance[t, p] = rest
     for p in range(low * width, high * width):
-        light[t, p] = wp.abs(light[t, p])
+        transmittance[t, p] = wp.abs(transmittance[t, p])
 
 
 @wp.kernel
@@ -141,10 +146,10 @@ def blend_backward(
     t: int,
     band: int,
     bands: int,
-    picture: wp.array2d(dtype=wp.vec3),
-    light: wp.array2d(dtype=float),
-    d_picture: wp.array2d(dtype=wp.vec3),
-    d_light: wp.array2d(dtype=float),
+    image: wp.array2d(dtype=wp.vec3),
+    transmittance: wp.array2d(dtype=float),
+    d_image: wp.array2d(dtype=wp.vec3),
+    d_transmittance: wp.array2d(dtype=float),
     slot: int,
     lefts: wp.array2d(dtype=float),
     comings: wp.array2d(dtype=float),
@@ -156,7 +161,8 @@ def blend_backward(
     layer = wp.min(t, colours.shape[0] - 1)
     for p in range(low * width, high * width):
         lefts[slot, p] = 1.0
-        comings[slot, p] = wp.dot(picture[t, p], d_picture[t, p]) + light[t, p] * d_light[t, p]
+        through_all = transmittance[t, p] * d_transmittance[t, p]
+        comings[slot, p] = wp.dot(image[t, p], d_image[t, p]) + through_all
     for i in range(keys.shape[1]):
         key = keys[t, i]
         if key == never:
@@ -179,26 +185,18 @@ def blend_backward(
             q = conics[t, n]
             c = colours[layer, n]
             o = strengths[t, n]
-            # Of conic 00 x^2 + 2 01 x y + 11 y^2 = reach, solved for x in each row.
-            inverse = 1.0 / q[0]
-            slope = q[1] * inverse
-            widest = q[0] * reach(o)
-            narrowing = q[0] * q[2] - q[1] * q[1]
+            reach2 = reach(o)
             ratio_step = wp.exp(-q[0])
             for y in range(y0, y1):
                 dy = float(y) + 0.5 - m[1]
-                yy = -0.5 * q[2] * dy * dy
-                xy = -q[1] * dy
-                disc = widest - narrowing * dy * dy
-                x0, x1 = row_span(m[0] - slope * dy, disc, inverse, width)
+                x0, x1 = row_span(m, q, reach2, dy, width)
                 value = float(0.0)
                 ratio = float(0.0)
                 for x in range(x0, x1):
                     p = y * width + x
                     dx = float(x) + 0.5 - m[0]
                     if ((x - x0) & RESEED) == 0:
-                        value = wp.exp((-0.5 * q[0] * dx + xy) * dx + yy)
-                        ratio = wp.exp(-q[0] * (dx + 0.5) + xy)
+                        value, ratio = start_falloff(q, dx, dy)
                     e = value
                     value = value * ratio
                     ratio = ratio * ratio_step
@@ -214,7 +212,7 @@ def blend_backward(
                         else:
                             lefts[slot, p] = rest
                             share = alpha * left
-                            g = d_picture[t, p]
+                            g = d_image[t, p]
                             g6 += share * g[0]
                             g7 += share * g[1]
                             g8 += share * g[2]

@@ -1,4 +1,4 @@
-"""Warp kernels for CUDA: gradients from the picture back to the cloud and to the bones.
+"""Warp kernels for CUDA: gradients from the image back to the cloud and to the bones.
 
 Sums over Gaussians are made in a fixed order: every bone's Gaussians are listed once, the list is
 cut into segments, a warp adds up a segment, and a lane adds up a bone's segments.
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import warp as wp
 
-from akd.splat.kernel_project import project_backward_one, pull_covariance
-from akd.splat.kernel_types import blend_transforms, linear_part, mat34, no_type_check, vec6, vec9
+from akd.splat.kernel_project import project_backward_one, pull_covariance, pull_mean
+from akd.splat.kernel_types import blend_transforms, mat34, no_type_check, vec6, vec9
 
 wp.set_module_options({"enable_backward": False})
 
@@ -82,8 +82,7 @@ def project_backward_all(
             )  # fmt: skip
             d_phi[i, n] = one
             if cloud_too == 1:
-                d_seen = wp.vec3(one[0, 3], one[1, 3], one[2, 3])
-                s_mean = s_mean + wp.transpose(linear_part(phi)) * d_seen
+                s_mean = s_mean + pull_mean(phi, one)
                 s_covariance = s_covariance + pull_covariance(flat, linear)
                 s_opacity = s_opacity + d_opacity
                 c = wp.vec3(g[6], g[7], g[8])

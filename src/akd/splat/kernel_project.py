@@ -137,7 +137,7 @@ def project_backward_one(
     """Back through the projection of one Gaussian.
 
     Returns d loss / d phi (3x4), 2x2 d loss / d projected covariance, the 2x3 map from the mesh to
-    the picture, and d loss / d opacity.
+    the image, and d loss / d opacity.
     """
     seen = seen_from_camera(phi, mean)
     linear = linear_part(phi)
@@ -199,6 +199,13 @@ def project_backward_one(
 
 @wp.func
 @no_type_check
+def pull_mean(phi: mat34, d_phi: mat34):
+    """Gradient of a Gaussian's centre in the mesh from that of its transform."""
+    return wp.transpose(linear_part(phi)) * wp.vec3(d_phi[0, 3], d_phi[1, 3], d_phi[2, 3])
+
+
+@wp.func
+@no_type_check
 def pull_covariance(flat: wp.mat22, linear: mat23):
     """Gradient of the 3D covariance (xx, xy, xz, yy, yz, zz) from that of the 2D one."""
     s = wp.transpose(linear) * flat * linear
@@ -256,8 +263,7 @@ def project_backward(
             b = bones[n, k]
             d_transforms[bone_slot, t, b] = d_transforms[bone_slot, t, b] + w * d_phi
     if cloud_too == 1:
-        d_seen = wp.vec3(d_phi[0, 3], d_phi[1, 3], d_phi[2, 3])
-        d_means[slot, n] = d_means[slot, n] + wp.transpose(linear_part(phi)) * d_seen
+        d_means[slot, n] = d_means[slot, n] + pull_mean(phi, d_phi)
         d_covariances[slot, n] = d_covariances[slot, n] + pull_covariance(flat, linear)
         d_opacities[slot, n] = d_opacities[slot, n] + d_opacity
         c = wp.vec3(g[6], g[7], g[8])

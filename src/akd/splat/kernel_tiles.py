@@ -2,7 +2,7 @@
 
 A warp of 32 lanes covers 8 x 4 pixels and walks its tile's list together. In the backward it adds
 up its lanes by shuffles before one atomic addition. The same kernels run on the CPU, lane after
-lane, where the tests compare them with the twin.
+lane, where the tests compare them with the reference implementation.
 """
 
 # Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
@@ -246,6 +246,13 @@ def pixel_of(index: int, lane: int, tile: int, tiles_x: int, tiles_y: int):
     return t, y, x
 
 
+@wp.func
+@no_type_check
+def falloff(q: wp.vec3, dx: float, dy: float):
+    """exp(-distance^2 / 2), the distance in standard deviations."""
+    return wp.exp(-0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy)
+
+
 @wp.kernel
 @no_type_check
 def blend_tiles(
@@ -260,8 +267,8 @@ def blend_tiles(
     height: int,
     tiles_x: int,
     tiles_y: int,
-    picture: wp.array2d(dtype=wp.vec3),
-    light: wp.array2d(dtype=float),
+    image: wp.array2d(dtype=wp.vec3),
+    transmittance: wp.array2d(dtype=float),
 ):
     """Forward: one lane a pixel, front to back through the tile's list."""
     index, lane = wp.tid()
@@ -290,8 +297,7 @@ def blend_tiles(
         o = strengths[place]
         dx = px - m[0]
         dy = py - m[1]
-        power = -0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy
-        alpha = o * wp.exp(power)
+        alpha = o * falloff(q, dx, dy)
         if going == 1 and alpha >= ALPHA_MIN:
             alpha = wp.min(alpha, ALPHA_MAX)
             rest = left * (1.0 - alpha)
@@ -306,8 +312,8 @@ def blend_tiles(
                 left = rest
         i += 1
     if inside:
-        picture[t, y * width + x] = wp.vec3(red, green, blue)
-        light[t, y * width + x] = left
+        image[t, y * width + x] = wp.vec3(red, green, blue)
+        transmittance[t, y * width + x] = left
 
 
 @wp.kernel
@@ -324,10 +330,10 @@ def blend_tiles_backward(
     height: int,
     tiles_x: int,
     tiles_y: int,
-    picture: wp.array2d(dtype=wp.vec3),
-    light: wp.array2d(dtype=float),
-    d_picture: wp.array2d(dtype=wp.vec3),
-    d_light: wp.array2d(dtype=float),
+    image: wp.array2d(dtype=wp.vec3),
+    transmittance: wp.array2d(dtype=float),
+    d_image: wp.array2d(dtype=wp.vec3),
+    d_transmittance: wp.array2d(dtype=float),
     first_tile: int,
     first_place: int,
     wanted: int,
@@ -351,8 +357,8 @@ def blend_tiles_backward(
     going = int(0)
     if y < height and x < width:
         p = y * width + x
-        g = d_picture[t, p]
-        coming = wp.dot(picture[t, p], g) + light[t, p] * d_light[t, p]
+        g = d_image[t, p]
+        coming = wp.dot(image[t, p], g) + transmittance[t, p] * d_transmittance[t, p]
         going = int(1)
     i = ranges[index, 0]
     end = ranges[index, 1]
@@ -366,7 +372,7 @@ def blend_tiles_backward(
         o = strengths[place]
         dx = px - m[0]
         dy = py - m[1]
-        e = wp.exp(-0.5 * (q[0] * dx * dx + q[2] * dy * dy) - q[1] * dx * dy)
+        e = falloff(q, dx, dy)
         alpha = o * e
         touched = int(0)
         share = float(0.0)

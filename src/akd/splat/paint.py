@@ -9,27 +9,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.asset.asset import Asset, AssetError, Material, MeshPart
+from akd.asset.asset import Asset, AssetError, Material
 from akd.asset.image import decode_image
+from akd.math.srgb import to_linear
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
 
 
-def to_srgb(linear: Float[Tensor, "*b C"]) -> Float[Tensor, "*b C"]:
-    """Display values of linear light, IEC 61966-2-1, both in 0..1."""
-    linear = linear.clamp(0.0, 1.0)
-    curve = 1.055 * linear.clamp_min(1e-8) ** (1.0 / 2.4) - 0.055
-    return torch.where(linear <= 0.0031308, 12.92 * linear, curve)
-
-
-def to_linear(encoded: Float[Tensor, "*b C"]) -> Float[Tensor, "*b C"]:
-    """Linear light of display values, the inverse of `to_srgb`."""
-    curve = ((encoded + 0.055) / 1.055) ** 2.4
-    return torch.where(encoded <= 0.04045, encoded / 12.92, curve)
-
-
 class Texture:
-    """A picture and its half, quarter, ... sizes: a look-up averages over the area it means."""
+    """An image and its half, quarter, ... sizes: a look-up averages over the area it means."""
 
     def __init__(
         self,
@@ -64,7 +52,7 @@ class Texture:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of the full picture."""
+        """Width and height of the full image."""
         return self.levels[0].shape[1], self.levels[0].shape[0]
 
     def sample(self, uv: Float[Tensor, "M 2"], texels: Float[Tensor, "M"]) -> Float[Tensor, "M 4"]:
@@ -138,27 +126,23 @@ class Paint:
         mesh, asset = character.mesh, character.asset
         if mesh is None:
             return None
-        parts = _shown_parts(character)
-        vertices = sum(len(p.positions) for p in parts)
-        if vertices != len(mesh.vertices) or sum(len(p.faces) for p in parts) != len(mesh.faces):
-            # Some part is not shown after all; what the mesh says at its vertices still holds.
-            return cls.of_vertices(mesh)
+        plain = cls.of_vertices(mesh)
+        colours, uv, face_texture = plain.colours.clone(), plain.uv, plain.face_texture
         textures: list[Texture] = []
         known: dict[int, int] = {}
-        colours, uvs, faces = [], [], []
-        for part in parts:
-            index = -1
-            if part.material is not None and part.uv is not None:
-                if part.material not in known:
-                    texture = Texture.of(asset, asset.materials[part.material])
-                    known[part.material] = -1 if texture is None else len(textures)
-                    textures += [] if texture is None else [texture]
-                index = known[part.material]
-            colours.append(_base_colours(asset, part))
-            uv = np.zeros((len(part.positions), 2)) if part.uv is None else part.uv
-            uvs.append(torch.from_numpy(np.nan_to_num(np.asarray(uv, dtype=np.float32))))
-            faces.append(torch.full((len(part.faces),), index, dtype=torch.int64))
-        return cls(torch.cat(colours), torch.cat(uvs), torch.cat(faces), tuple(textures))
+        for part in mesh.parts:
+            colours[part.vertices] = part.base_colours
+            if part.uv is None:
+                continue
+            uv[part.vertices] = part.uv
+            if part.material is None:
+                continue
+            if part.material not in known:
+                texture = Texture.of(asset, asset.materials[part.material])
+                known[part.material] = -1 if texture is None else len(textures)
+                textures += [] if texture is None else [texture]
+            face_texture[part.faces] = known[part.material]
+        return cls(colours, uv, face_texture, tuple(textures))
 
     def at(
         self,
@@ -195,23 +179,3 @@ class Paint:
         c, d = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
         texels = (c[:, 0] * d[:, 1] - c[:, 1] * d[:, 0]).abs()
         return (texels / area.clamp_min(1e-20)).sqrt()
-
-
-def _shown_parts(character: Character) -> list[MeshPart]:
-    """The parts that `akd.rig.surface` joins into the character's mesh, in its order."""
-    asset, skeleton = character.asset, character.skeleton
-    roots = asset.scene_roots or skeleton.roots
-    reached = {j for root in roots for j in skeleton.subtree(root)}
-    shown = [n for i, n in enumerate(asset.nodes) if n.mesh is not None and i in reached]
-    return [
-        part for node in shown for part in asset.meshes[node.mesh or 0].parts if len(part.positions)
-    ]
-
-
-def _base_colours(asset: Asset, part: MeshPart) -> Tensor:
-    colours = torch.ones(len(part.positions), 3)
-    if part.colours is not None:
-        colours = torch.from_numpy(np.array(part.colours[:, :3], dtype=np.float32))
-    if part.material is not None:
-        colours = colours * torch.tensor(asset.materials[part.material].base_colour[:3])
-    return colours

@@ -54,7 +54,7 @@ def _launch(kernel: Any, dim: int | tuple[int, int], inputs: list[Any]) -> None:
 
 
 class CpuRaster:
-    """One picture sequence: made by `forward`, differentiated by `backward`."""
+    """One image sequence: made by `forward`, differentiated by `backward`."""
 
     def __init__(self, inputs: Inputs, threads: int | None = None) -> None:
         self.inputs = inputs
@@ -71,8 +71,8 @@ class CpuRaster:
         self._extents = torch.empty(*shape, 2)
         self._strengths = torch.empty(shape)
         pixels = inputs.width * inputs.height
-        self.picture = torch.empty(frames, pixels, 3)
-        self.light = torch.empty(frames, pixels)
+        self.image = torch.empty(frames, pixels, 3)
+        self.transmittance = torch.empty(frames, pixels)
         self._cloud = inputs.cloud()
         self._flat = [
             as_warp(self._centres, wp.vec2), as_warp(self._conics, wp.vec3),
@@ -83,7 +83,7 @@ class CpuRaster:
             inputs.width, inputs.height,
         ]  # fmt: skip
         self._key_view = as_warp(self._keys, wp.int64)
-        self._seen = [as_warp(self.picture, wp.vec3), as_warp(self.light, wp.float32)]
+        self._seen = [as_warp(self.image, wp.vec3), as_warp(self.transmittance, wp.float32)]
 
     def _frames_of(self, worker: int) -> range:
         frames = self.inputs.frames
@@ -114,7 +114,7 @@ class CpuRaster:
         )
 
     def forward(self) -> None:
-        """Fill `picture` and `light`."""
+        """Fill `image` and `transmittance`."""
         keys: np.ndarray = self._keys.numpy()
 
         def whole_frames(worker: int) -> None:
@@ -140,7 +140,7 @@ class CpuRaster:
             _each(self.threads, bands)
 
     def backward(
-        self, d_picture: Tensor, d_light: Tensor, *, cloud_too: bool
+        self, d_image: Tensor, d_transmittance: Tensor, *, cloud_too: bool
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Gradients to transforms, means, covariances (six numbers), colours and opacities."""
         inputs, threads = self.inputs, self.threads
@@ -156,7 +156,7 @@ class CpuRaster:
         d_means, d_covariances = _zeros(threads, count, 3), _zeros(threads, count, 6)
         d_colours, d_opacities = _zeros(threads, layers, count, 3), _zeros(threads, count)
         scratch = [as_warp(lefts, wp.float32), as_warp(comings, wp.float32), as_warp(flat, vec9)]
-        gradients = [as_warp(d_picture, wp.vec3), as_warp(d_light, wp.float32)]
+        gradients = [as_warp(d_image, wp.vec3), as_warp(d_transmittance, wp.float32)]
         sums = [
             as_warp(d_transforms, mat34), as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
             as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),

@@ -49,12 +49,12 @@ def rasterize_gsplat(
     lens[:, 0, 0, 0], lens[:, 0, 1, 1] = intrinsics[:, 0], intrinsics[:, 1]
     lens[:, 0, 0, 2], lens[:, 0, 1, 2] = intrinsics[:, 2], intrinsics[:, 3]
     lens[:, 0, 2, 2] = 1.0
-    picture, alpha, _ = rasterization(
+    image, alpha, _ = rasterization(
         seen, None, None, strengths, colours.expand(frames, splats, 3).contiguous(), view, lens,
         width, height, near_plane=rules.NEAR, eps2d=rules.LOW_PASS, covars=spread, packed=False,
         rasterize_mode="antialiased" if antialias else "classic",
     )  # fmt: skip
-    return picture[:, 0], 1.0 - alpha[:, 0, ..., 0]
+    return image[:, 0], 1.0 - alpha[:, 0, ..., 0]
 
 
 def sum_over_bones(

@@ -76,9 +76,9 @@ def bone_rows(key: Tensor, bones: Tensor, weights: Tensor, count: int) -> BoneRo
 
 
 class TileRaster:
-    """One picture sequence: made by `forward`, differentiated by `backward`.
+    """One image sequence: made by `forward`, differentiated by `backward`.
 
-    On the CPU it gives the same pictures, slowly and on one thread: it is run there by the tests.
+    On the CPU it gives the same images, slowly and on one thread: it is run there by the tests.
     """
 
     def __init__(self, inputs: Inputs, *, tile: int = TILE, group: int = GROUP) -> None:
@@ -93,8 +93,8 @@ class TileRaster:
         self._conics = self._empty(frames, splats, 3)
         self._strengths = self._empty(frames, splats)
         pixels = inputs.width * inputs.height
-        self.picture = self._empty(frames, pixels, 3)
-        self.light = self._empty(frames, pixels)
+        self.image = self._empty(frames, pixels, 3)
+        self.transmittance = self._empty(frames, pixels)
         self._ids = torch.empty(0, dtype=torch.int32, device=self.device)
         self._ranges = self._ids
 
@@ -122,7 +122,7 @@ class TileRaster:
         return [range(t, min(t + self.group, frames)) for t in range(0, frames, self.group)]
 
     def forward(self) -> None:
-        """Fill `picture` and `light`."""
+        """Fill `image` and `transmittance`."""
         with self._stream():
             self._list_and_sort()
             self._launch(
@@ -146,7 +146,7 @@ class TileRaster:
         ]  # fmt: skip
 
     def _seen(self) -> list[Any]:
-        return [as_warp(self.picture, wp.vec3), as_warp(self.light, wp.float32)]
+        return [as_warp(self.image, wp.vec3), as_warp(self.transmittance, wp.float32)]
 
     def _list_and_sort(self) -> None:
         inputs = self.inputs
@@ -215,14 +215,14 @@ class TileRaster:
             base = end
 
     def backward(
-        self, d_picture: Tensor, d_light: Tensor, *, cloud_too: bool
+        self, d_image: Tensor, d_transmittance: Tensor, *, cloud_too: bool
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Gradients to transforms, means, covariances (six numbers), colours and opacities."""
         with self._stream():
-            return self._backward(d_picture, d_light, cloud_too)
+            return self._backward(d_image, d_transmittance, cloud_too)
 
     def _backward(
-        self, d_picture: Tensor, d_light: Tensor, cloud_too: bool
+        self, d_image: Tensor, d_transmittance: Tensor, cloud_too: bool
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         inputs = self.inputs
         splats, bones = inputs.splats, inputs.transforms.shape[1]
@@ -238,7 +238,7 @@ class TileRaster:
         per_frame = self.tiles[0] * self.tiles[1]
         lanes = 32 if self.device.type == "cuda" else 1
         lists, seen, cloud = self._lists(), self._seen(), inputs.cloud()
-        incoming = [as_warp(d_picture, wp.vec3), as_warp(d_light, wp.float32)]
+        incoming = [as_warp(d_image, wp.vec3), as_warp(d_transmittance, wp.float32)]
         sums = [
             as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
             as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),

@@ -1,4 +1,4 @@
-"""`rasterize`: Gaussians carried by bones, as pictures, with gradients for everything.
+"""`rasterize`: Gaussians carried by bones, as images, with gradients for everything.
 
 Skinning, projection and blending happen in one call; nothing of the size of frames x Gaussians x
 3 x 3 is made. The kernels see `camera_from_mesh` transforms only, so the gradients to the camera's
@@ -40,22 +40,22 @@ class _Rasterize(torch.autograd.Function):
         ctx.raster, ctx.is_factor = raster, is_factor
         ctx.set_materialize_grads(False)
         size = (inputs.frames, inputs.height, inputs.width)
-        return raster.picture.view(*size, 3), raster.light.view(size)
+        return raster.image.view(*size, 3), raster.transmittance.view(size)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(  # type: ignore[override]
-        ctx: Any, d_picture: Tensor | None, d_light: Tensor | None
+        ctx: Any, d_image: Tensor | None, d_transmittance: Tensor | None
     ) -> tuple:
         raster = ctx.raster
-        if d_picture is None:
-            d_picture = _nothing(raster.picture)
-        if d_light is None:
-            d_light = _nothing(raster.light)
+        if d_image is None:
+            d_image = _nothing(raster.image)
+        if d_transmittance is None:
+            d_transmittance = _nothing(raster.transmittance)
         cloud_too = any(ctx.needs_input_grad[1:5])
         d_transforms, d_means, six, d_colours, d_opacities = raster.backward(
-            d_picture.reshape(raster.picture.shape).contiguous(),
-            d_light.reshape(raster.light.shape).contiguous(),
+            d_image.reshape(raster.image.shape).contiguous(),
+            d_transmittance.reshape(raster.transmittance.shape).contiguous(),
             cloud_too=cloud_too,
         )
         if not cloud_too:
@@ -99,7 +99,7 @@ def rasterize(
     threads: int | None = None,
     tiles: bool | None = None,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
-    """Light of the splats over black, and the part of the background's light that passes them.
+    """Colour of the splats over black, and their transmittance.
 
     `means` (metres) and the shapes are in the mesh's bind space; `camera_from_mesh` takes each bone
     to the camera's frame, frame by frame. The shape of a Gaussian is its covariance or, better
@@ -107,7 +107,7 @@ def rasterize(
     for all frames (C = 1) or one a frame. `intrinsics` are fx, fy, cx, cy in pixels and get no
     gradient. `grounds` are planes in the camera's frame below which Gaussians are switched off.
     `antialias` weakens a Gaussian by as much as the low-pass widens it, so that a cloud looks alike
-    at every size; without it, the picture is that of classic 3DGS. Runs in float32 on the tensors'
+    at every size; without it, the image is that of classic 3DGS. Runs in float32 on the tensors'
     device; `threads` is for the CPU. `tiles` chooses the kernels: those made for CUDA, or those
     made for the CPU; None leaves it to the device.
     """

@@ -1,4 +1,4 @@
-"""The definition of a splatted picture, in plain torch: every Gaussian at every pixel.
+"""The definition of a splatted image, in plain torch: every Gaussian at every pixel.
 
 Slow and simple, in any floating-point type, differentiated by autograd. `akd.splat.rasterize` must
 agree with it; the tests hold them together.
@@ -13,7 +13,7 @@ from torch import Tensor
 from akd.splat import rules
 
 
-def project_twin(
+def project_reference(
     phi: Float[Tensor, "N 3 4"],
     means: Float[Tensor, "N 3"],
     covariances: Float[Tensor, "N 3 3"],
@@ -30,7 +30,7 @@ def project_twin(
     x, y, z = seen.unbind(-1)
     # What lies behind the camera is dropped later; a safe depth keeps its gradient finite.
     z = torch.where(z < rules.NEAR, torch.ones_like(z), z)
-    # The linearisation is only trusted near the picture (see rules.MARGIN).
+    # The linearisation is only trusted near the image (see rules.MARGIN).
     margin_x, margin_y = rules.MARGIN * 0.5 * width / fx, rules.MARGIN * 0.5 * height / fy
     u = (x / z).clamp(-(cx / fx + margin_x), (width - cx) / fx + margin_x)
     v = (y / z).clamp(-(cy / fy + margin_y), (height - cy) / fy + margin_y)
@@ -66,7 +66,7 @@ def is_drawn(
     return keep
 
 
-def rasterize_twin(
+def rasterize_reference(
     camera_from_mesh: Float[Tensor, "T B 3 4"],
     means: Float[Tensor, "N 3"],
     covariances: Float[Tensor, "N 3 3"],
@@ -81,20 +81,22 @@ def rasterize_twin(
     grounds: Float[Tensor, "T 4"] | None = None,
     antialias: bool = False,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
-    """Light of the splats over black, and the part of the background's light that passes them.
+    """Colour of the splats over black, and their transmittance.
 
     `colours` has one layer for all frames (C = 1) or one a frame; `grounds` are planes a, b, c, d
     in the camera's frame: a Gaussian whose centre has a x + b y + c z + d < 0 is switched off.
     `antialias` multiplies opacities by the root of how much the low-pass enlarges the determinant.
     """
-    pictures, lights = [], []
+    images, transmittances = [], []
     frames = camera_from_mesh.shape[0]
     ys = torch.arange(height, dtype=means.dtype, device=means.device) + 0.5
     xs = torch.arange(width, dtype=means.dtype, device=means.device) + 0.5
     pixels = torch.cartesian_prod(ys, xs)
     for t in range(frames):
         phi = (weights[..., None, None] * camera_from_mesh[t][bones]).sum(1)
-        centres, flat, seen = project_twin(phi, means, covariances, intrinsics[t], width, height)
+        centres, flat, seen = project_reference(
+            phi, means, covariances, intrinsics[t], width, height
+        )
         ground = None if grounds is None else grounds[t]
         wide = (phi[..., :3] @ covariances @ phi[..., :3].mT).diagonal(dim1=-2, dim2=-1).sum(-1)
         strengths = opacities
@@ -116,6 +118,6 @@ def rasterize_twin(
         left = torch.cumprod(1.0 - alpha, dim=1)
         left = torch.cat((torch.ones_like(pixels[:, :1]), left), dim=1)
         colour = colours[t if colours.shape[0] > 1 else 0][order]
-        pictures.append(((alpha * left[:, :-1]) @ colour).unflatten(0, (height, width)))
-        lights.append(left[:, -1].unflatten(0, (height, width)))
-    return torch.stack(pictures), torch.stack(lights)
+        images.append(((alpha * left[:, :-1]) @ colour).unflatten(0, (height, width)))
+        transmittances.append(left[:, -1].unflatten(0, (height, width)))
+    return torch.stack(images), torch.stack(transmittances)

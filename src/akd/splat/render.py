@@ -1,4 +1,4 @@
-"""Pictures of a `SplatCloud`: `render` of a cloud at rest, `render_skinned` of one that moves."""
+"""Images of a `SplatCloud`: `render` of a cloud at rest, `render_skinned` of one that moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from akd.splat.cloud import SplatCloud
 from akd.splat.harmonics import shade
 from akd.splat.rasterize import rasterize
 
-Rasterizer = Literal["warp", "gsplat", "twin"]
+Rasterizer = Literal["warp", "gsplat", "reference"]
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Rendering:
     """Splats as seen by a camera, over nothing."""
 
     colour: Float[Tensor, "T H W 3"]
-    """Light of the splats over black, sRGB."""
-    light: Float[Tensor, "T H W"]
-    """The part of the background that shows through, 0..1."""
+    """Colour of the splats over black, sRGB."""
+    transmittance: Float[Tensor, "T H W"]
+    """The part of the background that shows through the splats, 0..1."""
 
     def over(self, background: Float[Tensor, "*#T #H #W 3"] | Float[Tensor, "3"]) -> Tensor:
         """Frames [T, H, W, 3] with a background behind the splats."""
-        return self.colour + self.light[..., None] * background
+        return self.colour + self.transmittance[..., None] * background
 
 
 def ground_planes(camera: Camera, height: float) -> Float[Tensor, "T 4"]:
@@ -73,12 +73,12 @@ def render_skinned(
     threads: int | None = None,
     check: bool = True,
 ) -> Rendering:
-    """T pictures of a cloud carried by bones; gradients go to the bones, the cloud and the camera.
+    """T images of a cloud carried by bones; gradients go to the bones, the cloud and the camera.
 
     `world_from_mesh` are the bones' transforms (metres). Either it or the camera may have a single
     frame, which then serves all. `colours` (sRGB) replace the cloud's own, one layer or one a
     frame. Gaussians whose centre lies below y = `ground` are switched off. `check` refuses values
-    that no picture can be made of; on a GPU it waits for the device.
+    that no image can be made of; on a GPU it waits for the device.
     """
     frames = max(world_from_mesh.shape[0], len(camera))
     if world_from_mesh.shape[0] not in (1, frames) or len(camera) not in (1, frames):
@@ -116,11 +116,11 @@ def render_skinned(
             from akd.splat.raster_gsplat import rasterize_gsplat
 
             pair = rasterize_gsplat(*given, covariances=cloud.covariances(), **also)
-        case "twin":
-            from akd.splat.reference import rasterize_twin
+        case "reference":
+            from akd.splat.reference import rasterize_reference
 
             before, after = given[:2], given[2:]
-            pair = rasterize_twin(*before, cloud.covariances(), *after, **also)
+            pair = rasterize_reference(*before, cloud.covariances(), *after, **also)
     return Rendering(*pair)
 
 
@@ -133,7 +133,7 @@ def render(
     threads: int | None = None,
     check: bool = True,
 ) -> Rendering:
-    """Pictures of a cloud as it lies in its own space, one a camera."""
+    """Images of a cloud as it lies in its own space, one a camera."""
     rest = torch.eye(4, dtype=cloud.means.dtype, device=cloud.means.device)
     still = SplatCloud(
         cloud.means, cloud.scales, cloud.rotations, cloud.opacities, cloud.sh,

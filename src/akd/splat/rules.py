@@ -1,7 +1,7 @@
 """The numbers that decide what a Gaussian looks like on a screen. See docs/rendering.md.
 
-They are gsplat's, so that a cloud fitted elsewhere looks the same here. The twin in torch and the
-Warp kernels read them from this one place.
+They are gsplat's, so that a cloud fitted elsewhere looks the same here. The reference
+implementation and the Warp kernels read them from this one place.
 """
 
 LOW_PASS = 0.3
@@ -11,7 +11,7 @@ ALPHA_MIN = 1.0 / 255.0
 ALPHA_MAX = 0.999
 """No Gaussian hides what is behind it completely."""
 STOP = 1.0e-4
-"""A Gaussian that would leave no more light than this is not drawn, nor any behind it."""
+"""A Gaussian that would leave no more transmittance than this is not drawn, nor any behind it."""
 NEAR = 0.01
 """Metres in front of the camera; a centre nearer than this is not drawn."""
 FAR = 1.0e10
@@ -19,7 +19,7 @@ FAR = 1.0e10
 WIDEST = 1.0e4
 """A Gaussian wider than this many times its distance is not drawn: its gradients would overflow."""
 MARGIN = 0.3
-"""The perspective is linearised inside the picture plus this part of its half size on each side;
+"""The perspective is linearised inside the image plus this part of its half size on each side;
 for a centre farther out, at the nearest such direction."""
 FARTHEST = 1.0e6
-"""Pixels. A Gaussian centred farther off the picture, or wider than this, is not drawn."""
+"""Pixels. A Gaussian centred farther off the image, or wider than this, is not drawn."""

@@ -12,10 +12,11 @@ from scipy.spatial import KDTree
 from torch import Tensor
 
 from akd.math import quaternion
+from akd.math.srgb import to_srgb
 from akd.rig.mesh import SkinnedMesh
 from akd.splat import harmonics
 from akd.splat.cloud import SplatCloud
-from akd.splat.paint import Paint, to_srgb
+from akd.splat.paint import Paint
 
 WIDTH = 0.6
 """Standard deviation of a Gaussian along the surface, as a part of the distance to its neighbours.

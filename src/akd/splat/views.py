@@ -1,4 +1,4 @@
-"""Pictures of a mesh by ray casting: what a Gaussian cloud is fitted to and judged by.
+"""Images of a mesh by ray casting: what a Gaussian cloud is fitted to and judged by.
 
 No lights: a surface shows its own colour, as the cloud does. Rays find their triangle in Warp's
 bounding-volume hierarchy; colours come from filtered textures; pixels are averaged over several
@@ -18,10 +18,11 @@ import warp as wp
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.srgb import to_srgb
 from akd.rig.mesh import SkinnedMesh
 from akd.splat.camera import Camera
 from akd.splat.kernel_types import no_type_check
-from akd.splat.paint import Paint, to_srgb
+from akd.splat.paint import Paint
 from akd.splat.raster_cpu import available_threads
 from akd.splat.raster_inputs import as_warp
 from akd.splat.surface import SurfacePoints

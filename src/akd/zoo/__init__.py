@@ -13,7 +13,7 @@ from akd.zoo.species.catalogue import SPECIES
 
 if TYPE_CHECKING:
     from akd.zoo.creature import Creature, Foot, build_creature
-    from akd.zoo.gait.clips import Performance, foot_contacts, make_clip, perform
+    from akd.zoo.gait.clips import Performance, make_clip, perform
     from akd.zoo.gait.style import Style
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Performance",
     "Style",
     "build_creature",
-    "foot_contacts",
     "make_clip",
     "perform",
 ]
@@ -33,7 +32,6 @@ _HOMES = {
     "Foot": "creature",
     "build_creature": "creature",
     "Performance": "gait.clips",
-    "foot_contacts": "gait.clips",
     "make_clip": "gait.clips",
     "perform": "gait.clips",
     "Style": "gait.style",

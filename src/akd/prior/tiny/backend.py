@@ -14,7 +14,7 @@ from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.splat.render import Rasterizer
 
 TOLERANCE = 1.0
-"""Mean difference from the torch twin's picture that is let pass, of 255."""
+"""Mean difference from the reference rasterizer's image that is let pass, of 255."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def choose_studio(actor: Actor, tiny: TinySettings, device: torch.device) -> Stu
         )  # fmt: skip
         return torch.cat((footage.videos.flatten(0, 1), footage.references)).cpu().float()
 
-    truth = film(Studio("twin"))
+    truth = film(Studio("reference"))
     choices = [Studio("warp")]
     if device.type == "cuda":
         choices = [Studio("warp", device), Studio("gsplat", device), *choices]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from akd.motion.gait import GRAVITY
+from akd.base.constants import GRAVITY
 from akd.zoo.gait.puppet import Puppet, bend
 from akd.zoo.gait.rhythm import Rhythm, Wave
 from akd.zoo.mesh.shapes import Array

@@ -78,19 +78,6 @@ def make_clip(
     return perform(creature, action, fps=fps, cycles=cycles, frames=frames, style=style).motion
 
 
-def foot_contacts(
-    creature: Creature,
-    action: str,
-    *,
-    fps: float = 30.0,
-    cycles: int = 2,
-    frames: int | None = None,
-    style: Style | None = None,
-) -> Bool[Tensor, "T feet"]:
-    """The contacts of `perform`: whether each of `creature.feet` is on the ground in each frame."""
-    return perform(creature, action, fps=fps, cycles=cycles, frames=frames, style=style).contacts
-
-
 def _check(creature: Creature, action: str, fps: float, cycles: int, frames: int | None) -> None:
     if action not in creature.actions:
         known = ", ".join(creature.actions)

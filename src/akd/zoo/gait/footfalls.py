@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from akd.motion.gait import GRAVITY, stride_length
+from akd.base.constants import GRAVITY
+from akd.motion.gait import stride_length
 from akd.zoo.creature import Creature
 from akd.zoo.species.parameters import Manner
 

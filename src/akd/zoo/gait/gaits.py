@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from akd.motion.gait import GRAVITY
+from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature
 from akd.zoo.gait.body import BodyPath, missing_reach, settle_body
 from akd.zoo.gait.carriage import Carriage, carry

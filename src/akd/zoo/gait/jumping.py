@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator
 
-from akd.motion.gait import GRAVITY
+from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature, Foot
 from akd.zoo.gait.body import BodyPath, missing_reach, pose_body
 from akd.zoo.gait.carriage import Turns, chain

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from akd.motion.gait import GRAVITY
+from akd.base.constants import GRAVITY
 from akd.zoo.gait.footfalls import Gait
 from akd.zoo.mesh.shapes import Array
 
