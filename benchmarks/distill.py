@@ -67,7 +67,7 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
         places = torch.linspace(0, len(names) - 1, options.cases).round().long().tolist()
         names = [names[i] for i in places]
     return [
-        Job(part, case, variant, change(settings), options.seed, physics)
+        Job(part, case, variant, change(settings), options.seed, physics, options.weights)
         for part, case, variant, change, physics in kept
         if case in names
     ]
@@ -135,6 +135,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="+", choices=parts)
     parser.add_argument("--assets", type=Path, help="folder of real files")
     parser.add_argument("--out", type=Path, default=Path("out/distill"))
+    parser.add_argument("--weights", type=Path, help="folder of a tiny prior that does not ship")
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("--only", default="", help="rows whose case or variant holds this text")
     parser.add_argument("--cases", type=int, help="so many of the cases, evenly taken")

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
-from akd.subject import Subject, load_subject
 
+import akd
 from akd.base.splits import asset_trains, zoo_seed_trains
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
@@ -21,6 +21,7 @@ from akd.motion.loop import repeat
 from akd.motion.motion import Motion
 from akd.motion.root_motion import displaced
 from akd.prior.tiny.vocabulary import read_prompt
+from akd.rig.character import Character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 
@@ -114,44 +115,43 @@ def find_case(name: str) -> Case:
 
 
 @contextmanager
-def played(case: Case, assets: Path | None) -> Iterator[tuple[Subject, Motion | None]]:
-    """The subject of a case, and the true motion where one of that action exists.
+def played(case: Case, assets: Path | None) -> Iterator[tuple[Character, Motion | None]]:
+    """The character of a case, and the true motion where one of that action exists.
 
     A creature of the zoo is read from a file without any clip, as a user's would be.
     """
     actor = case.actor
+    if actor.seed is None:
+        if assets is None:
+            raise ValueError(f"{case.name}: needs --assets, the folder of real files")
+        if asset_trains(actor.path):
+            raise ValueError(f"{actor.path}: is for training, and must not measure")
+        character = akd.load(assets / actor.path, height=actor.height)
+        yield character, _clip_of_file(character, case)
+        return
+    if zoo_seed_trains(actor.seed):
+        raise ValueError(f"seed {actor.seed}: is for training, and must not measure")
     with TemporaryDirectory() as folder:
-        rigged = Path(folder) / "rigged.glb"
-        if actor.seed is None:
-            if assets is None:
-                raise ValueError(f"{case.name}: needs --assets, the folder of real files")
-            if asset_trains(actor.path):
-                raise ValueError(f"{actor.path}: is for training, and must not measure")
-            subject = load_subject(assets / actor.path, rigged=rigged, height=actor.height)
-            yield subject, _clip_of_file(subject, case)
-            return
-        if zoo_seed_trains(actor.seed):
-            raise ValueError(f"seed {actor.seed}: is for training, and must not measure")
         path = Path(folder) / f"{actor.noun}.glb"
         creature = build_creature(actor.noun, seed=actor.seed)
         write_creature(creature, [], path)
-        subject = load_subject(path, rigged=rigged)
+        character = akd.load(path)
         true = None
         if case.action in creature.actions:
             frames = round(CLIP_SECONDS * CLIP_FPS) + 1
             motion = perform(creature, case.action, fps=CLIP_FPS, frames=frames).motion
             clip_file = Path(folder) / "true.glb"
             write_creature(creature, [motion], clip_file)
-            other = load_subject(clip_file, rigged=rigged).character
+            other = akd.load(clip_file)
             found = motion_from_clip(other, other.asset.clips[0])
-            true = replace(found, skeleton=subject.rig.skeleton)
-        yield subject, true
+            true = replace(found, skeleton=character.skeleton)
+        yield character, true
 
 
-def _clip_of_file(subject: Subject, case: Case) -> Motion | None:
+def _clip_of_file(character: Character, case: Case) -> Motion | None:
     """The file's own clip, over and over for some seconds, travelling as its stance feet imply and
     standing on the ground: artists mostly animate on the spot."""
-    character, rig = subject.character, subject.rig
+    rig = character.control_rig
     clips = {clip.name.rsplit("|", 1)[-1]: clip for clip in character.asset.clips}
     if case.clip not in clips:
         return None

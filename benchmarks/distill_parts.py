@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
-from unittest import mock
 
 from akd.distill.settings import DistillSettings
-from akd.fit import warm_start
-from akd.prior.protocol import VideoPrior
-from akd.scene.stage import Stage
+from akd.motion.settings import Cycle, Spline, per_frame
+from akd.prior.tiny.prior import PriorTiny
 
 Change = Callable[[DistillSettings], DistillSettings]
 
 
-class WithoutReference:
-    """A prior that is not shown the reference picture."""
+class PriorWithoutReference(PriorTiny):
+    """The tiny prior, not shown the reference image."""
 
     takes_reference = False
-
-    def __init__(self, prior: VideoPrior) -> None:
-        self._prior = prior
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._prior, name)
 
 
 @dataclass(frozen=True)
@@ -34,44 +25,21 @@ class Variant:
 
     change: Change = lambda settings: settings
     reference: bool = True
-    """Whether the prior sees the reference picture."""
-    judge: bool = True
-    """Whether recogniser A has a say."""
-    swings: bool = True
-    """Whether the swing of every limb is looked for before a fit."""
-    ground: bool = True
-    """Whether the ground is rendered."""
+    """Whether the prior sees the reference image."""
+    steering: bool = True
+    """Whether recogniser A helps choose."""
 
-    def prior(self, prior: VideoPrior) -> VideoPrior:
+    def prior(self, prior: PriorTiny) -> PriorTiny:
         """The prior as this variant asks it."""
-        without: Any = WithoutReference(prior)
-        return prior if self.reference else without
-
-    @contextmanager
-    def applied(self) -> Iterator[None]:
-        """While this lasts, what no setting switches off is switched off."""
-        plain = Stage.of
-
-        def without_ground(*args: Any, **options: Any) -> Stage:
-            stage = plain(*args, **options)
-            return replace(stage, scene=replace(stage.scene, ground=None, shadow=None))
-
-        if not self.swings:
-            with mock.patch.object(warm_start, "search_phases", return_value=None):
-                yield
-        elif not self.ground:
-            with mock.patch.object(Stage, "of", without_ground):
-                yield
-        else:
-            yield
+        return prior if self.reference else PriorWithoutReference(prior.network)
 
 
 def _losses(**values: float) -> Change:
     return lambda s: replace(s, losses=replace(s.losses, **values))
 
 
-def _unknowns(**values: Any) -> Change:
-    return lambda s: replace(s, unknowns=replace(s.unknowns, **values))
+def _parametrized(parametrization: Cycle | Spline) -> Change:
+    return lambda s: replace(s, parametrization=parametrization)
 
 
 def _warm(**values: Any) -> Change:
@@ -112,14 +80,14 @@ WITHOUT: dict[str, Variant] = {
     "no warm start, its steps distilled": Variant(_cold),
     "no distillation, warm start alone": Variant(lambda s: replace(s, iterations=0)),
     "one sample": Variant(_warm(samples=1)),
-    "first sample, no recogniser": Variant(_warm(trial=0), judge=False),
-    "no guess of swings": Variant(swings=False),
+    "first sample, no recogniser": Variant(_warm(trial=0), steering=False),
+    "no guess of swings": Variant(_warm(phase_search=False)),
     "speed not from feet": Variant(_warm(speed_from_feet=False)),
-    "no cycles (12 knots)": Variant(_unknowns(cycles=False)),
-    "one unknown a frame": Variant(_unknowns(cycles=False, knots=0)),
-    "sides free": Variant(_unknowns(symmetric=False)),
-    "no bounds": Variant(_unknowns(bounded=False)),
-    "no ground rendered": Variant(ground=False),
+    "no cycles (12 knots)": Variant(_parametrized(Spline())),
+    "one unknown a frame": Variant(_parametrized(per_frame())),
+    "sides free": Variant(_parametrized(Cycle(symmetric=False))),
+    "no bounds": Variant(_parametrized(Cycle(bounded=False))),
+    "no ground rendered": Variant(lambda s: replace(s, render_ground=False)),
     "no L_ground": Variant(_losses(ground=0.0)),
     "no L_smooth": Variant(_losses(smooth=0.0)),
     "no support, no skate": Variant(_losses(support=0.0, skate=0.0)),
@@ -131,7 +99,7 @@ WITHOUT: dict[str, Variant] = {
 WITH: dict[str, Variant] = {
     "four finalists": Variant(_warm(finalists=4)),
     "four noise samples a step": Variant(lambda s: replace(s, score=replace(s.score, samples=4))),
-    "half size for half of the steps": Variant(lambda s: replace(s, coarse=0.5)),
+    "half size for half of the steps": Variant(lambda s: replace(s, half_size=0.5)),
 }
 """What it could do besides."""
 CHANGES = {**WITHOUT, **WITH}

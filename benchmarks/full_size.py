@@ -5,9 +5,9 @@
 
 Render the character (49 x 480 x 720), encode, ask the network with and without words, follow the
 gradient back through encoder, renderer, skinning and control rig, step: 20 iterations of
-`akd.distill.loop.distil` for each preset, time and memory by part. Published weights are not needed
-and were not run: no word is said here about what comes of it. The text encoder is left out: it runs
-once before the loop, and its embedding of the prompt is kept.
+`akd.pipeline.search` for each preset, time and memory by part. Published weights are not needed and
+were not run: no claim is made here about the motion. The text encoder is left out: it runs once
+before the loop, and its embedding of the prompt is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import statistics
 import sys
 import time
 import traceback
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,16 @@ from torch import Tensor
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from akd.asset.read import read_asset
-from akd.distill.loop import distil
+import akd
 from akd.distill.settings import DistillSettings
-from akd.motion.gait import starting_speed
-from akd.motion.parameters import MotionParameters
+from akd.pipeline import search, set_stage, starting_point
 from akd.presets import find_preset
+from akd.prior.choose import choose_device
 from akd.prior.large.load import prepare_autoencoder, prepare_network
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.large.text import Embedding
-from akd.rig.character import load_character
-from akd.rig.control_build import build_control_rig
-from akd.scene.stage import Stage
+from akd.request import make_request
 from benchmarks.prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
 
 GIB = 2**30
@@ -49,34 +47,46 @@ BACK_ENCODE, BACK_RENDER = "back through the encoder", "back through render and 
 PARTS = (RENDER, ENCODE, PREDICT, REST, BACK_ENCODE, BACK_RENDER)
 
 
-@dataclass
-class Watch:
-    """What the device does, cut into parts; the device is waited for at every cut."""
+class Watch(akd.Observer):
+    """Seconds and peak memory of every iteration by part; the device is waited for at every cut."""
 
-    device: torch.device
-    seconds: list[dict[str, float]] = field(default_factory=list)
-    peaks: list[dict[str, float]] = field(default_factory=list)
-    running: str = ""
-    begin: float = 0.0
+    def __init__(self, name: str, device: torch.device) -> None:
+        self.name, self.device = name, device
+        self.seconds: list[dict[str, float]] = []
+        self.peaks: list[dict[str, float]] = []
+        self.running, self._began = "", 0.0
 
-    def switch(self, name: str) -> None:
+    def switch(self, part: str) -> None:
         """End the part that runs and begin another."""
         on_gpu = self.device.type == "cuda"
         if on_gpu:
             torch.cuda.synchronize(self.device)
         now = time.perf_counter()
-        if self.running and self.seconds:
+        if self.running:
             row, peaks = self.seconds[-1], self.peaks[-1]
-            row[self.running] = row.get(self.running, 0.0) + now - self.begin
+            row[self.running] = row.get(self.running, 0.0) + now - self._began
             peak = torch.cuda.max_memory_allocated(self.device) / GIB if on_gpu else 0.0
             peaks[self.running] = max(peaks.get(self.running, 0.0), peak)
         if on_gpu:
             torch.cuda.reset_peak_memory_stats(self.device)
-        self.running, self.begin = name, time.perf_counter()
+        self.running, self._began = part, time.perf_counter()
 
-    def iteration(self) -> None:
-        """A new iteration begins with the rig and the renderer."""
+    def begin(self, phase: str) -> None:
+        """The first iteration begins."""
+        del phase
+        self._begin_iteration()
+
+    def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
+        """An iteration ends, and the next one begins."""
         self.switch("")
+        took = sum(self.seconds[-1].values())
+        if iteration in (1, 2) or iteration % 5 == 0:
+            told = ", ".join(f"{key} {value:.3g}" for key, value in values.items())
+            say(f"{self.name}: iteration {iteration} of {iterations} took {took:.3f} s; {told}")
+        if iteration < iterations:
+            self._begin_iteration()
+
+    def _begin_iteration(self) -> None:
         self.seconds.append({})
         self.peaks.append({})
         self.switch(RENDER)
@@ -128,54 +138,31 @@ def run_preset(
 ) -> None:
     """Distil and print the table of its parts."""
     whole = find_preset(name)
-    settings = replace(whole, checkpoint_every=1000)
-    character = load_character(read_asset(asset))
-    rig = build_control_rig(character)
-    begin = time.perf_counter()
-    stage = Stage.of(character, rig, prior, splats=settings.splats)
-    say(f"{name}: stage with {settings.splats} splats in {time.perf_counter() - begin:.1f} s")
-    # Half the height stands for the length of a leg: it sets nothing but the starting speed.
-    leg = 0.5 * character.height
-    unknowns = MotionParameters.start(
-        rig, settings.unknowns, frames=prior.frames, fps=prior.fps, leg_length=leg,
-        speed=starting_speed(prompt, leg),
+    settings = replace(
+        whole, iterations=iterations, checkpoint_every=iterations,
+        warm_start=replace(whole.warm_start, samples=0),
     )  # fmt: skip
-    watch = Watch(prior.device)
+    request = make_request(akd.load(asset), prompt, prior=prior, preset=settings, physics=False)
     prior.watch = None
-    begin = time.perf_counter()
-    controls = unknowns.controls()
-    video, _ = stage.show(stage.bones(controls), controls.translation)
+    began = time.perf_counter()
+    stage = set_stage(request, prior)
+    say(f"{name}: stage with {settings.splats} splats in {time.perf_counter() - began:.1f} s")
+    began = time.perf_counter()
+    start = request.parametrization.begin(starting_point(request, prior, None), stage)
+    posed = start.pose(stage)
+    video, _ = stage.show(posed.transforms, posed.path)
     video.square().mean().backward()
-    watch.switch("")
     look_at(video.detach(), name)
-    del video, controls
-    for leaf in unknowns.leaves():
-        leaf.grad = None
-    say(f"{name}: first rendering, with compilation: {time.perf_counter() - begin:.1f} s")
-
-    def report(number: int, count: int, parts: dict[str, float]) -> None:
-        watch.switch("")
-        took = sum(watch.seconds[-1].values())
-        if number in (1, 2) or number % 5 == 0:
-            told = ", ".join(f"{key} {value:.3g}" for key, value in parts.items())
-            say(f"{name}: iteration {number} of {count} took {took:.3f} s; {told}")
-        if number < count:
-            watch.iteration()
-
-    prior.watch = watch
-    watch.iteration()
-    before = [leaf.detach().clone() for leaf in unknowns.leaves()]
-    generator = torch.Generator().manual_seed(0)
-    distil(
-        stage, prior, prompt, unknowns, replace(settings, iterations=iterations),
-        generator=generator, report=report,
-    )  # fmt: skip
+    del video, posed
+    say(f"{name}: first rendering, with compilation: {time.perf_counter() - began:.1f} s")
+    prior.watch = watch = Watch(name, prior.device)
+    start, [(found, _)] = search(stage, prior, request, observer=watch)
     prior.watch = None
     moved = [
-        float((leaf.detach() - old).abs().max())
-        for leaf, old in zip(unknowns.leaves(), before, strict=True)
+        float((new - old).detach().abs().max())
+        for new, old in zip(found.tensors(), start.tensors(), strict=True)
     ]
-    say(f"{name}: largest change of angles, root and pace: {', '.join(f'{m:.3f}' for m in moved)}")
+    say(f"{name}: largest change of each tensor: {', '.join(f'{m:.3f}' for m in moved)}")
     print_table(name, held, whole, watch, prior)
 
 
@@ -227,7 +214,7 @@ def print_table(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("asset", type=Path, help="a rigged glTF or GLB, such as Khronos' Fox")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true", help="small networks, to try the script")
@@ -237,7 +224,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--prompt", default="a fox walking")
     options = parser.parse_args()
-    device = torch.device(options.device)
+    device = choose_device(options.device)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
     say(f"torch {torch.__version__}, {name}")
     for limit in ("recompile_limit", "cache_size_limit"):

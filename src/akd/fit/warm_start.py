@@ -133,6 +133,7 @@ def fit_to_video(
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
     terms = list(terms) if refine else while_unsure(terms)
+    target = target.to(stage.cloud.means.device)
     optimiser = torch.optim.Adam(parameters.tensors(), lr=fastest, betas=(0.9, 0.99))
     # In the style `roles` every limb has a hue: brightness carries only ground and shading.
     by_hue = stage.scene.style is SceneStyle.ROLES
