@@ -243,8 +243,8 @@ def test_fuzzed(tmp_path: Path) -> None:
 
 
 def test_every_real_file_is_read(shared_assets: Path) -> None:
-    paths = sorted(shared_assets.rglob("*.bvh"))
-    assert len(paths) == 18
+    paths = sorted(p for p in shared_assets.rglob("*.bvh") if "robustness" not in p.parts)
+    assert len(paths) >= 18
     for path in paths:
         asset = bvh.read(path)
         rows = path.read_text().split("Frame Time")[1].split("\n", 1)[1].split()
