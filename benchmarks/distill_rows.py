@@ -18,7 +18,6 @@ from akd.base.files import weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import film_views, score_action, score_videos
-from akd.metrics.judge import MotionMetrics, demo_conditions
 from akd.metrics.recognise.recogniser import find_recogniser, shipped_recognisers
 from akd.metrics.selection import video_score
 from akd.motion.motion import Motion
@@ -139,7 +138,7 @@ def search_by_skeleton(
     }
     steering = find_recogniser("a")
     for name, motion in motions.items():
-        row[name] = in_words(metrics[name], alternates=case.alternates)
+        row[name] = metrics[name].to_json()
         if steering is not None:  # what steers the search, beside what only reports
             steered = score_action(steering, character, motion, case.action)
             row[name]["steering"] = steered.probability
@@ -148,13 +147,6 @@ def search_by_skeleton(
     keep(job, made, out)
     clock.begin("end")
     return {**row, "stages": clock.seconds}
-
-
-def in_words(metrics: MotionMetrics, *, alternates: bool) -> dict[str, Any]:
-    """Metrics as JSON values, with the conditions of a demo that this action fails."""
-    about = metrics.to_json()
-    about["fails"] = demo_conditions(metrics, alternates=alternates)
-    return about
 
 
 def skeleton_measures(made: akd.Animation, prior: PriorTiny) -> dict[str, float]:

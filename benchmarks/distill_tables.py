@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from akd.metrics.judge import TOGETHER
+from akd.motion.actions import ACTIONS
 from benchmarks.distill_cases import CASES
 from benchmarks.distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
 
@@ -178,7 +178,7 @@ def _measures(rows: Sequence[Row]) -> list[str]:
     motions = [r.get("grounded", r["motion"]) for r in rows]
     pairs = [
         max(m["alternation"]) for r, m in zip(rows, motions, strict=True)
-        if m["alternation"] and r["asked"] not in TOGETHER
+        if m["alternation"] and ACTIONS[r["asked"]].alternates_on(len(m["contact"]))
     ]  # fmt: skip
     return [
         f"{_mean([_score(m) for m in motions]):.3f}",
