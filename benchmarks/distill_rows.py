@@ -31,7 +31,7 @@ from akd.pipeline import Request, find_motion, judged, starting_point
 from akd.prior.choose import choose_prior, chosen_device
 from akd.prior.protocol import VideoPrior
 from akd.prior.tiny.load import shipped_weights
-from akd.report.results import film_motion
+from akd.scene.film import film_motion
 from akd.scene.stage import Stage
 from akd.scene.video import Video
 from benchmarks.deformation_field import (

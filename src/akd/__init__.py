@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from akd.base.version import __version__
 
 if TYPE_CHECKING:
+    from akd.api.filming import film
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
@@ -47,6 +48,7 @@ __all__ = [
     "VideoPrior",
     "__version__",
     "animate",
+    "film",
     "ground",
     "load",
     "losses",
@@ -76,6 +78,7 @@ _HOMES = {
     "SplatRenderer": "akd.splat.renderer",
     "VideoPrior": "akd.prior.protocol",
     "animate": "akd.pipeline",
+    "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "load": "akd.api.loading",
     "measure": "akd.api.measuring",
