@@ -25,9 +25,9 @@ from akd.physics.settings import TrackingSettings
 from akd.pipeline import search, set_stage
 from akd.prior.tiny.load import shipped_weights
 from akd.prior.tiny.prior import PriorTiny
-from akd.report.results import film_motion
 from akd.request import make_request
 from akd.rig.character import Character
+from akd.scene.film import film_motion
 from akd.scene.video import Video
 from benchmarks.deformation_field import (
     DeformationField,

@@ -12,6 +12,7 @@ from akd.base.processor import avoid_broken_amx
 from akd.base.version import __version__
 
 if TYPE_CHECKING:
+    from akd.api.filming import film
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
@@ -48,6 +49,7 @@ __all__ = [
     "VideoPrior",
     "__version__",
     "animate",
+    "film",
     "ground",
     "load",
     "losses",
@@ -77,6 +79,7 @@ _HOMES = {
     "SplatRenderer": "akd.splat.renderer",
     "VideoPrior": "akd.prior.protocol",
     "animate": "akd.pipeline",
+    "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "load": "akd.api.loading",
     "measure": "akd.api.measuring",

@@ -80,6 +80,7 @@ class Request:
             "seed": self.seed,
             "fps": self.fps,
             "settings": asdict(self.settings),
+            "parametrization": repr(self.parametrization),
             "losses": {term.name: term.weight for term in self.losses},
             "physics": None if self.physics is None else asdict(self.physics),
             # A chooses what is kept, B stands in metrics.json: other weights are another job.

@@ -10,9 +10,9 @@ from threading import Thread
 import pytest
 
 from akd.cli import main
-from akd.commands import recognisers
 from akd.commands.blind_server import BlindServer
 from akd.export.creature import write_creature
+from akd.metrics.recognise import recogniser
 from akd.report.blind import QUESTIONS, make_pairs, read_votes
 from akd.scene.video import Video
 from akd.zoo.creature import build_creature
@@ -87,7 +87,7 @@ def test_the_list_for_videophy_shows_no_ground(capsys, fox, tmp_path):
 def test_runs_are_compared_blind_by_method_and_votes_are_counted(
     capsys, monkeypatch, fox, tmp_path
 ):
-    monkeypatch.setattr(recognisers, "find_recogniser", lambda name, weights: None)
+    monkeypatch.setattr(recogniser, "find_recogniser", lambda name, weights: None)
     folders = [
         run(tmp_path / method / animal, fox, f"a {animal} walking")
         for method in ("ours", "theirs")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import akd
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAME = re.compile(r"\bakd(?:\.\w+)+")
@@ -12,7 +14,8 @@ NAME = re.compile(r"\bakd(?:\.\w+)+")
 
 def _exists(name: str) -> bool:
     """A module or package, or a name in the text of one: `akd.rig.units.find_units`."""
-    place, rest = ROOT / "src" / "akd", name.split(".")[1:]
+    place, rest = ROOT / "src" / "akd", name.removeprefix("akd.").split(".")
+    rest[:1] = akd._MODULES.get(rest[0], f"akd.{rest[0]}").split(".")[1:]
     while rest and (place / rest[0]).is_dir():
         place /= rest.pop(0)
     if rest and (place / f"{rest[0]}.py").exists():

@@ -96,3 +96,15 @@ def test_random_views_stay_within_bounds_and_follow_their_seed() -> None:
     assert views[7] == random_view(torch.Generator().manual_seed(7), bounds)
     one_side = random_view(torch.Generator().manual_seed(3), bounds, either_side=False)
     assert one_side.azimuth > 0.0
+
+
+def test_a_turning_camera_goes_round_at_the_same_distance() -> None:
+    low, high = boxes(torch.tensor([[0.0, 0.5, 0.0]]).expand(8, 3))
+    size = {"forward": FORWARD, "width": 72, "height": 48}
+    eyes = follow(low, high, SIDE, turn=2.0 * math.pi, **size).eye
+    torch.testing.assert_close(eyes[0], follow(low, high, SIDE, **size).eye[0])
+    offset = eyes - torch.tensor([0.0, 0.5, 0.0])
+    torch.testing.assert_close(offset.norm(dim=-1), offset[0].norm().expand(8))
+    torch.testing.assert_close(offset[4, [0, 2]], -offset[0, [0, 2]], atol=1e-5, rtol=0.0)
+    steps = (eyes - eyes.roll(1, 0)).norm(dim=-1)
+    torch.testing.assert_close(steps, steps[0].expand(8))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from gltf_builder import GltfBuilder, png
 from scipy.spatial import cKDTree
 
 from akd.asset.read import read_asset
@@ -23,6 +22,7 @@ from akd.splat.ply import write_splat_ply
 from akd.splat.render import render
 from akd.splat.surface import surface_splats
 from akd.splat.views import MeshViews
+from tests.asset.gltf_builder import GltfBuilder, png
 from tests.splat.splat_meshes import make_sphere
 
 

@@ -22,8 +22,8 @@ from akd.physics.ground import Grounded
 from akd.physics.samples import simulate_samples
 from akd.physics.settings import TrackingSettings
 from akd.report.ground_page import write_ground_page
-from akd.report.results import film_motion
 from akd.rig.character import Character
+from akd.scene.film import film_motion
 
 Simulator = Literal["warp", "newton"]
 

@@ -194,7 +194,7 @@ def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
 
 
 def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:
-    from akd.report.results import film_motion
+    from akd.scene.film import film_motion
 
     return film_motion(entry.character, entry.motion, settings=settings).write_mp4(path)
 

@@ -20,20 +20,13 @@ from akd.report.motion_charts import (
     root_charts,
 )
 from akd.report.report import Report, write_report
-from akd.scene.film import film
-from akd.scene.settings import SceneSettings
-from akd.scene.video import Video
-from akd.splat.paint import Paint
-from akd.splat.surface import surface_splats
+from akd.scene.film import film_motion
 
 if TYPE_CHECKING:
-    from akd.motion.motion import Motion
     from akd.pipeline import Animation
-    from akd.rig.character import Character
 
 FORMAT = 1
 """Of metrics.json."""
-_SPLATS = 20_000
 _VIDEO_FPS = 24.0
 _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 """Names of the videos by the names of the motions."""
@@ -64,7 +57,9 @@ def write_results(
         character, character.control_rig, motions, out, formats=formats, stay=in_place,
         extras=extras,
     )  # fmt: skip
-    videos = {name: film_motion(character, motion) for name, motion in motions.items()}
+    videos = {
+        name: film_motion(character, motion, fps=_VIDEO_FPS) for name, motion in motions.items()
+    }
     for name, video in videos.items():
         video.write_mp4(out / _VIDEOS[name])
     about = {
@@ -125,22 +120,3 @@ def report_of(
         },
         notes=list(made.notes),
     )
-
-
-def film_motion(
-    character: Character,
-    motion: Motion,
-    *,
-    size: tuple[int, int] = (640, 360),
-    settings: SceneSettings | None = None,
-) -> Video:
-    """A video of a motion, 24 frames a second, in the character's own colours."""
-    mesh = character.mesh
-    if mesh is None:
-        raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
-    frames = motion.resample(_VIDEO_FPS) if len(motion) > 1 else motion
-    cloud = surface_splats(mesh, _SPLATS, paint=Paint.of(character))
-    return film(
-        cloud, mesh.skin.bone_transforms(frames.world()), fps=_VIDEO_FPS,
-        forward=character.forward, body_height=character.height, size=size, settings=settings,
-    )  # fmt: skip

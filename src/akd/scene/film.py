@@ -1,4 +1,7 @@
-"""`film`: a cloud carried by bones, seen by a camera that follows it, as a video."""
+"""`film`: a cloud carried by bones, seen by a camera that follows it, as a video.
+
+`film_motion` does the same for a character and a motion.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.motion.motion import Motion
+from akd.rig.character import Character
 from akd.scene.compose import render_scene
 from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
 from akd.scene.settings import SceneSettings
 from akd.scene.video import Video
 from akd.splat.cloud import SplatCloud
+from akd.splat.paint import Paint
 from akd.splat.renderer import Renderer
+from akd.splat.surface import surface_splats
 
 
 def film(
@@ -23,14 +30,18 @@ def film(
     body_height: float,
     size: tuple[int, int] = (640, 360),
     view: View = THREE_QUARTER,
+    turn: float = 0.0,
     settings: SceneSettings | None = None,
     together: int = 8,
     renderer: Renderer | None = None,
 ) -> Video:
-    """Frames of `size` (width, height) pixels. No gradient; `together` frames at a time."""
+    """Frames of `size` (width, height) pixels. No gradient; `together` frames at a time.
+
+    `turn` is how far the camera goes round the character over the video, radians.
+    """
     width, height = size
     low, high = bounding_boxes(cloud, world_from_mesh)
-    camera = follow(low, high, view, forward=forward, width=width, height=height)
+    camera = follow(low, high, view, forward=forward, width=width, height=height, turn=turn)
     frames = []
     with torch.no_grad():
         for start in range(0, len(world_from_mesh), together):
@@ -46,3 +57,26 @@ def film(
                 )
             )
     return Video(torch.cat(frames), fps)
+
+
+def film_motion(
+    character: Character,
+    motion: Motion,
+    *,
+    fps: float = 24.0,
+    size: tuple[int, int] = (640, 360),
+    view: View = THREE_QUARTER,
+    turn: float = 0.0,
+    splats: int = 20_000,
+    settings: SceneSettings | None = None,
+) -> Video:
+    """A video of a motion in the character's own colours. See `film` for the options."""
+    mesh = character.mesh
+    if mesh is None:
+        raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
+    frames = motion.resample(fps) if len(motion) > 1 else motion
+    cloud = surface_splats(mesh, splats, paint=Paint.of(character))
+    return film(
+        cloud, mesh.skin.bone_transforms(frames.world()), fps=fps, forward=character.forward,
+        body_height=character.height, size=size, view=view, turn=turn, settings=settings,
+    )  # fmt: skip

@@ -109,11 +109,13 @@ def follow(
     height: int,
     radius: float | None = None,
     smooth: float = 6.0,
+    turn: float = 0.0,
 ) -> Camera:
     """Cameras that keep the smoothed centre of the bounding box in the middle of the image.
 
     `low` and `high` are the boxes' corners (world, metres), `forward` the way the character faces,
     `smooth` the frames to smooth over; `radius` is that of the body, by default the largest box's.
+    `turn` is how far the camera goes round the character over all frames, radians.
     """
     centre = smooth_path(0.5 * (low + high), smooth)
     if radius is None:
@@ -124,7 +126,9 @@ def follow(
     ahead = ahead / ahead.norm().clamp_min(1e-9)
     up = ahead.new_tensor((0.0, 1.0, 0.0))
     left = torch.linalg.cross(up, ahead)
-    level = math.cos(view.azimuth) * ahead + math.sin(view.azimuth) * left
+    steps = torch.arange(len(low), dtype=torch.float64, device=ahead.device)[:, None]
+    azimuth = view.azimuth + turn / len(low) * steps
+    level = azimuth.cos().to(ahead) * ahead + azimuth.sin().to(ahead) * left
     away = math.cos(view.elevation) * level + math.sin(view.elevation) * up
     narrow = math.tan(0.5 * view.field_of_view) * min(1.0, width / height)
     distance = radius / (view.zoom * math.sin(math.atan(narrow)))
