@@ -43,8 +43,10 @@ class IndependentGltf:
 
     def _decode(self, index: int) -> np.ndarray:
         a = self.json["accessors"][index]
-        view = self.json["bufferViews"][a["bufferView"]]
         lanes, kind = LANES[a["type"]], np.dtype(COMPONENT[a["componentType"]])
+        if "bufferView" not in a:
+            return np.zeros((a["count"], lanes), kind)
+        view = self.json["bufferViews"][a["bufferView"]]
         stride = view.get("byteStride", lanes * kind.itemsize)
         start = view.get("byteOffset", 0) + a.get("byteOffset", 0)
         raw = np.frombuffer(self.buffers[view["buffer"]], np.uint8)[start:]
@@ -137,5 +139,6 @@ class IndependentGltf:
                         moved = np.einsum("vij,vj->vi", m[:, :3, :3], points) + m[:, :3, 3]
                         posed += weights[:, k, None] * moved
                         total += weights[:, k, None]
-                result.append(posed / total)
+                with np.errstate(invalid="ignore"):  # weights of zero: not a number
+                    result.append(posed / total)
         return result

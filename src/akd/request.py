@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from akd.api.animatable import animatable
-from akd.base.files import file_hash, weights_hash
+from akd.base.files import file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash
@@ -73,7 +73,7 @@ class Request:
         return {
             "asset": {"hash": file_hash(self.character.asset.path)},
             "height": self.character.height,
-            "roles": [str(role) for role in self.character.control_rig.roles],
+            "roles": {"hash": json_hash([str(role) for role in self.character.control_rig.roles])},
             "prompt": self.prompt,
             "asked": self.asked,
             "prior": prior,

@@ -53,7 +53,7 @@ def check_vertices(ours, theirs, world, expected_world, metres):
                 wanted = next(skinned) * metres
                 # Vertices whose weights are broken in the file are repaired, not reproduced.
                 sound = np.isfinite(wanted).all(axis=1)
-                assert sound.mean() > 0.99
-                gap = np.abs(posed[start : start + count] - wanted)[sound].max()
-                assert gap < TOLERANCE * ours.height
+                assert sound.mean() > 0.99 or not sound.any()  # a part may have no weights at all
+                gaps = np.abs(posed[start : start + count] - wanted)[sound]
+                assert gaps.max(initial=0.0) < TOLERANCE * ours.height
             start += count

@@ -18,6 +18,7 @@ from tests.splat.splat_clouds import (
     assert_same,
     differentiate,
     random_call,
+    reference,
 )
 from tests.splat.splat_parts import make_bones, make_camera, make_cloud
 

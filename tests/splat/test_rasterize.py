@@ -18,6 +18,7 @@ from tests.splat.splat_clouds import (
     assert_same,
     differentiate,
     random_call,
+    reference,
 )
 
 KINDS = {
