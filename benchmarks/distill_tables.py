@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,16 @@ def rows_of(rows: Sequence[Row], part: str) -> dict[tuple[str, str], Row]:
 
 
 def case_tables(rows: Sequence[Row]) -> list[str]:
-    """Every case, the sums over them, and who is taken for what."""
-    found = list(rows_of(rows, "cases").values())
-    failed = [r for r in rows if r["part"] == "cases" and "error" in r]
-    if not found:
+    """Every case with the first seed, the sums over them, who is taken for what, and all seeds."""
+    seeds = sorted({r["seed"] for r in rows if r["part"] == "cases" and "error" not in r})
+    if not seeds:
         return []
+    by_seed = {
+        seed: list(rows_of([r for r in rows if r["seed"] == seed], "cases").values())
+        for seed in seeds
+    }
+    found = by_seed[seeds[0]]
+    failed = [r for r in rows if r["part"] == "cases" and "error" in r and r["seed"] == seeds[0]]
     body = [
         [
             r["case"],
@@ -76,9 +81,41 @@ def case_tables(rows: Sequence[Row]) -> list[str]:
         if any(kind in r for r in found)
     ]
     return [
-        "## Cases", table(head, body), errors, summary(found),
+        seeds_table(by_seed),
+        f"## Cases, seed {seeds[0]}", table(head, body), errors, summary(found),
         "## Confusion", *matrices, grounding_table(found),
     ]  # fmt: skip
+
+
+def seeds_table(by_seed: Mapping[int, Sequence[Row]]) -> str:
+    """Grounded clips of every seed: what they come to, and how much that differs."""
+    if len(by_seed) < 2:
+        return ""
+    columns = {
+        "action score": lambda r: _score(r["grounded"]),
+        "of the true clips'": None,
+        "named as asked": lambda r: r["grounded"]["action"]["said"] == r["asked"],
+        "all conditions hold": lambda r: not r["grounded"]["fails"],
+        "conditions hold before grounding": lambda r: not r["motion"]["fails"],
+    }
+    numbers = []
+    for rows in by_seed.values():
+        known = [r for r in rows if r["true"]["action"]["said"] == r["asked"]]
+        ratio = _mean([_score(r["grounded"]) for r in known]) / _mean(
+            [_score(r["true"]) for r in known]
+        )
+        numbers.append(
+            [ratio if f is None else _mean([f(r) for r in rows]) for f in columns.values()]
+        )
+    body = [[str(s), *(f"{x:.3f}" for x in row)] for s, row in zip(by_seed, numbers, strict=True)]
+    sides = list(zip(*numbers, strict=True))
+    body.append(["**mean**", *(f"{_mean(side):.3f}" for side in sides)])
+    body.append(["**highest - lowest**", *(f"{max(side) - min(side):.3f}" for side in sides)])
+    about = (
+        "Grounded clips; shares of the cases. The ratio to the true clips counts only cases whose "
+        "true clip recogniser B names as asked."
+    )
+    return f"## Seeds\n\n{about}\n\n{table(['seed', *columns], body)}"
 
 
 def summary(found: Sequence[Row]) -> str:
