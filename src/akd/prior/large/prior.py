@@ -72,9 +72,9 @@ class PriorDiffusers:
         """Latents of an autoencoder have none."""
 
     @property
-    def takes_reference(self) -> bool:
-        """Whether a reference picture is used."""
-        return self.family.takes_reference
+    def takes_reference_image(self) -> bool:
+        """Whether a reference image is used."""
+        return self.family.takes_reference_image
 
     @property
     def device(self) -> torch.device:
@@ -87,23 +87,23 @@ class PriorDiffusers:
         return self.family.parts.dtype
 
     def condition(
-        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+        self, prompt: str, *, reference_image: Float[Tensor, "H W 3"] | None = None
     ) -> Condition:
-        """Embeddings of the prompt and of the negative one, and the picture's latents.
+        """Embeddings of the prompt and of the negative one, and the image's latents.
 
         The text encoder is loaded for this, unless the prompt was asked for before, and dropped.
         """
         if not prompt.strip():
             raise ValueError("a prompt must have words, got an empty one")
-        if self.family.needs_reference and reference is None:
-            raise ValueError(f"{self.name} animates a picture: a reference picture must be given")
+        if self.family.needs_reference_image and reference_image is None:
+            raise ValueError(f"{self.name} animates an image: a reference_image must be given")
         words, without = self.embeddings(prompt)
         extra = {"negative": without.text}
         if self.family.text.padding is Padding.MASKED:
             extra |= {"mask": words.mask, "negative_mask": without.mask}
-        if reference is not None and self.takes_reference:
-            extra |= self.family.picture(self.pixels(reference[None, None]))
-        return Condition(words.text, reference, extra)
+        if reference_image is not None and self.takes_reference_image:
+            extra |= self.family.encode_image(self.pixels(reference_image[None, None]))
+        return Condition(words.text, reference_image, extra)
 
     def embeddings(self, prompt: str) -> list[Embedding]:
         """Of the prompt and of the negative one; a loop asks for the same words every time."""
@@ -119,11 +119,11 @@ class PriorDiffusers:
         return self._said[prompt]
 
     def unconditioned(self, condition: Condition) -> Condition:
-        """The same with the negative prompt's embedding: a given picture stays."""
+        """The same with the negative prompt's embedding: a given image stays."""
         extra = dict(condition.extra)
         if "negative_mask" in extra:
             extra["mask"] = extra["negative_mask"]
-        return Condition(extra["negative"], condition.reference, extra)
+        return Condition(extra["negative"], condition.reference_image, extra)
 
     def pixels(self, video: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B 3 T H W"]:
         """Videos as autoencoders take them: colours first, -1..1."""

@@ -141,15 +141,15 @@ def wan_step(vae: Any) -> Step:
 
 
 def frame_step(vae: Any) -> Step:
-    """Frames through an autoencoder of pictures, which has no caches."""
+    """Frames through an image autoencoder, which has no caches."""
 
     def step(chunk: Tensor, caches: Caches | None) -> tuple[Tensor, Caches]:
         del caches
         batch = chunk.shape[0]
-        pictures = vae.encoder(chunk.transpose(1, 2).flatten(0, 1))
+        images = vae.encoder(chunk.transpose(1, 2).flatten(0, 1))
         if vae.quant_conv is not None:
-            pictures = vae.quant_conv(pictures)
-        return pictures.unflatten(0, (batch, -1)).transpose(1, 2), []
+            images = vae.quant_conv(images)
+        return images.unflatten(0, (batch, -1)).transpose(1, 2), []
 
     return step
 
