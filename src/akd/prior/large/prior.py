@@ -20,7 +20,10 @@ from akd.scene.settings import SceneStyle
 
 
 class PriorDiffusers:
-    """A large model with frozen weights. Made by `load_prior`."""
+    """A large model with frozen weights. Made by `load_planned`."""
+
+    style = SceneStyle.TEXTURED
+    bound = None
 
     def __init__(
         self,
@@ -34,52 +37,17 @@ class PriorDiffusers:
         negative: str = "",
     ) -> None:
         self._name, self.family, self.folder = name, family, folder
-        self._device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+        self.device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+        size = family.parts.size
+        self.frames, self.fps = size.frames, size.fps
+        self.width, self.height = size.width, size.height
+        self.takes_reference_image = family.takes_reference_image
         self._said: dict[str, list[Embedding]] = {}
 
     @property
     def name(self) -> str:
         """The model's name; with a tiny encoder it says that latents are approximate."""
         return f"{self._name} (approximate encoder)" if self.tiny else self._name
-
-    @property
-    def frames(self) -> int:
-        """Frames of a video."""
-        return self.family.parts.size.frames
-
-    @property
-    def width(self) -> int:
-        """Pixels."""
-        return self.family.parts.size.width
-
-    @property
-    def height(self) -> int:
-        """Pixels."""
-        return self.family.parts.size.height
-
-    @property
-    def fps(self) -> float:
-        """Frames a second."""
-        return self.family.parts.size.fps
-
-    @property
-    def style(self) -> SceneStyle:
-        """Large models know the world in its own colours."""
-        return SceneStyle.TEXTURED
-
-    @property
-    def bound(self) -> None:
-        """Latents of an autoencoder have none."""
-
-    @property
-    def takes_reference_image(self) -> bool:
-        """Whether a reference image is used."""
-        return self.family.takes_reference_image
-
-    @property
-    def device(self) -> torch.device:
-        """Where it runs."""
-        return self._device
 
     @property
     def dtype(self) -> torch.dtype:

@@ -20,6 +20,9 @@ from akd.zoo.species.parameters import (
     Trunk,
 )
 
+STRIDING = Manner(gallop="transverse", lift=0.09)
+"""The gallop of horses, deer, cattle, goats and giraffes."""
+
 HORSE = Quadruped(
     height=1.60,
     trunk=Trunk(0.82, croup=0.99, chest=Oval(0.45, 0.29), waist=Oval(0.37, 0.30), rump=0.33),
@@ -50,14 +53,8 @@ HORSE = Quadruped(
         ear_inner=(0.10, 0.05, 0.03),
     ),
     mane="horse",
-    manner=Manner(
-        supple=0.12,
-        gallop="transverse",
-        lift=0.09,
-        nod=0.045,
-        trot_froude=0.95,
-        gallop_froude=3.6,
-        weight_fore=0.57,
+    manner=replace(
+        STRIDING, supple=0.12, nod=0.045, trot_froude=0.95, gallop_froude=3.6, weight_fore=0.57
     ),
 )
 
@@ -109,13 +106,8 @@ DEER = Quadruped(
         socks=(0.24, 0.13, 0.06),
         sock_height=0.34,
     ),
-    manner=Manner(
-        supple=0.35,
-        gallop="transverse",
-        lift=0.12,
-        trot_froude=1.0,
-        gallop_froude=3.8,
-        weight_fore=0.55,
+    manner=replace(
+        STRIDING, supple=0.35, lift=0.12, trot_froude=1.0, gallop_froude=3.8, weight_fore=0.55
     ),
 )
 
@@ -150,10 +142,9 @@ COW = Quadruped(
         pattern_scale=0.30,
     ),
     sag=0.03,
-    manner=Manner(
+    manner=replace(
+        STRIDING,
         supple=0.15,
-        gallop="transverse",
-        lift=0.09,
         walk_froude=0.17,
         trot_froude=0.75,
         gallop_froude=2.4,
@@ -220,7 +211,7 @@ GOAT = Quadruped(
         horn=(0.20, 0.165, 0.12),
         eye=(0.30, 0.19, 0.04),
     ),
-    manner=Manner(supple=0.3, gallop="transverse", lift=0.11, weight_fore=0.57),
+    manner=replace(STRIDING, supple=0.3, lift=0.11, weight_fore=0.57),
 )
 
 GIRAFFE = Quadruped(
@@ -255,9 +246,9 @@ GIRAFFE = Quadruped(
         pattern_colour=(0.24, 0.095, 0.030),
         pattern_scale=0.105,
     ),
-    manner=Manner(
+    manner=replace(
+        STRIDING,
         supple=0.08,
-        gallop="transverse",
         lift=0.08,
         walk_froude=0.14,
         trot_froude=0.6,
@@ -296,12 +287,7 @@ ELEPHANT = Quadruped(
     sag=0.02,
     proboscis=0.66,
     manner=Manner(
-        supple=0.1,
-        lift=0.075,
-        walk_froude=0.12,
-        trot_froude=0.30,
-        nod=0.02,
-        weight_fore=0.60,
+        supple=0.1, lift=0.075, walk_froude=0.12, trot_froude=0.30, nod=0.02, weight_fore=0.60
     ),
     actions=("stand", "walk", "amble", "turn_left", "turn_right"),
 )
