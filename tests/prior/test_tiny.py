@@ -103,9 +103,7 @@ def test_unconditioned_keeps_the_picture(prior: PriorTiny):
 
 
 def test_wrong_input_is_named(prior: PriorTiny):
-    with pytest.raises(
-        ValueError, match="reference must be a picture of 16 x 16 pixels, got 8 x 16"
-    ):
+    with pytest.raises(ValueError, match="reference_image must be 16 x 16 pixels, got 8 x 16"):
         prior.condition("a fox walking", reference_image=torch.zeros(16, 8, 3))
     with pytest.raises(ValueError, match="the tiny prior knows no such action"):
         prior.condition("a fox cooking")

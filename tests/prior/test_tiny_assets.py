@@ -85,7 +85,7 @@ def test_the_view_decides_which_side_is_seen(fox: Character):
 def test_without_a_surface_there_is_nothing_to_be_seen(fox: Character):
     from dataclasses import replace
 
-    with pytest.raises(ValueError, match="without a surface"):
+    with pytest.raises(ValueError, match="without a mesh"):
         reference_image_of(replace(fox, mesh=None), WIDE)
 
 

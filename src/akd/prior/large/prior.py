@@ -64,7 +64,7 @@ class PriorDiffusers:
         if not prompt.strip():
             raise ValueError("a prompt must have words, got an empty one")
         if self.family.needs_reference_image and reference_image is None:
-            raise ValueError(f"{self.name} animates an image: a reference_image must be given")
+            raise ValueError(f"{self.name} animates an image: a reference image must be given")
         words, without = self.embeddings(prompt)
         extra = {"negative": without.text}
         if self.family.text.padding is Padding.MASKED:
