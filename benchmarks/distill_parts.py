@@ -16,7 +16,7 @@ Change = Callable[[DistillSettings], DistillSettings]
 class PriorWithoutReference(PriorTiny):
     """The tiny prior, not shown the reference image."""
 
-    takes_reference = False
+    takes_reference_image = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ WITHOUT: dict[str, Variant] = {
     "no L_smooth": Variant(_losses(smooth=0.0)),
     "no support, no skate": Variant(_losses(support=0.0, skate=0.0)),
     "no pull to the neutral pose": Variant(_losses(rest=0.0)),
-    "no reference picture": Variant(reference=False),
+    "no reference image": Variant(reference=False),
     "no camera jitter": Variant(lambda s: replace(s, camera_jitter=0.0)),
 }
 """By name, from nothing on. What is left out stays out of the warm start as well."""

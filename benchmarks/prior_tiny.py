@@ -49,7 +49,7 @@ def main() -> None:
         for dtype in (torch.float32, torch.bfloat16):
             prior = load_tiny(folder, dtype=dtype)
             picture = torch.rand(prior.height, prior.width, 3)
-            condition = prior.condition("a fox walking", reference=picture)
+            condition = prior.condition("a fox walking", reference_image=picture)
             z = torch.randn(1, prior.frames, prior.height, prior.width, 3)
             t = torch.tensor([0.5])
             seconds = best(

@@ -83,17 +83,17 @@ def figure(
 
 
 def ours(call: dict) -> tuple[torch.Tensor, torch.Tensor]:
+    from akd.splat.raster_call import RasterCall
     from akd.splat.rasterize import rasterize
 
-    return rasterize(**call)
+    return rasterize(RasterCall(**call))
 
 
 def gsplat(call: dict) -> tuple[torch.Tensor, torch.Tensor]:
+    from akd.splat.raster_call import RasterCall
     from akd.splat.raster_gsplat import rasterize_gsplat
 
-    call = dict(call)
-    factors = call.pop("factors")
-    return rasterize_gsplat(**call, covariances=factors @ factors.transpose(-1, -2))
+    return rasterize_gsplat(RasterCall(**call))
 
 
 def wait(device: str) -> None:
@@ -189,12 +189,11 @@ def section_first_launch(device: str) -> None:
 
 
 def section_reference(device: str) -> None:
+    from akd.splat.raster_call import RasterCall
     from akd.splat.reference import rasterize_reference
 
     def reference(call: dict) -> tuple[torch.Tensor, torch.Tensor]:
-        call = dict(call)
-        f = call.pop("factors")
-        return rasterize_reference(**call, covariances=f @ f.transpose(-1, -2))
+        return rasterize_reference(RasterCall(**call))
 
     call = figure(3, 400, 8, (60, 44), device, seed=3)
     pull = torch.randn(3, 44, 60, 3, generator=torch.Generator().manual_seed(1))

@@ -19,12 +19,12 @@ from akd.zoo import build_creature, make_clip
 
 class OneVideo:  # in pixels; your network goes into `encode`, `decode` and `predict`
     name, style, fps, bound = "one video", SceneStyle.ROLES, 12.0, None
-    takes_reference, device = False, torch.device("cpu")
+    takes_reference_image, device = False, torch.device("cpu")
 
     def __init__(self, video):
         self.video, (self.frames, self.height, self.width, _) = video, video.shape
 
-    def condition(self, prompt, *, reference=None):
+    def condition(self, prompt, *, reference_image=None):
         return akd.Condition(text=torch.zeros(1, 1))
 
     unconditioned = condition

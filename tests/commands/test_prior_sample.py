@@ -67,7 +67,7 @@ def test_a_large_prior_that_animates_a_picture(capsys, tmp_path, monkeypatch):
     folder = pipeline("cogvideox-5b-i2v", tmp_path)
     given = ["a fox baking", "--prior", str(folder), "--steps", "1", "--device", "cpu"]
     given += ["-o", str(tmp_path / "out.png")]
-    assert "a reference picture must be given" in refused(capsys, *given)
+    assert "a reference image must be given" in refused(capsys, *given)
     made = []
     for colour in ("red", "blue"):
         Image.new("RGB", (40, 30), colour).save(tmp_path / "picture.png")

@@ -13,14 +13,14 @@ class KnownPrior:
     name = "known"
     frames, width, height, fps = 4, 16, 16, 8.0
     style = SceneStyle.ROLES
-    takes_reference = False
+    takes_reference_image = False
     bound = None
     device = torch.device("cpu")
 
     def __init__(self, mean: torch.Tensor, spread: float):
         self.mean, self.spread = mean, spread
 
-    def condition(self, prompt, *, reference=None):
+    def condition(self, prompt, *, reference_image=None):
         return Condition(torch.zeros(1, 1))
 
     def unconditioned(self, condition):

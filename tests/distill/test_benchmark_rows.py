@@ -35,7 +35,7 @@ def make(tmp_path_factory):
 
 
 def test_a_row_of_the_ablation(make):
-    variant = "no reference picture"
+    variant = "no reference image"
     row = make("ablation", variant, CHANGES[variant].change(QUICK))
     assert {"sample", "fit", "distil", "measure", "film"} <= set(row["stages"])
     assert row["asked"] == "walk"
@@ -64,4 +64,4 @@ def test_a_field_has_as_many_steps_as_a_skeleton(fitted):
 def test_variants_are_settings():
     changed = {name: variant.change(DistillSettings()) for name, variant in CHANGES.items()}
     same = {name for name, settings in changed.items() if settings == DistillSettings()}
-    assert same == {ALONE, "no reference picture"}
+    assert same == {ALONE, "no reference image"}

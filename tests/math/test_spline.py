@@ -31,14 +31,6 @@ def test_periodic_basis_closes_with_its_first_two_derivatives():
     torch.testing.assert_close(near_end, near_start, atol=1e-12, rtol=0)
 
 
-def test_fourier_basis_is_orthogonal_over_a_period():
-    t = torch.arange(64, dtype=torch.float64) / 64
-    basis = spline.fourier_basis(t, 4)
-    gram = basis.T @ basis / 64
-    expected = torch.diag(torch.tensor([1.0] + [0.5] * 8, dtype=torch.float64))
-    torch.testing.assert_close(gram, expected, atol=1e-12, rtol=0)
-
-
 def test_hermite_equals_scipy():
     p = [torch.tensor([x], dtype=torch.float64) for x in (0.2, 1.5, -0.7, 0.4)]
     u = torch.linspace(0, 1, 11, dtype=torch.float64)[:, None]

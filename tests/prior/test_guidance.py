@@ -56,7 +56,7 @@ def test_one_batch_gives_what_two_estimates_give():
         torch.nn.init.normal_(parameter, std=0.2)
     prior = PriorTiny(network)
     z, t = torch.randn(2, 4, 16, 16, 3), torch.tensor([0.4, 0.7])
-    condition = prior.condition("a fox walking", reference=torch.rand(16, 16, 3))
+    condition = prior.condition("a fox walking", reference_image=torch.rand(16, 16, 3))
     one = predict_guided(prior, z, t, condition, scale=4.0)
     with_words = prior.predict(z, t, [condition] * 2)
     without_words = prior.predict(z, t, [prior.unconditioned(condition)] * 2)

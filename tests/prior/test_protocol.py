@@ -62,8 +62,8 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     generator = torch.Generator().manual_seed(1)
     video = torch.rand(1, prior.frames, prior.height, prior.width, 3, generator=generator)
     picture = torch.rand(prior.height, prior.width, 3, generator=generator)
-    reference = picture if prior.takes_reference else None
-    return Case(prior, video, prior.condition("a fox walking", reference=reference))
+    reference = picture if prior.takes_reference_image else None
+    return Case(prior, video, prior.condition("a fox walking", reference_image=reference))
 
 
 def noisy_pair(case: Case) -> tuple[Tensor, Tensor]:
@@ -158,7 +158,7 @@ def test_a_gradient_runs_back_through_noise_but_not_the_network(case: Case) -> N
 
 def test_videos_can_be_sampled(case: Case) -> None:
     prior = case.prior
-    others = prior.condition("a man running", reference=case.condition.reference)
+    others = prior.condition("a man running", reference_image=case.condition.reference_image)
 
     def sample(words: Condition, seed: int = 0) -> Tensor:
         generator = torch.Generator().manual_seed(seed)

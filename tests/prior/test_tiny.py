@@ -78,11 +78,11 @@ def test_the_schedule_is_diffusers_cosine_schedule():
 def test_words_reference_and_time_all_matter_and_rows_do_not_mix(prior: PriorTiny):
     z = torch.randn(1, 4, 16, 16, 3)
     picture, other = torch.rand(2, 16, 16, 3)
-    walk = prior.condition("a fox walking", reference=picture)
+    walk = prior.condition("a fox walking", reference_image=picture)
     rows = [
         (walk, 0.5),
-        (prior.condition("a fox trotting", reference=picture), 0.5),
-        (prior.condition("a fox walking", reference=other), 0.5),
+        (prior.condition("a fox trotting", reference_image=picture), 0.5),
+        (prior.condition("a fox walking", reference_image=other), 0.5),
         (prior.condition("a fox walking"), 0.5),
         (prior.unconditioned(walk), 0.5),
         (walk, 0.8),
@@ -97,16 +97,14 @@ def test_words_reference_and_time_all_matter_and_rows_do_not_mix(prior: PriorTin
 
 def test_unconditioned_keeps_the_picture(prior: PriorTiny):
     picture = torch.rand(16, 16, 3)
-    empty = prior.unconditioned(prior.condition("a fox walking", reference=picture))
-    assert empty.reference is not None
-    torch.testing.assert_close(empty.reference, picture)
+    empty = prior.unconditioned(prior.condition("a fox walking", reference_image=picture))
+    assert empty.reference_image is not None
+    torch.testing.assert_close(empty.reference_image, picture)
 
 
 def test_wrong_input_is_named(prior: PriorTiny):
-    with pytest.raises(
-        ValueError, match="reference must be a picture of 16 x 16 pixels, got 8 x 16"
-    ):
-        prior.condition("a fox walking", reference=torch.zeros(16, 8, 3))
+    with pytest.raises(ValueError, match="reference_image must be 16 x 16 pixels, got 8 x 16"):
+        prior.condition("a fox walking", reference_image=torch.zeros(16, 8, 3))
     with pytest.raises(ValueError, match="the tiny prior knows no such action"):
         prior.condition("a fox cooking")
     walk = prior.condition("a fox walking")
@@ -288,7 +286,7 @@ def test_the_shipped_prior_removes_noise_from_a_true_video():
     noise = torch.randn(z.shape, generator=torch.Generator().manual_seed(1))
     t = torch.tensor([0.5])
     condition: Condition = prior.condition(
-        "a fox walking", reference=footage.references[0].float() / 255.0
+        "a fox walking", reference_image=footage.reference_images[0].float() / 255.0
     )
     clean = prior.predict(prior.add_noise(z, noise, t), t, [condition])
     assert float(((clean - z) ** 2).mean()) < 0.01
@@ -311,7 +309,9 @@ def test_the_shipped_prior_makes_a_walk_that_recogniser_b_names():
         actor, 1, generator=generator, tiny=prior.network.settings, cameras=CameraSettings(),
         vary=False, clips=[actor.actions.index("walk")],
     )  # fmt: skip
-    condition = prior.condition("a fox walking", reference=footage.references[0].float() / 255.0)
+    condition = prior.condition(
+        "a fox walking", reference_image=footage.reference_images[0].float() / 255.0
+    )
     made = sample_videos(prior, [condition], generator=generator, steps=12)
     assert load_recogniser("b").names(made) == ["walk"]
 

@@ -1,4 +1,4 @@
-"""The tiny prior on characters as users bring them: reference pictures, and its evaluation."""
+"""The tiny prior on characters as users bring them: reference images, and its evaluation."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ from akd.prior.tiny.evaluate_assets import ASKED, choose_subjects, evaluate_asse
 from akd.prior.tiny.film import SCENE
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.reference_image import reference_of
+from akd.prior.tiny.reference_image import reference_image_of
 from akd.prior.tiny.settings import TinySettings
 from akd.rig.character import Character, load_character
 from akd.scene.follow import View
@@ -59,7 +59,7 @@ def coloured(picture: torch.Tensor) -> torch.Tensor:
 
 def test_the_reference_shows_the_whole_character_in_the_colours_of_its_roles(fox: Character):
     assert SCENE.style is SceneStyle.ROLES
-    picture = reference_of(fox, WIDE)
+    picture = reference_image_of(fox, WIDE)
     assert picture.shape == (64, 48, 3)
     assert 0.0 <= float(picture.min()) < float(picture.max()) <= 1.0
     there = coloured(picture)
@@ -72,8 +72,8 @@ def test_the_reference_shows_the_whole_character_in_the_colours_of_its_roles(fox
 
 
 def test_the_view_decides_which_side_is_seen(fox: Character):
-    left = reference_of(fox, WIDE, view=View(azimuth=1.57, elevation=0.2))
-    right = reference_of(fox, WIDE, view=View(azimuth=-1.57, elevation=0.2))
+    left = reference_image_of(fox, WIDE, view=View(azimuth=1.57, elevation=0.2))
+    right = reference_image_of(fox, WIDE, view=View(azimuth=-1.57, elevation=0.2))
     # A side view turned about is its own mirror image but for the limbs' hues.
     columns_left = coloured(left).float().sum(0)
     columns_right = coloured(right).float().sum(0)
@@ -85,8 +85,8 @@ def test_the_view_decides_which_side_is_seen(fox: Character):
 def test_without_a_surface_there_is_nothing_to_be_seen(fox: Character):
     from dataclasses import replace
 
-    with pytest.raises(ValueError, match="without a surface"):
-        reference_of(replace(fox, mesh=None), WIDE)
+    with pytest.raises(ValueError, match="without a mesh"):
+        reference_image_of(replace(fox, mesh=None), WIDE)
 
 
 def test_subjects_are_of_the_measuring_side_each_once_of_both_plans(folder: Path):
@@ -106,8 +106,8 @@ def test_the_evaluation_from_pictures_to_card(folder: Path, tmp_path: Path):
     result = evaluate_assets(prior, judge, folder, count=3, steps=1, true_views=1)
     assert result.samples.asked == (*ASKED[4], *ASKED[2][:2])
     assert result.samples.videos.shape == (6, 16, 64, 64, 3)
-    assert torch.equal(result.samples.references[0], result.samples.references[1])
-    assert not torch.equal(result.samples.references[0], result.samples.references[2])
+    assert torch.equal(result.samples.reference_images[0], result.samples.reference_images[1])
+    assert not torch.equal(result.samples.reference_images[0], result.samples.reference_images[2])
     result.write(tmp_path)
     assert (tmp_path / "evaluation-assets.png").stat().st_size > 1000
     about = json.loads((tmp_path / "evaluation-assets.json").read_text())

@@ -134,7 +134,7 @@ def test_footage_shows_the_creature_and_moves(actor: Actor):
     )
     assert change[0] > 4.0 * change[1]
     # Coloured limbs are to be seen, in the reference as well.
-    for pictures in (footage.videos.flatten(0, 1), footage.references):
+    for pictures in (footage.videos.flatten(0, 1), footage.reference_images):
         saturation = pictures.amax(-1).int() - pictures.amin(-1).int()
         assert ((saturation > 80).float().mean((1, 2)) > 0.02).all()
 

@@ -53,7 +53,7 @@ def test_a_video_at_half_size_shows_the_same_with_a_quarter_of_the_detail(fox):
     fine, picture = stage.show(bones, controls.translation)
     coarse, same = stage.show(bones, controls.translation, half_size=True)
     assert coarse.shape == fine.shape
-    torch.testing.assert_close(picture, same)  # the reference picture is never coarse
+    torch.testing.assert_close(picture, same)  # the reference image is never coarse
     blocks = fine.detach().movedim(-1, 1)
     few = torch.nn.functional.avg_pool2d(blocks, 2)
     blurred = torch.nn.functional.interpolate(few, scale_factor=2, mode="bilinear").movedim(1, -1)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from akd.math import quaternion
+from akd.splat import rasterize as fast
+from akd.splat.raster_call import RasterCall
 from akd.splat.reference import rasterize_reference
 
 LEAVES = ("camera_from_mesh", "means", "factors", "colours", "opacities")
@@ -106,8 +109,14 @@ def differentiate(function, call: dict, *, seed: int = 5) -> Outcome:
     return Outcome(image.detach(), transmittance.detach(), dict(zip(LEAVES, grads, strict=True)))
 
 
-def reference(*, factors: Tensor, **call: object) -> tuple[Tensor, Tensor]:
-    return rasterize_reference(covariances=factors @ factors.transpose(-1, -2), **call)
+def rasterize(
+    *, threads: int | None = None, tiles: bool | None = None, **call: Any
+) -> tuple[Tensor, Tensor]:
+    return fast.rasterize(RasterCall(**call), threads=threads, tiles=tiles)
+
+
+def reference(**call: Any) -> tuple[Tensor, Tensor]:
+    return rasterize_reference(RasterCall(**call))
 
 
 def assert_same(

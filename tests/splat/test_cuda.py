@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import pytest
 import torch
 
 from akd.scene.compose import render_scene
 from akd.scene.settings import SceneSettings, SceneStyle
+from akd.splat.raster_call import RasterCall
 from akd.splat.raster_gsplat import rasterize_gsplat
-from akd.splat.rasterize import rasterize
 from tests.splat.splat_clouds import (
     LEAVES,
     Outcome,
@@ -18,6 +19,7 @@ from tests.splat.splat_clouds import (
     assert_same,
     differentiate,
     random_call,
+    rasterize,
     reference,
 )
 from tests.splat.splat_parts import make_bones, make_camera, make_cloud
@@ -58,8 +60,8 @@ def test_cuda_is_the_reference(kind: dict, antialias: bool) -> None:
 def test_pictures_equal_gsplats_and_gradients_point_the_same_way(antialias: bool) -> None:
     call = as_single(random_call(400, frames=3, width=96, height=80)) | {"antialias": antialias}
 
-    def gsplat(*, factors: torch.Tensor, **rest: object) -> tuple[torch.Tensor, torch.Tensor]:
-        return rasterize_gsplat(**rest, covariances=factors @ factors.transpose(-1, -2))
+    def gsplat(**call: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        return rasterize_gsplat(RasterCall(**call))
 
     ours = differentiate_on_cuda(rasterize, call)
     theirs = differentiate_on_cuda(gsplat, call)

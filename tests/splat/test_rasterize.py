@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from akd.splat import rules
 from akd.splat.raster_tiles import TileRaster
-from akd.splat.rasterize import covariance_factors, rasterize
+from akd.splat.rasterize import covariance_factors
 from tests.splat.splat_clouds import (
     LEAVES,
     as_single,
     assert_same,
     differentiate,
     random_call,
+    rasterize,
     reference,
 )
 

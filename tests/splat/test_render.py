@@ -10,6 +10,7 @@ import torch
 from akd.rig.skin import skin_covariances, skin_points
 from akd.splat.camera import Camera
 from akd.splat.harmonics import from_colour, harmonics
+from akd.splat.raster_call import RasterCall
 from akd.splat.rasterize import rasterize
 from akd.splat.render import ground_planes, render, render_skinned
 from tests.splat.splat_parts import make_bones, make_camera, make_cloud
@@ -23,11 +24,12 @@ def test_fused_pictures_are_those_of_a_cloud_skinned_first() -> None:
         points = skin_points(bones[t], cloud.means, cloud.bones, cloud.weights)
         shapes = skin_covariances(bones[t], cloud.covariances(), cloud.bones, cloud.weights)
         view = camera[t : t + 1]
-        image, transmittance = rasterize(
+        call = RasterCall(
             view.camera_from_world[:, None, :3], points, cloud.flat_colours()[None],
             cloud.opacities, torch.zeros(60, 1, dtype=torch.int64), torch.ones(60, 1),
             torch.cat((view.focal, view.centre), -1), 40, 32, covariances=shapes, antialias=True,
         )  # fmt: skip
+        image, transmittance = rasterize(call)
         torch.testing.assert_close(image[0], fused.colour[t], atol=2e-5, rtol=0.0)
         torch.testing.assert_close(transmittance[0], fused.transmittance[t], atol=2e-5, rtol=0.0)
 

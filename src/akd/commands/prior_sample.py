@@ -92,12 +92,12 @@ class PriorSample:
         if self.reference is not None and isinstance(prior, PriorTiny):
             picture = self._character(prior.network.settings)
         elif self.reference is not None:
-            if not prior.takes_reference:
+            if not prior.takes_reference_image:
                 raise UsageError(f"--reference: {prior.name} takes words alone, no picture")
             picture = read_picture(self.reference, height=prior.height, width=prior.width)
         try:
             condition = prior.condition(
-                asked, reference=None if picture is None else picture.to(prior.device)
+                asked, reference_image=None if picture is None else picture.to(prior.device)
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
@@ -132,7 +132,7 @@ class PriorSample:
 
     def _character(self, settings: TinySettings) -> Tensor:
         from akd.prior.tiny.bodies import check_body
-        from akd.prior.tiny.reference_image import reference_of
+        from akd.prior.tiny.reference_image import reference_image_of
 
         assert self.reference is not None
         character = load_file(self.reference, up="y", roles=self.roles)
@@ -144,7 +144,7 @@ class PriorSample:
             print(f"akd: {self.reference}: {warning}", file=sys.stderr)
         if character.mesh is None:
             raise UsageError(f"{self.reference}: has a skeleton but no surface to be seen")
-        return reference_of(character, settings)
+        return reference_image_of(character, settings)
 
 
 def read_picture(path: Path, *, height: int, width: int) -> Tensor:

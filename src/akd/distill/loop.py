@@ -84,7 +84,9 @@ def distil(
         video, image = stage.show(
             posed.transforms, posed.path, turn=turn, half_size=progress < settings.half_size
         )
-        condition = prior.condition(prompt, reference=image if prior.takes_reference else None)
+        condition = prior.condition(
+            prompt, reference_image=image if prior.takes_reference_image else None
+        )
         latents = prior.encode(video[None])
         gradient = score_gradient(
             prior, latents, condition, settings.score, progress=progress, generator=generator

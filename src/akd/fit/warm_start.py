@@ -38,7 +38,9 @@ def sample_videos(
     with torch.no_grad():
         still = stage.neutral.expand(prior.frames, -1, -1, -1)
         video, image = stage.show(still, torch.zeros(prior.frames, 3))
-        condition = prior.condition(prompt, reference=image if prior.takes_reference else None)
+        condition = prior.condition(
+            prompt, reference_image=image if prior.takes_reference_image else None
+        )
         shape = (settings.samples, *prior.encode(video[None]).shape[1:])
         noise = torch.randn(shape, generator=generator).to(prior.device)
         latents = sample_latents(

@@ -6,10 +6,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Quaternion = Float[Tensor, "*batch 4"]
-Vector = Float[Tensor, "*batch 3"]
-Matrix3 = Float[Tensor, "*batch 3 3"]
-
 
 def identity(*shape: int, like: Tensor | None = None) -> Float[Tensor, "*shape 4"]:
     """Return identity quaternions of shape [*shape, 4], on the device and dtype of `like`."""

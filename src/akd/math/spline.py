@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -35,12 +33,6 @@ def cubic_basis(
     columns = start.long()[:, None] + torch.arange(4, device=times.device)
     basis = times.new_zeros(times.shape[0], count)
     return basis.scatter_add(1, columns.remainder(count), pieces / 6.0)
-
-
-def fourier_basis(times: Float[Tensor, "T"], harmonics: int) -> Float[Tensor, "T K"]:
-    """1, cos and sin of whole turns of the phase: K = 1 + 2 harmonics, periodic on [0, 1]."""
-    turns = 2.0 * math.pi * times[:, None] * torch.arange(1, harmonics + 1, device=times.device)
-    return torch.cat((torch.ones_like(times[:, None]), turns.cos(), turns.sin()), dim=1)
 
 
 def hermite(

@@ -19,11 +19,11 @@ from akd.scene.settings import SceneStyle
 
 @dataclass(frozen=True)
 class Condition:
-    """What a prediction is asked for: words, and where the model takes one, a picture."""
+    """What a prediction is asked for: text, and a reference image where the model takes one."""
 
     text: Float[Tensor, "L D"]
     """Embedding of the prompt: L tokens of width D, whatever they are to the model."""
-    reference: Float[Tensor, "H W 3"] | None = None
+    reference_image: Float[Tensor, "H W 3"] | None = None
     """The character in its neutral pose, from the camera of the video; sRGB 0..1."""
     extra: dict[str, Tensor] = field(default_factory=dict)
     """Whatever else the model's own encoder made of the prompt, such as masks or latents."""
@@ -72,8 +72,8 @@ class VideoPrior(Protocol):
         ...
 
     @property
-    def takes_reference(self) -> bool:
-        """Whether a reference picture is used."""
+    def takes_reference_image(self) -> bool:
+        """Whether a reference image is used."""
         ...
 
     @property
@@ -82,11 +82,11 @@ class VideoPrior(Protocol):
         ...
 
     def condition(
-        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+        self, prompt: str, *, reference_image: Float[Tensor, "H W 3"] | None = None
     ) -> Condition:
-        """What the prompt and the picture mean to the model.
+        """Encode the prompt and the reference image.
 
-        Raises `ValueError` with one line for the user where the prompt cannot be understood.
+        Raises `ValueError` where the prompt cannot be understood.
         """
         ...
 

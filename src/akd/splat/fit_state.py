@@ -1,4 +1,4 @@
-"""The unknowns of a fit, their optimiser, and both on disk."""
+"""Parameters of a fit, their optimiser, and checkpoints of both."""
 
 from __future__ import annotations
 

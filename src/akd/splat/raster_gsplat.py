@@ -10,24 +10,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.splat import rules
+from akd.splat.raster_call import RasterCall
 
 
-def rasterize_gsplat(
-    camera_from_mesh: Float[Tensor, "T B 3 4"],
-    means: Float[Tensor, "N 3"],
-    colours: Float[Tensor, "C N 3"],
-    opacities: Float[Tensor, "N"],
-    bones: Int[Tensor, "N K"],
-    weights: Float[Tensor, "N K"],
-    intrinsics: Float[Tensor, "T 4"],
-    width: int,
-    height: int,
-    *,
-    covariances: Float[Tensor, "N 3 3"],
-    grounds: Float[Tensor, "T 4"] | None = None,
-    antialias: bool = False,
-) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
+def rasterize_gsplat(call: RasterCall) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """As `akd.splat.rasterize.rasterize`, by way of gsplat."""
+    means, intrinsics, grounds = call.means, call.intrinsics, call.grounds
     if not means.is_cuda:
         raise ValueError(f"gsplat needs a CUDA device; the cloud is on {means.device}")
     try:
@@ -36,11 +24,11 @@ def rasterize_gsplat(
         raise ImportError(
             "rasterizer 'gsplat' needs the package gsplat; 'warp' needs nothing"
         ) from error
-    frames, splats = camera_from_mesh.shape[0], means.shape[0]
-    phi = sum_over_bones(camera_from_mesh, bones, weights)
+    frames, splats = call.frames, means.shape[0]
+    phi = sum_over_bones(call.camera_from_mesh, call.bones, call.weights)
     seen = (phi[..., :3] @ means[..., None]).squeeze(-1) + phi[..., 3]
-    spread = phi[..., :3] @ covariances @ phi[..., :3].transpose(-1, -2)
-    strengths = opacities.expand(frames, splats)
+    spread = phi[..., :3] @ call.shapes() @ phi[..., :3].transpose(-1, -2)
+    strengths = call.opacities.expand(frames, splats)
     if grounds is not None:
         above = torch.einsum("tnc,tc->tn", seen, grounds[:, :3]) + grounds[:, 3:] >= 0
         strengths = strengths * above
@@ -49,10 +37,11 @@ def rasterize_gsplat(
     lens[:, 0, 0, 0], lens[:, 0, 1, 1] = intrinsics[:, 0], intrinsics[:, 1]
     lens[:, 0, 0, 2], lens[:, 0, 1, 2] = intrinsics[:, 2], intrinsics[:, 3]
     lens[:, 0, 2, 2] = 1.0
+    colours = call.colours.expand(frames, splats, 3).contiguous()
     image, alpha, _ = rasterization(
-        seen, None, None, strengths, colours.expand(frames, splats, 3).contiguous(), view, lens,
-        width, height, near_plane=rules.NEAR, eps2d=rules.LOW_PASS, covars=spread, packed=False,
-        rasterize_mode="antialiased" if antialias else "classic",
+        seen, None, None, strengths, colours, view, lens, call.width, call.height,
+        near_plane=rules.NEAR, eps2d=rules.LOW_PASS, covars=spread, packed=False,
+        rasterize_mode="antialiased" if call.antialias else "classic",
     )  # fmt: skip
     return image[:, 0], 1.0 - alpha[:, 0, ..., 0]
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
+from akd.splat.raster_call import RasterCall
 from akd.splat.raster_cpu import CpuRaster
 from akd.splat.raster_inputs import Inputs
 from akd.splat.raster_tiles import TileRaster
@@ -82,71 +83,44 @@ def covariance_factors(covariances: Float[Tensor, "N 3 3"]) -> Float[Tensor, "N 
 
 
 def rasterize(
-    camera_from_mesh: Float[Tensor, "T B 3 4"],
-    means: Float[Tensor, "N 3"],
-    colours: Float[Tensor, "C N 3"],
-    opacities: Float[Tensor, "N"],
-    bones: Int[Tensor, "N K"],
-    weights: Float[Tensor, "N K"],
-    intrinsics: Float[Tensor, "T 4"],
-    width: int,
-    height: int,
-    *,
-    factors: Float[Tensor, "N 3 3"] | None = None,
-    covariances: Float[Tensor, "N 3 3"] | None = None,
-    grounds: Float[Tensor, "T 4"] | None = None,
-    antialias: bool = False,
-    threads: int | None = None,
-    tiles: bool | None = None,
+    call: RasterCall, *, threads: int | None = None, tiles: bool | None = None
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """Colour of the splats over black, and their transmittance.
 
-    `means` (metres) and the shapes are in the mesh's bind space; `camera_from_mesh` takes each bone
-    to the camera's frame, frame by frame. The shape of a Gaussian is its covariance or, better
-    conditioned, a factor M with S = M M^T, such as rotation times scales. `colours` has one layer
-    for all frames (C = 1) or one a frame. `intrinsics` are fx, fy, cx, cy in pixels and get no
-    gradient. `grounds` are planes in the camera's frame below which Gaussians are switched off.
-    `antialias` weakens a Gaussian by as much as the low-pass widens it, so that a cloud looks alike
-    at every size; without it, the image is that of classic 3DGS. Runs in float32 on the tensors'
-    device; `threads` is for the CPU. `tiles` chooses the kernels: those made for CUDA, or those
-    made for the CPU; None leaves it to the device.
+    Runs in float32 on the tensors' device; all but bones, intrinsics and grounds get gradients.
+    `threads` is for the CPU. `tiles` chooses the kernels made for CUDA or those made for the CPU;
+    None leaves it to the device.
     """
-    if (factors is None) == (covariances is None):
-        raise ValueError("rasterize needs either factors or covariances, and not both")
-    frames, splats = camera_from_mesh.shape[0], means.shape[0]
-    if colours.shape[0] not in (1, frames):
-        raise ValueError(
-            f"colours must have one layer or one a frame ({frames}), got {colours.shape[0]}"
-        )
+    frames, splats, means = call.frames, call.means.shape[0], call.means
     if splats == 0 or frames == 0:
-        empty = means.new_zeros(frames, height, width, 3, dtype=torch.float32)
-        return empty, empty.new_ones(frames, height, width)
-    shape = factors if factors is not None else covariances
+        empty = means.new_zeros(frames, call.height, call.width, 3, dtype=torch.float32)
+        return empty, empty.new_ones(frames, call.height, call.width)
+    shape = call.covariances if call.factors is None else call.factors
     assert shape is not None
-    device = means.device
+    device, intrinsics = means.device, call.intrinsics
 
     def plain(tensor: Tensor) -> Tensor:
         return tensor.detach().to(device=device, dtype=torch.float32).contiguous()
 
     inputs = Inputs(
-        transforms=plain(camera_from_mesh),
+        transforms=plain(call.camera_from_mesh),
         means=plain(means),
-        factors=plain(shape if factors is not None else covariance_factors(shape)),
-        colours=plain(colours),
-        opacities=plain(opacities),
-        bones=bones.detach().to(device=device, dtype=torch.int32).contiguous(),
-        bones_key=bones,
-        weights=plain(weights),
+        factors=plain(covariance_factors(shape) if call.factors is None else shape),
+        colours=plain(call.colours),
+        opacities=plain(call.opacities),
+        bones=call.bones.detach().to(device=device, dtype=torch.int32).contiguous(),
+        bones_key=call.bones,
+        weights=plain(call.weights),
         intrinsics=plain(intrinsics),
-        grounds=plain(intrinsics.new_zeros(0, 4) if grounds is None else grounds),
-        width=width,
-        height=height,
-        antialias=antialias,
+        grounds=plain(intrinsics.new_zeros(0, 4) if call.grounds is None else call.grounds),
+        width=call.width,
+        height=call.height,
+        antialias=call.antialias,
     )
     by_tiles = means.is_cuda if tiles is None else tiles
     if means.is_cuda and not by_tiles:
         raise ValueError("tiles=False is for the CPU; the cloud is on a CUDA device")
-    with_gradient = (camera_from_mesh, means, shape, colours, opacities)
+    with_gradient = (call.camera_from_mesh, means, shape, call.colours, call.opacities)
     single = (x.to(dtype=torch.float32) for x in with_gradient)
-    result: Any = _Rasterize.apply(*single, inputs, factors is not None, threads, by_tiles)
+    result: Any = _Rasterize.apply(*single, inputs, call.factors is not None, threads, by_tiles)
     return result

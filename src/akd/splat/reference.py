@@ -7,10 +7,11 @@ agree with it; the tests hold them together.
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.splat import rules
+from akd.splat.raster_call import RasterCall
 
 
 def project_reference(
@@ -67,40 +68,24 @@ def is_drawn(
 
 
 def rasterize_reference(
-    camera_from_mesh: Float[Tensor, "T B 3 4"],
-    means: Float[Tensor, "N 3"],
-    covariances: Float[Tensor, "N 3 3"],
-    colours: Float[Tensor, "C N 3"],
-    opacities: Float[Tensor, "N"],
-    bones: Int[Tensor, "N K"],
-    weights: Float[Tensor, "N K"],
-    intrinsics: Float[Tensor, "T 4"],
-    width: int,
-    height: int,
-    *,
-    grounds: Float[Tensor, "T 4"] | None = None,
-    antialias: bool = False,
+    call: RasterCall,
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
-    """Colour of the splats over black, and their transmittance.
-
-    `colours` has one layer for all frames (C = 1) or one a frame; `grounds` are planes a, b, c, d
-    in the camera's frame: a Gaussian whose centre has a x + b y + c z + d < 0 is switched off.
-    `antialias` multiplies opacities by the root of how much the low-pass enlarges the determinant.
-    """
+    """Colour of the splats over black, and their transmittance."""
+    means, covariances, opacities = call.means, call.shapes(), call.opacities
+    width, height, grounds = call.width, call.height, call.grounds
     images, transmittances = [], []
-    frames = camera_from_mesh.shape[0]
     ys = torch.arange(height, dtype=means.dtype, device=means.device) + 0.5
     xs = torch.arange(width, dtype=means.dtype, device=means.device) + 0.5
     pixels = torch.cartesian_prod(ys, xs)
-    for t in range(frames):
-        phi = (weights[..., None, None] * camera_from_mesh[t][bones]).sum(1)
+    for t in range(call.frames):
+        phi = (call.weights[..., None, None] * call.camera_from_mesh[t][call.bones]).sum(1)
         centres, flat, seen = project_reference(
-            phi, means, covariances, intrinsics[t], width, height
+            phi, means, covariances, call.intrinsics[t], width, height
         )
         ground = None if grounds is None else grounds[t]
         wide = (phi[..., :3] @ covariances @ phi[..., :3].mT).diagonal(dim1=-2, dim2=-1).sum(-1)
         strengths = opacities
-        if antialias:
+        if call.antialias:
             low_pass = rules.LOW_PASS * torch.eye(2, dtype=means.dtype, device=means.device)
             kept = torch.linalg.det(flat - low_pass) / torch.linalg.det(flat)
             # (The root has no slope at zero; nothing that weak is drawn.)
@@ -117,7 +102,7 @@ def rasterize_reference(
         alpha = alpha * (torch.cumprod(1.0 - alpha, dim=1) > rules.STOP)
         left = torch.cumprod(1.0 - alpha, dim=1)
         left = torch.cat((torch.ones_like(pixels[:, :1]), left), dim=1)
-        colour = colours[t if colours.shape[0] > 1 else 0][order]
+        colour = call.colours[t if len(call.colours) > 1 else 0][order]
         images.append(((alpha * left[:, :-1]) @ colour).unflatten(0, (height, width)))
         transmittances.append(left[:, -1].unflatten(0, (height, width)))
     return torch.stack(images), torch.stack(transmittances)

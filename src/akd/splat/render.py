@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -13,6 +13,7 @@ from akd.rig.skin import skin_points
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.harmonics import shade
+from akd.splat.raster_call import RasterCall
 from akd.splat.rasterize import rasterize
 
 Rasterizer = Literal["warp", "gsplat", "reference"]
@@ -104,23 +105,22 @@ def render_skinned(
     grounds = None
     if ground is not None:
         grounds = ground_planes(camera, ground).detach().expand(frames, 4)
-    given = (
+    call = RasterCall(
         camera_from_mesh, cloud.means, colours, cloud.opacities, cloud.bones, cloud.weights,
-        intrinsics, camera.width, camera.height,
+        intrinsics, camera.width, camera.height, factors=cloud.factors(), grounds=grounds,
+        antialias=cloud.antialias,
     )  # fmt: skip
-    also: dict[str, Any] = {"grounds": grounds, "antialias": cloud.antialias}
     match rasterizer:
         case "warp":
-            pair = rasterize(*given, factors=cloud.factors(), **also, threads=threads)
+            pair = rasterize(call, threads=threads)
         case "gsplat":
             from akd.splat.raster_gsplat import rasterize_gsplat
 
-            pair = rasterize_gsplat(*given, covariances=cloud.covariances(), **also)
+            pair = rasterize_gsplat(call)
         case "reference":
             from akd.splat.reference import rasterize_reference
 
-            before, after = given[:2], given[2:]
-            pair = rasterize_reference(*before, cloud.covariances(), *after, **also)
+            pair = rasterize_reference(call)
     return Rendering(*pair)
 
 

@@ -38,7 +38,7 @@ def load(name: str, folder: Path, **options: Any) -> PriorDiffusers:
 
 
 def picture_for(prior: PriorDiffusers) -> Tensor | None:
-    if not prior.family.needs_reference:
+    if not prior.family.needs_reference_image:
         return None
     generator = torch.Generator().manual_seed(5)
     return torch.rand(prior.height, prior.width, 3, generator=generator)
@@ -150,7 +150,7 @@ def test_steps_are_those_of_the_pipeline(saved: Any, monkeypatch: pytest.MonkeyP
             DiagonalGaussianDistribution, "sample", lambda self, generator=None: mode(self)
         )
         call |= {"image": picture.permute(2, 0, 1)[None]}
-    compare(prior, pipeline, call, prior.condition(PROMPT, reference=picture))
+    compare(prior, pipeline, call, prior.condition(PROMPT, reference_image=picture))
 
 
 def test_wan_5b_with_a_first_frame(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_wan_5b_with_a_first_frame(tmp_path: Path) -> None:
     )
     pipeline.set_progress_bar_config(disable=True)
     prior = load("wan2.2-5b", tmp_path / "pipeline")
-    assert prior.takes_reference
+    assert prior.takes_reference_image
     picture = torch.rand(64, 32, 3, generator=torch.Generator().manual_seed(5))
-    condition = prior.condition(PROMPT, reference=picture)
+    condition = prior.condition(PROMPT, reference_image=picture)
     noise = start(prior)
     call = {
         "image": picture.permute(2, 0, 1)[None],
@@ -227,8 +227,8 @@ def test_rows_have_their_own_time_and_words(saved: Any) -> None:
     name, _, folder = saved
     prior = load(name, folder)
     picture = picture_for(prior)
-    condition = prior.condition(PROMPT, reference=picture)
-    other = prior.condition("a man running", reference=picture)
+    condition = prior.condition(PROMPT, reference_image=picture)
+    other = prior.condition("a man running", reference_image=picture)
     noisy = torch.cat((start(prior), start(prior).flip(-1)))
     # On both sides of the boundary between Wan 2.2's two networks.
     t = torch.tensor([0.95, 0.3])

@@ -155,15 +155,15 @@ def test_a_picture_and_words_must_be_given(tmp_path: Path) -> None:
         load_prior(tmp_path / "pipeline", **larger)
     prior = load_prior(tmp_path / "pipeline", settings=FULL, cache=tmp_path / "cache")
     assert (prior.frames, prior.height, prior.width, prior.fps) == (9, 32, 32, 8.0)
-    with pytest.raises(ValueError, match="a reference picture must be given"):
+    with pytest.raises(ValueError, match="a reference image must be given"):
         prior.condition("a fox")
     with pytest.raises(ValueError, match="a prompt must have words"):
-        prior.condition(" ", reference=torch.rand(32, 32, 3))
+        prior.condition(" ", reference_image=torch.rand(32, 32, 3))
     # Words that were said are remembered: a loop asks for the same ones every time.
-    first = prior.condition("a fox", reference=torch.rand(32, 32, 3))
+    first = prior.condition("a fox", reference_image=torch.rand(32, 32, 3))
     shutil.rmtree(tmp_path / "pipeline" / "text_encoder")
     shutil.rmtree(tmp_path / "cache")
-    again = prior.condition("a fox", reference=torch.rand(32, 32, 3))
+    again = prior.condition("a fox", reference_image=torch.rand(32, 32, 3))
     assert torch.equal(again.text, first.text)
     with pytest.raises(ValueError, match="video must be 32 x 32 pixels for pipeline, got 16 x 32"):
         prior.encode(torch.rand(1, 9, 16, 32, 3))

@@ -32,8 +32,8 @@ class Entry:
     """Parameters of the text encoder, thousand millions."""
     vae: float
     """Parameters of the autoencoder, thousand millions."""
-    reference: str = "no"
-    """Whether a reference picture is taken: `no`, `may` or `must`."""
+    reference_image: str = "no"
+    """Whether a reference image is taken: `no`, `may` or `must`."""
     predicts: str = "flow"
     """What the network predicts: `v`, `epsilon` or `flow`."""
     adapter: str | None = None
@@ -59,13 +59,13 @@ ENTRIES = (
     Entry("cogvideox-5b", "zai-org/CogVideoX-5b", "CogVideoX", COGVIDEOX, False,
           49, 480, 720, 8.0, 5.57, 4.76, 0.22, predicts="v"),
     Entry("cogvideox-5b-i2v", "zai-org/CogVideoX-5b-I2V", "CogVideoX", COGVIDEOX, False,
-          49, 480, 720, 8.0, 5.57, 4.76, 0.22, reference="must", predicts="v"),
+          49, 480, 720, 8.0, 5.57, 4.76, 0.22, reference_image="must", predicts="v"),
     Entry("wan2.1-t2v-1.3b", "Wan-AI/Wan2.1-T2V-1.3B-Diffusers", "Wan", "Apache-2.0", True,
           81, 480, 832, 16.0, 1.42, 5.68, 0.13),
     Entry("wan2.1-t2v-14b", "Wan-AI/Wan2.1-T2V-14B-Diffusers", "Wan", "Apache-2.0", True,
           81, 480, 832, 16.0, 14.29, 5.68, 0.13),
     Entry("wan2.2-ti2v-5b", "Wan-AI/Wan2.2-TI2V-5B-Diffusers", "Wan", "Apache-2.0", True,
-          121, 704, 1280, 24.0, 5.00, 5.68, 0.70, reference="may"),
+          121, 704, 1280, 24.0, 5.00, 5.68, 0.70, reference_image="may"),
     Entry("wan2.2-t2v-a14b", "Wan-AI/Wan2.2-T2V-A14B-Diffusers", "Wan", "Apache-2.0", True,
           81, 480, 832, 16.0, 28.58, 5.68, 0.13),
     Entry("ltx-video", "Lightricks/LTX-Video", "LTX-Video", LTX, False,
@@ -88,7 +88,7 @@ def find(name: str) -> Entry:
 
 def rows() -> list[tuple[str, ...]]:
     """The table of `akd prior list`, its heading first."""
-    heading = ("name", "licence", "commercial", "frames x height x width", "fps", "picture",
+    heading = ("name", "licence", "commercial", "frames x height x width", "fps", "image",
                "predicts", "GiB held", "GiB download", "hub")  # fmt: skip
     table: list[tuple[str, ...]] = [heading]
     table += [
@@ -98,7 +98,7 @@ def rows() -> list[tuple[str, ...]]:
             "yes" if entry.commercial else "no",
             f"{entry.frames} x {entry.height} x {entry.width}",
             f"{entry.fps:g}",
-            entry.reference,
+            entry.reference_image,
             entry.predicts,
             f"{entry.weights_gib:.1f}",
             f"{entry.download_gib:.1f}",

@@ -52,7 +52,7 @@ def load_network(
 
 
 def with_motion(unet: Any, folder: PipelineFolder, dtype: torch.dtype) -> Any:
-    """A picture model joined with motion modules."""
+    """An image model joined with motion modules."""
     motion, whole = (
         find_class("diffusers", name, str(folder.path))
         for name in ("MotionAdapter", "UNetMotionModel")

@@ -137,11 +137,11 @@ def motion_schedule() -> Schedule:
 
 
 def motion_folder(folder: PipelineFolder) -> Path:
-    """Where the motion modules of a picture model are."""
+    """Where the motion modules of an image model are."""
     own = folder.path / "motion_adapter"
     place = folder.adapter or (own if own.is_dir() else None)
     if place is None:
-        raise PriorError(f"{folder.path}: a picture model needs a motion_adapter, there is none")
+        raise PriorError(f"{folder.path}: an image model needs a motion_adapter, there is none")
     return place
 
 

@@ -20,7 +20,10 @@ from akd.scene.settings import SceneStyle
 
 
 class PriorDiffusers:
-    """A large model with frozen weights. Made by `load_prior`."""
+    """A large model with frozen weights. Made by `load_planned`."""
+
+    style = SceneStyle.TEXTURED
+    bound = None
 
     def __init__(
         self,
@@ -34,7 +37,11 @@ class PriorDiffusers:
         negative: str = "",
     ) -> None:
         self._name, self.family, self.folder = name, family, folder
-        self._device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+        self.device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+        size = family.parts.size
+        self.frames, self.fps = size.frames, size.fps
+        self.width, self.height = size.width, size.height
+        self.takes_reference_image = family.takes_reference_image
         self._said: dict[str, list[Embedding]] = {}
 
     @property
@@ -43,67 +50,28 @@ class PriorDiffusers:
         return f"{self._name} (approximate encoder)" if self.tiny else self._name
 
     @property
-    def frames(self) -> int:
-        """Frames of a video."""
-        return self.family.parts.size.frames
-
-    @property
-    def width(self) -> int:
-        """Pixels."""
-        return self.family.parts.size.width
-
-    @property
-    def height(self) -> int:
-        """Pixels."""
-        return self.family.parts.size.height
-
-    @property
-    def fps(self) -> float:
-        """Frames a second."""
-        return self.family.parts.size.fps
-
-    @property
-    def style(self) -> SceneStyle:
-        """Large models know the world in its own colours."""
-        return SceneStyle.TEXTURED
-
-    @property
-    def bound(self) -> None:
-        """Latents of an autoencoder have none."""
-
-    @property
-    def takes_reference(self) -> bool:
-        """Whether a reference picture is used."""
-        return self.family.takes_reference
-
-    @property
-    def device(self) -> torch.device:
-        """Where it runs."""
-        return self._device
-
-    @property
     def dtype(self) -> torch.dtype:
         """Working precision."""
         return self.family.parts.dtype
 
     def condition(
-        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+        self, prompt: str, *, reference_image: Float[Tensor, "H W 3"] | None = None
     ) -> Condition:
-        """Embeddings of the prompt and of the negative one, and the picture's latents.
+        """Embeddings of the prompt and of the negative one, and the image's latents.
 
         The text encoder is loaded for this, unless the prompt was asked for before, and dropped.
         """
         if not prompt.strip():
             raise ValueError("a prompt must have words, got an empty one")
-        if self.family.needs_reference and reference is None:
-            raise ValueError(f"{self.name} animates a picture: a reference picture must be given")
+        if self.family.needs_reference_image and reference_image is None:
+            raise ValueError(f"{self.name} animates an image: a reference image must be given")
         words, without = self.embeddings(prompt)
         extra = {"negative": without.text}
         if self.family.text.padding is Padding.MASKED:
             extra |= {"mask": words.mask, "negative_mask": without.mask}
-        if reference is not None and self.takes_reference:
-            extra |= self.family.picture(self.pixels(reference[None, None]))
-        return Condition(words.text, reference, extra)
+        if reference_image is not None and self.takes_reference_image:
+            extra |= self.family.encode_image(self.pixels(reference_image[None, None]))
+        return Condition(words.text, reference_image, extra)
 
     def embeddings(self, prompt: str) -> list[Embedding]:
         """Of the prompt and of the negative one; a loop asks for the same words every time."""
@@ -119,11 +87,11 @@ class PriorDiffusers:
         return self._said[prompt]
 
     def unconditioned(self, condition: Condition) -> Condition:
-        """The same with the negative prompt's embedding: a given picture stays."""
+        """The same with the negative prompt's embedding: a given image stays."""
         extra = dict(condition.extra)
         if "negative_mask" in extra:
             extra["mask"] = extra["negative_mask"]
-        return Condition(extra["negative"], condition.reference, extra)
+        return Condition(extra["negative"], condition.reference_image, extra)
 
     def pixels(self, video: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B 3 T H W"]:
         """Videos as autoencoders take them: colours first, -1..1."""

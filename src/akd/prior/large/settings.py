@@ -40,7 +40,7 @@ class Convolutions(StrEnum):
     TURNED = "turned"
     """Back by a forward convolution with the weights turned round, where the stride is one."""
     FRAMES = "frames"
-    """The same, and neighbouring frames laid side by side, so that it is one over pictures."""
+    """The same, and neighbouring frames laid side by side, as a convolution over images."""
     FASTEST = "fastest"
     """Each way is tried on a GPU when a size first comes up (seconds, once); plain elsewhere."""
 

@@ -1,4 +1,4 @@
-"""Where and by what the training videos are rendered: the first that gives the right picture."""
+"""Chooses the rasterizer and device of the training videos: the first that renders correctly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.splat.render import Rasterizer
 
 TOLERANCE = 1.0
-"""Mean difference from the reference rasterizer's image that is let pass, of 255."""
+"""Largest mean difference from the reference rasterizer, of 255."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def choose_studio(actor: Actor, tiny: TinySettings, device: torch.device) -> Stu
             small.to(studio.device), 2, generator=torch.Generator().manual_seed(3), tiny=two,
             cameras=CameraSettings(), clips=[1, 2], rasterizer=studio.rasterizer,
         )  # fmt: skip
-        return torch.cat((footage.videos.flatten(0, 1), footage.references)).cpu().float()
+        return torch.cat((footage.videos.flatten(0, 1), footage.reference_images)).cpu().float()
 
     truth = film(Studio("reference"))
     choices = [Studio("warp")]
@@ -63,4 +63,4 @@ def choose_studio(actor: Actor, tiny: TinySettings, device: torch.device) -> Stu
         )  # fmt: skip
         if off <= TOLERANCE:
             return studio
-    raise RuntimeError("no rasterizer gives the right picture on this machine")
+    raise RuntimeError("no rasterizer renders correctly on this machine")

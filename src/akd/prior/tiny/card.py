@@ -36,7 +36,7 @@ def asset_lines(evaluation: dict[str, Any]) -> list[str]:
     lines = [
         f"{len(evaluation['subjects'])} characters of artists on the measuring side, two prompts "
         f"each ({evaluation['prompts']} in all), guidance {evaluation['scale']}, "
-        f"{evaluation['steps']} steps, a picture of the character and the word of the action: "
+        f"{evaluation['steps']} steps, an image of the character and the word of the action: "
         f"recogniser B names the asked action in **{_percent(judged['all'])}**. On "
         f"{true['videos']} videos of true clips of the same characters, those whose names say what "
         f"is done, it agrees with the name in {_percent(true['all'])}.",

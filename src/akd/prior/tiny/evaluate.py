@@ -77,7 +77,7 @@ class Evaluation:
     asked: tuple[str, ...]
     said: dict[str, tuple[str, ...]]
     """By recogniser."""
-    references: Float[Tensor, "N H W 3"]
+    reference_images: Float[Tensor, "N H W 3"]
     videos: Float[Tensor, "N T H W 3"]
 
     def accuracy(self, name: str) -> float:
@@ -110,7 +110,7 @@ class Evaluation:
             for k, prompt in enumerate(self.prompts[:rows])
         ]
         write_rows(
-            folder / "evaluation.png", self.references[:rows], self.videos[:rows],
+            folder / "evaluation.png", self.reference_images[:rows], self.videos[:rows],
             captions=captions, every=1, zoom=1,
         )  # fmt: skip
 
@@ -129,13 +129,13 @@ def evaluate(
 ) -> Evaluation:
     """Ask for an action of each creature in turn, sample, and let the recognisers name it.
 
-    Only the reference picture and the words go in; nothing of the true motion does.
+    Only the reference image and the words go in; nothing of the true motion does.
     """
     tiny = prior.network.settings
     studio = studio or Studio()
     generator = torch.Generator().manual_seed(seed)
     turns: dict[int, int] = defaultdict(int)
-    words, conditions, references = [], [], []
+    words, conditions, reference_images = [], [], []
     for k in range(prompts):
         place = k % len(actors)
         actor = actors[place].to(studio.device)
@@ -147,8 +147,8 @@ def evaluate(
             clips=[actor.actions.index(action)], rasterizer=studio.rasterizer,
         )  # fmt: skip
         words.append(Words(creature_word(actor.species), action, NONE))
-        references.append(footage.references[0].to(prior.device).float() / 255.0)
-        conditions.append(prior.condition_of(words[-1], reference=references[-1]))
+        reference_images.append(footage.reference_images[0].to(prior.device).float() / 255.0)
+        conditions.append(prior.condition_of(words[-1], reference_image=reference_images[-1]))
     videos = []
     for start in range(0, prompts, batch):
         some = conditions[start : start + batch]
@@ -160,5 +160,5 @@ def evaluate(
     said = {name: tuple(recogniser.names(made)) for name, recogniser in recognisers.items()}
     prompts_said = tuple(f"a {w.creature} {w.action.replace('_', ' ')}" for w in words)
     return Evaluation(
-        prompts_said, tuple(w.action for w in words), said, torch.stack(references), made
+        prompts_said, tuple(w.action for w in words), said, torch.stack(reference_images), made
     )

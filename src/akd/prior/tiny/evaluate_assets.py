@@ -1,6 +1,6 @@
 """How the tiny prior does on characters that artists made, of the measuring side of `splits.toml`.
 
-It is shown a picture of each and asked for actions that fit its body; recogniser B names what came
+It is shown an image of each and asked for actions that fit its body; recogniser B names what came
 out. How far B itself can be trusted on such bodies is measured on their true clips.
 """
 
@@ -25,7 +25,7 @@ from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.evaluate import Evaluation
 from akd.prior.tiny.film import film_actor, view_bounds
 from akd.prior.tiny.prior import PriorTiny
-from akd.prior.tiny.reference_image import reference_of
+from akd.prior.tiny.reference_image import reference_image_of
 from akd.prior.tiny.settings import CameraSettings, PoolSettings
 from akd.prior.tiny.sheet import write_rows
 from akd.prior.tiny.vocabulary import NONE, Words
@@ -137,7 +137,7 @@ class AssetEvaluation:
     def write(self, folder: Path) -> None:
         """Write `evaluation-assets.json` and `evaluation-assets.png`: a row a subject.
 
-        A row is the picture that the prior was shown, then every other frame of its samples.
+        A row is the image that the prior was shown, then every other frame of its samples.
         """
         write_json(folder / "evaluation-assets.json", self.report())
         one = self.samples
@@ -148,7 +148,7 @@ class AssetEvaluation:
             captions.append(f"{Path(self.subjects[k]).stem}: {told}")
         videos = one.videos[:, ::2].unflatten(0, (-1, PROMPTS_EACH)).flatten(1, 2)
         write_rows(
-            folder / "evaluation-assets.png", one.references[::PROMPTS_EACH], videos,
+            folder / "evaluation-assets.png", one.reference_images[::PROMPTS_EACH], videos,
             captions=captions, every=1,
         )  # fmt: skip
 
@@ -167,7 +167,7 @@ def evaluate_assets(
 ) -> AssetEvaluation:
     """Ask for two actions of each of `count` characters in a folder; let recogniser B name them.
 
-    The prior gets the word of the action and a picture of the character in its neutral pose from
+    The prior gets the word of the action and an image of the character in its neutral pose from
     a random side: not what the character is, nothing of its clips. Raises `ValueError` where no
     character of the folder will do.
     """
@@ -180,16 +180,16 @@ def evaluate_assets(
     generator = torch.Generator().manual_seed(seed)
     tiny, bounds = prior.network.settings, view_bounds(CameraSettings())
     turns: Counter[int] = Counter()
-    conditions, references, asked = [], [], []
+    conditions, reference_images, asked = [], [], []
     for subject in subjects:
         view = random_view(generator, bounds)
-        picture = reference_of(subject.character, tiny, view=view).to(prior.device)
+        image = reference_image_of(subject.character, tiny, view=view).to(prior.device)
         for _ in range(PROMPTS_EACH):
             action = ASKED[subject.legs][turns[subject.legs] % len(ASKED[subject.legs])]
             turns[subject.legs] += 1
             asked.append(action)
-            references.append(picture)
-            conditions.append(prior.condition_of(Words(action=action), reference=picture))
+            reference_images.append(image)
+            conditions.append(prior.condition_of(Words(action=action), reference_image=image))
     made = torch.cat(
         [
             sample_videos(
@@ -201,7 +201,7 @@ def evaluate_assets(
     paths = [subject.path.as_posix() for subject in subjects for _ in range(PROMPTS_EACH)]
     samples = Evaluation(
         tuple(f"{Path(path).stem} {action}" for path, action in zip(paths, asked, strict=True)),
-        tuple(asked), {"b": tuple(recogniser.names(made))}, torch.stack(references), made,
+        tuple(asked), {"b": tuple(recogniser.names(made))}, torch.stack(reference_images), made,
     )  # fmt: skip
     true_asked, said = [], []
     for subject in subjects:

@@ -28,15 +28,15 @@ from akd.splat.render import Rasterizer
 from akd.splat.renderer import SplatRenderer
 
 SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
-"""The one scene that the tiny prior knows. Its pictures are small: so is the map of the shadow."""
+"""The one scene that the tiny prior knows. Its images are small, and so is the shadow map."""
 
 
 @dataclass(frozen=True)
 class Footage:
-    """K videos with their reference pictures and what they show."""
+    """K videos with their reference images and what they show."""
 
     videos: UInt8[Tensor, "K T H W 3"]
-    references: UInt8[Tensor, "K H W 3"]
+    reference_images: UInt8[Tensor, "K H W 3"]
     words: tuple[Words, ...]
     """Species, action and manner."""
     labels: tuple[str, ...]
@@ -57,10 +57,10 @@ def cameras_of(
     forward: Float[Tensor, "3"],
     size: tuple[int, int],
 ) -> tuple[Camera, Camera]:
-    """The cameras of K videos, K x T of them, and the K cameras of their reference pictures.
+    """The cameras of K videos, K x T of them, and the K cameras of their reference images.
 
     `low` and `high` are the corners of the boxes around the body in the videos, `neutral` those of
-    the neutral pose (world, metres). A reference is taken from the same side and as near as its
+    the neutral pose (world, metres). A reference image is taken from the side and distance of its
     video. The same as `akd.scene.follow.follow` for each, but in one go.
     """
     frames = low.shape[1]

@@ -1,4 +1,4 @@
-"""The network: a transformer over patches of the video, the reference picture and the words.
+"""The network: a transformer over patches of the video, the reference image and the words.
 
 It predicts the clean video: a patch of 8 x 8 pixels and 2 frames holds as many values as a token,
 so a token can say what is there, but could not carry noise as well.
@@ -83,7 +83,7 @@ class TinyNetwork(nn.Module):
         self.patch_in = nn.Linear(s.patch_frames * p * p * 3, d)
         self.reference_in = nn.Linear(p * p * 3, d)
         self.no_reference = nn.Parameter(torch.randn(d) * 0.02)
-        # Place along each axis by itself; the reference is at a time of its own.
+        # Place along each axis by itself; the reference image is at a time of its own.
         self.place_t = nn.Parameter(torch.randn(self.grid[0] + 1, 1, 1, d) * 0.1)
         self.place_y = nn.Parameter(torch.randn(1, self.grid[1], 1, d) * 0.1)
         self.place_x = nn.Parameter(torch.randn(1, 1, self.grid[2], d) * 0.1)
@@ -106,18 +106,18 @@ class TinyNetwork(nn.Module):
         noisy: Float[Tensor, "B T H W 3"],
         t: Float[Tensor, "B"],
         text: Float[Tensor, "B L D"],
-        reference: Float[Tensor, "B H W 3"],
-        has_reference: Bool[Tensor, "B"],
+        reference_image: Float[Tensor, "B H W 3"],
+        has_image: Bool[Tensor, "B"],
     ) -> Float[Tensor, "B T H W 3"]:
-        """The clean estimate. Where `has_reference` is false the picture is not looked at."""
+        """The clean estimate. Where `has_image` is false the image is ignored."""
         s, batch = self.settings, len(noisy)
         frames, rows, columns = self.grid
         p, pt = s.patch, s.patch_frames
         patches = noisy.view(batch, frames, pt, rows, p, columns, p, 3)
         patches = patches.permute(0, 1, 3, 5, 2, 4, 6, 7).reshape(batch, -1, pt * p * p * 3)
-        pieces = reference.view(batch, rows, p, columns, p, 3).permute(0, 1, 3, 2, 4, 5)
+        pieces = reference_image.view(batch, rows, p, columns, p, 3).permute(0, 1, 3, 2, 4, 5)
         pieces = self.reference_in(pieces.reshape(batch, rows * columns, -1))
-        pieces = torch.where(has_reference[:, None, None], pieces, self.no_reference.to(pieces))
+        pieces = torch.where(has_image[:, None, None], pieces, self.no_reference.to(pieces))
         place = (self.place_t + self.place_y + self.place_x).flatten(0, 2)
         seen = torch.cat((self.patch_in(patches), pieces), dim=1)
         x = torch.cat((seen + place.to(seen), self.text_in(text).to(seen)), dim=1)
@@ -132,15 +132,15 @@ class TinyNetwork(nn.Module):
         x = functional.layer_norm(x[:, :count], (s.channels,)) * (1.0 + scale) + shift
         x = self.patch_out(x).view(batch, frames, rows, columns, pt, p, p, 3)
         rough = x.permute(0, 1, 4, 2, 5, 3, 6, 7).reshape(noisy.shape)
-        return rough + self._refined(rough, noisy, t, reference, has_reference)
+        return rough + self._refined(rough, noisy, t, reference_image, has_image)
 
     def _refined(
-        self, rough: Tensor, noisy: Tensor, t: Tensor, reference: Tensor, has: Tensor
+        self, rough: Tensor, noisy: Tensor, t: Tensor, reference_image: Tensor, has: Tensor
     ) -> Tensor:
         """What a small convolution adds to soften the borders of the patches."""
         batch, frames, height, width = rough.shape[:4]
         size = (batch, frames, height, width)
-        shown = (reference * has[:, None, None, None].to(reference)).to(rough)
+        shown = (reference_image * has[:, None, None, None].to(reference_image)).to(rough)
         time = t.to(rough)[:, None, None, None, None].expand(*size, 1)
         still = shown[:, None].expand(*size, 3)
         h = torch.cat((rough, noisy.to(rough), still, time), dim=-1)

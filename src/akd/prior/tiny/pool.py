@@ -23,7 +23,7 @@ class Batch:
 
     videos: Float[Tensor, "B T H W 3"]
     """-1..1."""
-    references: Float[Tensor, "B H W 3"]
+    reference_images: Float[Tensor, "B H W 3"]
     """-1..1."""
     tokens: Int[Tensor, "B 3"]
     """What a caption says."""
@@ -60,9 +60,9 @@ class Pool:
         self._turn = 0
         self._generator = torch.Generator().manual_seed(seed)
         self._draw = torch.Generator(device).manual_seed(seed + 1)
-        picture = (tiny.height, tiny.width, 3)
-        self._videos = self._empty(capacity, tiny.frames, *picture)
-        self._references = self._empty(capacity, *picture)
+        image = (tiny.height, tiny.width, 3)
+        self._videos = self._empty(capacity, tiny.frames, *image)
+        self._reference_images = self._empty(capacity, *image)
         self._tokens = torch.zeros(capacity, 4, dtype=torch.long, device=device)
         self._labels = torch.zeros(capacity, dtype=torch.long, device=device)
 
@@ -104,7 +104,7 @@ class Pool:
             labels = torch.tensor([self.classes.index(label) for label in footage.labels])
         there = places.to(self.device)
         self._videos[there] = footage.videos.to(self.device)
-        self._references[there] = footage.references.to(self.device)
+        self._reference_images[there] = footage.reference_images.to(self.device)
         self._tokens[there] = tokens.to(self.device)
         self._labels[there] = labels.to(self.device)
         self.made += count
@@ -119,7 +119,7 @@ class Pool:
         tokens = caption(self._tokens[chosen], torch.rand(size, 3, generator=draw, device=device))
         return Batch(
             self._videos[chosen].float() / 127.5 - 1.0,
-            self._references[chosen].float() / 127.5 - 1.0,
+            self._reference_images[chosen].float() / 127.5 - 1.0,
             tokens,
             self._labels[chosen],
         )

@@ -30,7 +30,7 @@ class PriorTiny:
 
     name = "tiny"
     style = SceneStyle.ROLES
-    takes_reference = True
+    takes_reference_image = True
     bound = 1.0
 
     def __init__(self, network: TinyNetwork) -> None:
@@ -50,31 +50,31 @@ class PriorTiny:
         return self.network.no_reference.dtype
 
     def condition(
-        self, prompt: str, *, reference: Float[Tensor, "H W 3"] | None = None
+        self, prompt: str, *, reference_image: Float[Tensor, "H W 3"] | None = None
     ) -> Condition:
-        """Words of the closed vocabulary and a reference picture (sRGB 0..1) of the video's size.
+        """Words of the closed vocabulary and a reference image (sRGB 0..1) of the video's size.
 
         Raises `ValueError`, one line that lists what is known, for an unknown action.
         """
-        return self.condition_of(read_prompt(prompt), reference=reference)
+        return self.condition_of(read_prompt(prompt), reference_image=reference_image)
 
     def condition_of(
-        self, words: Words, *, reference: Float[Tensor, "H W 3"] | None = None
+        self, words: Words, *, reference_image: Float[Tensor, "H W 3"] | None = None
     ) -> Condition:
         """The same for words that have been read."""
-        if reference is not None and reference.shape[:2] != (self.height, self.width):
+        if reference_image is not None and reference_image.shape[:2] != (self.height, self.width):
             raise ValueError(
-                f"reference must be a picture of {self.width} x {self.height} pixels, got "
-                f"{reference.shape[1]} x {reference.shape[0]}"
+                f"reference_image must be {self.width} x {self.height} pixels, got "
+                f"{reference_image.shape[1]} x {reference_image.shape[0]}"
             )
         with torch.no_grad():
             tokens = torch.tensor([words.tokens()], device=self.device)
             text = self.network.text(tokens)[0]
-        return Condition(text, None if reference is None else reference.to(self.device))
+        return Condition(text, None if reference_image is None else reference_image.to(self.device))
 
     def unconditioned(self, condition: Condition) -> Condition:
         """The same character, nothing said of what it does."""
-        return self.condition_of(Words(NONE, NONE, NONE), reference=condition.reference)
+        return self.condition_of(Words(NONE, NONE, NONE), reference_image=condition.reference_image)
 
     def encode(self, video: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B T H W 3"]:
         """Videos (sRGB 0..1) as latents in -1..1."""
@@ -114,13 +114,18 @@ class PriorTiny:
             )
         kind = self.dtype
         blank = latents.new_zeros(self.height, self.width, 3)
-        pictures = [blank if c.reference is None else 2.0 * c.reference - 1.0 for c in conditions]
-        has = torch.tensor([c.reference is not None for c in conditions], device=latents.device)
+        images = [
+            blank if c.reference_image is None else 2.0 * c.reference_image - 1.0
+            for c in conditions
+        ]
+        has = torch.tensor(
+            [c.reference_image is not None for c in conditions], device=latents.device
+        )
         clean = self.network(
             latents.to(kind),
             t.to(latents.device),
             torch.stack([c.text for c in conditions]).to(kind),
-            torch.stack(pictures).to(kind),
+            torch.stack(images).to(kind),
             has,
         )
         return clean.float()

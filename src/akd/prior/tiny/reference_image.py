@@ -1,4 +1,4 @@
-"""The reference picture: the character in its neutral pose, as the tiny prior is shown it."""
+"""The reference image: the character in its neutral pose, as the tiny prior is shown it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from akd.splat.renderer import SplatRenderer
 from akd.splat.surface import surface_splats
 
 
-def reference_picture(
+def render_reference_image(
     cloud: SplatCloud,
     neutral: Float[Tensor, "B 4 4"],
     camera: Camera,
@@ -40,12 +40,12 @@ def reference_picture(
         )[0]  # fmt: skip
 
 
-def reference_of(
+def reference_image_of(
     character: Character, tiny: TinySettings, *, view: View = THREE_QUARTER, splats: int = 5000
 ) -> Float[Tensor, "H W 3"]:
-    """The reference picture of a user's character, sRGB 0..1, its feet put on the ground."""
+    """The reference image of a user's character, sRGB 0..1, its feet put on the ground."""
     if character.mesh is None:
-        raise ValueError("a character without a surface cannot be pictured")
+        raise ValueError("a character without a mesh has no reference image")
     skin = character.mesh.skin
     cloud = surface_splats(character.mesh, splats)
     neutral, _ = find_neutral(
@@ -60,7 +60,7 @@ def reference_of(
         low[None], high[None], (low[0], high[0]), [view], forward=character.forward,
         size=(tiny.width, tiny.height),
     )  # fmt: skip
-    return reference_picture(
+    return render_reference_image(
         cloud, drop @ bones, camera, body_height=character.height,
         bone_colours=role_colours(character.anatomy.roles)[skin.bone_joints],
     )  # fmt: skip

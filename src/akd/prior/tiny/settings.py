@@ -53,7 +53,7 @@ class CameraSettings:
     """From the way the character faces."""
     elevation: tuple[float, float] = (math.radians(4.0), math.radians(22.0))
     zoom: tuple[float, float] = (0.9, 1.06)
-    """At 1 the sphere around the character just fits the picture: it fills the frame."""
+    """At 1 the sphere around the character just fits the image."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class TrainSettings:
     """How slowly the averaged weights, which are the ones that ship, follow."""
     drop_words: float = 0.12
     """Share of samples trained without words, so that guidance has something to lead away from."""
-    drop_reference: float = 0.12
-    """Share of samples trained without the reference picture."""
+    drop_reference_image: float = 0.12
+    """Share of samples trained without the reference image."""
     render_share: float = 0.15
     """Share of the time spent on rendering new videos once the pool is full."""
     checkpoint_seconds: float = 90.0

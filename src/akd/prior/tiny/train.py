@@ -101,11 +101,15 @@ class Trainer:
         noise = torch.randn(batch.videos.shape, generator=draw, device=device)
         silent = uniform() < self.settings.drop_words
         tokens = batch.tokens.masked_fill(silent[:, None], TOKENS.index(NONE))
-        has_reference = uniform() >= self.settings.drop_reference
+        has_image = uniform() >= self.settings.drop_reference_image
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             text = self.network.text(tokens)
             clean = self._call(
-                alpha * batch.videos + sigma * noise, t, text, batch.references, has_reference
+                alpha * batch.videos + sigma * noise,
+                t,
+                text,
+                batch.reference_images,
+                has_image,
             )
         error = (clean.float() - batch.videos) ** 2
         return (error / (sigma**2).clamp_min(0.02)).mean()

@@ -98,7 +98,7 @@ def read_prompt(prompt: str) -> Words:
     """Creature, action and manner of a sentence.
 
     Raises `ValueError`, one line that lists what is known, where no known action is named. An
-    unknown creature is any creature: its looks come with the reference picture.
+    unknown creature is any creature: its looks come with the reference image.
     """
     sentence = read_sentence(prompt)
     action = sentence.action

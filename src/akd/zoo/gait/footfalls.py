@@ -129,18 +129,9 @@ def speed_and_period(creature: Creature, action: str, *, speed: float = 1.0) -> 
     return velocity, stride_length(velocity**2 / (GRAVITY * hip), hip) / velocity
 
 
-def in_contact(gait: Gait, leg: str, phase: np.ndarray) -> np.ndarray:
-    """Whether a leg's foot is on the ground at phases of the stride."""
-    return _since_touchdown(gait, leg, phase) < gait.duty
-
-
-def _since_touchdown(gait: Gait, leg: str, phase: np.ndarray) -> np.ndarray:
-    # Rounded, so that a frame exactly at touchdown is not taken for the end of the stride before.
-    return np.round((phase - gait.touchdown[leg]) % 1.0, 9) % 1.0
-
-
 def stride_place(gait: Gait, leg: str, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number of strides since phase 0 at the foot's last touchdown, and the share of the stride
     that has passed since."""
-    since = _since_touchdown(gait, leg, phase)
+    # Rounded, so that a frame exactly at touchdown is not taken for the end of the stride before.
+    since = np.round((phase - gait.touchdown[leg]) % 1.0, 9) % 1.0
     return np.round(phase - gait.touchdown[leg] - since), since

@@ -48,11 +48,6 @@ def bend(pitch: Array | float = 0.0, yaw: Array | float = 0.0, roll: Array | flo
     return turn_y(yaw) @ turn_x(pitch) @ turn_z(roll)
 
 
-def apply(rotation: Array, vector: Array) -> Array:
-    """Rotate vectors [..., 3] by matrices [..., 3, 3]."""
-    return (rotation @ vector[..., None])[..., 0]
-
-
 @dataclass(frozen=True)
 class Puppet:
     """A skeleton ready to be posed."""

@@ -122,57 +122,27 @@ def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Arr
     """Pitch of the toes and fold of the foot, radians, since touchdown."""
     duty, rest = gait.duty, 1.0 - gait.duty
 
-    def curve(keys: list[tuple[float, float]]) -> Array:
-        """A smooth curve through (share of stance, or 1 + share of swing; degrees)."""
-        at = [k * duty if k <= 1.0 else duty + (k - 1.0) * rest for k, _ in keys]
-        values = np.radians([v for _, v in keys])
-        at = np.concatenate((np.asarray(at) - 1.0, at, np.asarray(at) + 1.0))
-        return PchipInterpolator(at, np.tile(values, 3))(since)
+    def curve(keys: tuple[float, ...], degrees: tuple[float, ...]) -> Array:
+        """A smooth curve; keys are shares of the stance, or 1 plus shares of the swing."""
+        at = np.asarray([k * duty if k <= 1.0 else duty + (k - 1.0) * rest for k in keys])
+        values = np.tile(np.radians(degrees), 3)
+        return PchipInterpolator(np.concatenate((at - 1.0, at, at + 1.0)), values)(since)
 
     if foot.leg.kind == "plantigrade":
+        down, off, peel = style.heel, style.heel_off, style.peel
         pitch = curve(
-            [
-                (0.0, style.heel),
-                (0.16, 0.0),
-                (0.40, 0.0),
-                (0.76, 0.40 * style.heel_off),
-                (1.0, style.heel_off),
-                (1.16, 1.05 * style.heel_off),
-                (1.55, 0.0),
-                (1.86, 1.1 * style.heel),
-            ]
+            (0.0, 0.16, 0.40, 0.76, 1.0, 1.16, 1.55, 1.86),
+            (down, 0.0, 0.0, 0.40 * off, off, 1.05 * off, 0.0, 1.1 * down),
         )
-        bend = curve(
-            [
-                (0.0, 0.0),
-                (0.40, 0.0),
-                (0.76, 0.40 * style.heel_off),
-                (1.0, style.heel_off - style.peel),
-                (1.4, 0.0),
-                (1.9, 0.0),
-            ]
-        )
+        bend = curve((0.0, 0.40, 0.76, 1.0, 1.4, 1.9), (0.0, 0.0, 0.40 * off, off - peel, 0.0, 0.0))
         # The toes never bend further than the foot has risen, or they would dig in.
         bend = np.minimum(bend, np.maximum(pitch, 0.0))
         return pitch - bend, pitch
+    droop, fold = style.droop, style.fold
     pitch = curve(
-        [
-            (0.0, 0.0),
-            (0.60, 0.0),
-            (1.0, style.peel),
-            (1.22, style.droop),
-            (1.62, 0.25 * style.droop),
-            (1.88, 0.0),
-        ]
+        (0.0, 0.60, 1.0, 1.22, 1.62, 1.88), (0.0, 0.0, style.peel, droop, 0.25 * droop, 0.0)
     )
-    fold = curve(
-        [
-            (0.0, 0.0),
-            (0.80, 0.0),
-            (1.0, 0.12 * style.fold),
-            (1.38, style.fold),
-            (1.80, 0.05 * style.fold),
-            (1.92, 0.0),
-        ]
+    bend = curve(
+        (0.0, 0.80, 1.0, 1.38, 1.80, 1.92), (0.0, 0.0, 0.12 * fold, fold, 0.05 * fold, 0.0)
     )
-    return pitch, -fold
+    return pitch, -bend

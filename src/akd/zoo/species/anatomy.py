@@ -11,10 +11,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
-from akd.zoo.mesh.shapes import Array, Numbers, Part, Point, Shape
+from akd.zoo.mesh.shapes import Array, Part, Point, Shape, vector
+from akd.zoo.species.parameters import Foot, Leg, Tail
 
+LEG = ("upper", "lower", "foot", "toes")
+"""Segments of a leg, from the body to the ground."""
 LegKind = Literal["fore", "hind", "plantigrade"]
+Add = Callable[..., None]
+"""`Anatomy.add` with the group, and perhaps more, already given."""
 Place = Callable[[float, float, float], Array]
 """Turns coordinates of a part of the body (side, up, along) into a point in the world."""
 
@@ -74,6 +80,19 @@ class Anatomy:
             self._append(name.replace("left_", "right_"), above, place * (-1.0, 1.0, 1.0))
         return place
 
+    def string(self, names: Sequence[str], parent: str, places: Sequence[Point]) -> None:
+        """Add joints in a row, each the parent of the next."""
+        for name, above, place in zip(names, (parent, *names[:-1]), places, strict=True):
+            self.joint(name, above, place)
+
+    def limb(
+        self, group: str, parent: str, segments: Sequence[str], places: Sequence[Point], end: Point
+    ) -> None:
+        """Add joints such as `left_fore_upper` in a row, and let them move the group."""
+        names = [f"{group}_{segment}" for segment in segments]
+        self.string(names, parent, places)
+        self.chain(group, names, end)
+
     def _append(self, name: str, parent: str | None, place: Array) -> None:
         if name in self.names:
             raise ValueError(f"the joint {name} is already there")
@@ -104,26 +123,33 @@ class Anatomy:
     def leg(self, name: str, kind: LegKind, *, shoulder: bool = False) -> None:
         """Declare a left leg, such as `left_hind`, and its mirror image as walking legs."""
         for side in (name, name.replace("left_", "right_")):
-            self.legs.append(
-                LegPlan(
-                    side,
-                    kind,
-                    f"{side}_shoulder" if shoulder else None,
-                    f"{side}_upper",
-                    f"{side}_lower",
-                    f"{side}_foot",
-                    f"{side}_toes",
-                )
-            )
+            joints = [f"{side}_{segment}" for segment in LEG]
+            self.legs.append(LegPlan(side, kind, f"{side}_shoulder" if shoulder else None, *joints))
 
 
-def hang_leg(top: Point, drop: float, ratios: Numbers, angles: Numbers) -> list[Array]:
-    """Joints of a leg that hangs from `top`: its segments have lengths in the given ratios and lean
-    by the given angles (radians from straight down towards the front), and the last joint is `drop`
-    metres below the first."""
-    down = sum(r * np.cos(a) for r, a in zip(ratios, angles, strict=True))
+def hang_leg(top: Point, leg: Leg, foot: Foot, height: float) -> list[Array]:
+    """Joints of a leg of a creature `height` metres tall: it hangs from `top` by the ratios and
+    angles of its segments, and its last joint is at the height of the toes."""
     joints = [np.asarray(top, float)]
-    for ratio, angle in zip(ratios, angles, strict=True):
+    angles = np.radians(leg.angles)
+    drop = joints[0][1] - foot.height * height
+    down = sum(r * np.cos(a) for r, a in zip(leg.ratios, angles, strict=True))
+    for ratio, angle in zip(leg.ratios, angles, strict=True):
         step = ratio * drop / down
         joints.append(joints[-1] + step * np.array((0.0, -np.cos(angle), np.sin(angle))))
     return joints
+
+
+def string_tail(
+    body: Anatomy, tail: Tail, height: float, root: Array, angles: Sequence[float]
+) -> tuple[list[Array], Array]:
+    """Add a tail of one joint an angle (radians above the horizon, backwards) that leaves the trunk
+    at `root`: its points, and the radii there."""
+    joints = len(angles)
+    step = tail.length * height / joints
+    places = [root]
+    for angle in angles:
+        places.append(places[-1] + step * vector(0.0, np.sin(angle), -np.cos(angle)))
+    body.limb("tail", "pelvis", [str(i + 1) for i in range(joints)], places[:-1], places[-1])
+    at = np.linspace(0, 1, joints + 1)
+    return places, PchipInterpolator((0, 1 / 3, 2 / 3, 1), tail.radii)(at) * height

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 from akd.zoo.species.parameters import (
     Clothes,
     Coat,
+    Ear,
     Foot,
     Head,
     Humanoid,
     Leg,
     Manner,
+    Oval,
+    Skull,
     Tail,
     Theropod,
 )
@@ -46,10 +49,8 @@ TREX = Theropod(
     foot=Foot("claw", 0.27, 0.20, 0.075),
     trunk=0.62,
     trunk_pitch=14,
-    chest_depth=0.50,
-    chest_width=0.42,
-    rump_depth=0.46,
-    rump_width=0.36,
+    chest=Oval(0.50, 0.42),
+    rump=Oval(0.46, 0.36),
     neck_length=0.46,
     neck_pitch=56,
     neck_curl=-36,
@@ -58,14 +59,9 @@ TREX = Theropod(
     head=Head(
         length=0.50,
         pitch=-9,
-        skull_width=0.205,
-        skull_height=0.235,
-        muzzle_width=0.135,
-        muzzle_height=0.205,
-        jaw=0.24,
-        muzzle=0.62,
+        skull=Skull(0.205, 0.235, muzzle_width=0.135, muzzle_height=0.205, jaw=0.24, muzzle=0.62),
         eye=0.030,
-        ear="none",
+        ear=Ear("none"),
     ),
     tail=Tail(1.75, 4, 8, (0.20, 0.125, 0.07, 0.02)),
     arm=0.32,
@@ -89,10 +85,8 @@ OSTRICH = Theropod(
     foot=Foot("claw", 0.17, 0.10, 0.05),
     trunk=0.50,
     trunk_pitch=10,
-    chest_depth=0.50,
-    chest_width=0.44,
-    rump_depth=0.46,
-    rump_width=0.42,
+    chest=Oval(0.50, 0.44),
+    rump=Oval(0.46, 0.42),
     neck_length=0.86,
     neck_pitch=62,
     neck_curl=26,
@@ -101,14 +95,9 @@ OSTRICH = Theropod(
     head=Head(
         length=0.17,
         pitch=-4,
-        skull_width=0.20,
-        skull_height=0.20,
-        muzzle_width=0.15,
-        muzzle_height=0.13,
-        jaw=0.16,
-        muzzle=0.58,
+        skull=Skull(0.20, 0.20, muzzle_width=0.15, muzzle_height=0.13, jaw=0.16, muzzle=0.58),
         eye=0.09,
-        ear="none",
+        ear=Ear("none"),
     ),
     tail=Tail(0.30, 8, -20, (0.15, 0.16, 0.12, 0.03)),
     arm=0.40,
@@ -124,7 +113,7 @@ OSTRICH = Theropod(
     manner=Manner(walk_froude=0.2, trot_froude=1.6, lift=0.14),
 )
 
-WOMAN = dataclasses.replace(
+WOMAN = replace(
     MAN,
     height=1.66,
     leg=Leg(
@@ -155,7 +144,7 @@ WOMAN = dataclasses.replace(
     ),
 )
 
-CHILD = dataclasses.replace(
+CHILD = replace(
     MAN,
     height=1.12,
     leg=Leg(
@@ -183,10 +172,10 @@ CHILD = dataclasses.replace(
         trousers=(0.07, 0.16, 0.26),
         shoes=(0.45, 0.08, 0.06),
     ),
-    manner=dataclasses.replace(MAN.manner, lift=0.05),
+    manner=replace(MAN.manner, lift=0.05),
 )
 
-OGRE = dataclasses.replace(
+OGRE = replace(
     MAN,
     height=2.60,
     leg=Leg(0.440, (0.210, 0.205, 0.080), (6, -9, 64), (0.074, 0.052, 0.040, 0.03), 0.06, 0.078),
@@ -215,20 +204,21 @@ OGRE = dataclasses.replace(
         lips=(0.12, 0.12, 0.06),
         eye=(0.35, 0.20, 0.02),
     ),
-    manner=dataclasses.replace(MAN.manner, walk_froude=0.16, trot_froude=0.7, lift=0.05),
+    manner=replace(MAN.manner, walk_froude=0.16, trot_froude=0.7, lift=0.05),
 )
 
-ALLOSAUR = dataclasses.replace(
+ALLOSAUR = replace(
     TREX,
     height=2.1,
     trunk=0.66,
-    chest_depth=0.44,
-    chest_width=0.36,
+    chest=Oval(0.44, 0.36),
     neck_length=0.56,
     neck_base=0.175,
     neck_top=0.095,
-    head=dataclasses.replace(
-        TREX.head, length=0.42, skull_width=0.165, skull_height=0.215, muzzle_width=0.105, jaw=0.19
+    head=replace(
+        TREX.head,
+        length=0.42,
+        skull=Skull(0.165, 0.215, muzzle_width=0.105, muzzle_height=0.205, jaw=0.19, muzzle=0.62),
     ),
     leg=Leg(1.0, (0.38, 0.41, 0.30), (40, -36, 18), (0.17, 0.095, 0.052, 0.048), 0.19, 0.14),
     tail=Tail(2.0, 2, 10, (0.17, 0.105, 0.058, 0.016)),
@@ -253,10 +243,8 @@ RAPTOR = Theropod(
     foot=Foot("claw", 0.27, 0.16, 0.070),
     trunk=0.58,
     trunk_pitch=16,
-    chest_depth=0.40,
-    chest_width=0.34,
-    rump_depth=0.36,
-    rump_width=0.30,
+    chest=Oval(0.40, 0.34),
+    rump=Oval(0.36, 0.30),
     neck_length=0.52,
     neck_pitch=62,
     neck_curl=-30,
@@ -265,14 +253,9 @@ RAPTOR = Theropod(
     head=Head(
         length=0.40,
         pitch=-8,
-        skull_width=0.170,
-        skull_height=0.165,
-        muzzle_width=0.095,
-        muzzle_height=0.130,
-        jaw=0.16,
-        muzzle=0.60,
+        skull=Skull(0.170, 0.165, muzzle_width=0.095, muzzle_height=0.130, jaw=0.16, muzzle=0.60),
         eye=0.046,
-        ear="none",
+        ear=Ear("none"),
     ),
     tail=Tail(1.85, 4, 6, (0.13, 0.070, 0.042, 0.020)),
     arm=0.62,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import partial
 
 import numpy as np
 
 from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Shape, Tube, vector
-from akd.zoo.species.anatomy import Anatomy, hang_leg
+from akd.zoo.species.anatomy import LEG, Anatomy, hang_leg
 from akd.zoo.species.parameters import Humanoid
 
 
@@ -18,18 +18,16 @@ def build_humanoid(p: Humanoid) -> Anatomy:
     hip = vector(p.leg.spread * h, p.leg.top * h, 0.0)
     shoulder = p.shoulder_height * h
     body.joint("root", None, (0.0, 0.0, 0.0))
-    body.joint("pelvis", "root", (0.0, hip[1] + 0.015 * h, -0.005 * h))
-    parent, low = "pelvis", hip[1] + 0.015 * h
-    for number, t in enumerate((0.22, 0.46, 0.72), 1):
+    low = hip[1] + 0.015 * h
+    spine = []
+    for t in (0.22, 0.46, 0.72):
         sway = 0.012 * h * np.sin(2 * np.pi * t)
-        body.joint(f"spine_{number}", parent, (0.0, low + t * (shoulder - low), sway - 0.01 * h))
-        parent = f"spine_{number}"
+        spine.append((0.0, low + t * (shoulder - low), sway - 0.01 * h))
     neck = vector(0.0, shoulder + 0.012 * h, -0.014 * h)
     top = neck + vector(0.0, p.neck * h, 0.012 * h)
-    body.joint("neck_1", parent, neck)
-    body.joint("head", "neck_1", top)
-    crown = vector(0.0, h, 0.0)
-    body.chain("trunk", ("pelvis", "spine_1", "spine_2", "spine_3", "neck_1", "head"), crown)
+    names = ("pelvis", "spine_1", "spine_2", "spine_3", "neck_1", "head")
+    body.string(names, "root", ((0.0, low, -0.005 * h), *spine, neck, top))
+    body.chain("trunk", names, vector(0.0, h, 0.0))
     _torso(body, p)
     _head(body, p, neck, top)
     _arm(body, p)
@@ -41,141 +39,60 @@ def _torso(body: Anatomy, p: Humanoid) -> None:
     h = p.height
     low, high = (p.leg.top - 0.055) * h, (p.shoulder_height + 0.005) * h
     at = (0.0, 0.14, 0.36, 0.52, 0.74, 0.92, 1.0)
-    half_width = (
-        0.80 * p.hip_width,
-        p.hip_width,
-        0.5 * (p.hip_width + p.waist_width) * 0.98,
-        p.waist_width,
-        p.chest_width,
-        0.92 * p.chest_width,
-        0.62 * p.chest_width,
-    )
-    back = (
-        0.85 * p.hip_depth,
-        1.08 * p.hip_depth,
-        0.95 * p.waist_depth,
-        0.82 * p.waist_depth,
-        1.0 * p.chest_depth,
-        0.92 * p.chest_depth,
-        0.66 * p.chest_depth,
-    )
-    front = (
-        0.70 * p.hip_depth,
-        0.88 * p.hip_depth,
-        1.0 * p.waist_depth + p.belly,
-        1.0 * p.waist_depth + 0.8 * p.belly,
-        1.0 * p.chest_depth,
-        0.80 * p.chest_depth,
-        0.45 * p.chest_depth,
-    )
+    hw, ww, cw = p.hip_width, p.waist_width, p.chest_width
+    hd, wd, cd = p.hip_depth, p.waist_depth, p.chest_depth
+    half_width = (0.80 * hw, hw, 0.5 * (hw + ww) * 0.98, ww, cw, 0.92 * cw, 0.62 * cw)
+    back = (0.85 * hd, 1.08 * hd, 0.95 * wd, 0.82 * wd, cd, 0.92 * cd, 0.66 * cd)
+    waist, ribs = wd + p.belly, wd + 0.8 * p.belly
+    front = (0.70 * hd, 0.88 * hd, waist, ribs, cd, 0.80 * cd, 0.45 * cd)
     scale = 0.5 * h
+    add = partial(body.add, group="trunk")
     for start, end, material in ((0, 3, "trousers"), (2, 7, "shirt")):
         rows = slice(start, end)
         places = np.asarray(at[rows])
         bottom, top = low + places[0] * (high - low), low + places[-1] * (high - low)
-        body.add(
-            Loft(
-                (0.0, bottom, -0.006 * h),
-                (0.0, top, -0.012 * h),
-                (places - places[0]) / np.ptp(places),
-                [w * scale for w in half_width[rows]],
-                [b * scale for b in back[rows]],
-                [f * scale for f in front[rows]],
-                cap=(0.02 * h, 0.02 * h),
-                boxy=2.35,
-            ),
-            "trunk",
-            material=material,
-            blend=0.02 * h,
-            detail=0.85,
+        loft = Loft(
+            (0.0, bottom, -0.006 * h),
+            (0.0, top, -0.012 * h),
+            (places - places[0]) / np.ptp(places),
+            [w * scale for w in half_width[rows]],
+            [b * scale for b in back[rows]],
+            [f * scale for f in front[rows]],
+            cap=(0.02 * h, 0.02 * h),
+            boxy=2.35,
         )
-    seat = (
-        0.42 * p.hip_width * h * 0.5 + 0.01 * h,
-        (p.leg.top - 0.005) * h,
-        -0.36 * p.hip_depth * h,
-    )
-    body.add(
-        Ellipsoid(seat, (0.26 * p.hip_width * h, 0.052 * h, 0.30 * p.hip_depth * h)),
-        "trunk",
-        material="trousers",
-        blend=0.03 * h,
-        bone="pelvis",
-    )
+        add(loft, material=material, blend=0.02 * h, detail=0.85)
+    place = (0.42 * hw * h * 0.5 + 0.01 * h, (p.leg.top - 0.005) * h, -0.36 * hd * h)
+    seat = Ellipsoid(place, (0.26 * hw * h, 0.052 * h, 0.30 * hd * h))
+    add(seat, material="trousers", blend=0.03 * h, bone="pelvis")
     if p.bust > 0.0:
-        place = (
-            0.24 * p.chest_width * h,
-            (p.shoulder_height - 0.092) * h,
-            0.40 * p.chest_depth * h,
-        )
-        body.add(
-            Ellipsoid(place, (1.05 * p.bust * h, 1.1 * p.bust * h, 1.15 * p.bust * h)),
-            "trunk",
-            material="shirt",
-            blend=0.03 * h,
-            bone="spine_3",
-        )
+        place = (0.24 * cw * h, (p.shoulder_height - 0.092) * h, 0.40 * cd * h)
+        radii = (1.05 * p.bust * h, 1.1 * p.bust * h, 1.15 * p.bust * h)
     else:
-        place = (
-            0.24 * p.chest_width * h,
-            (p.shoulder_height - 0.062) * h,
-            0.30 * p.chest_depth * h,
-        )
-        body.add(
-            Ellipsoid(place, (0.22 * p.chest_width * h, 0.036 * h, 0.13 * p.chest_depth * h)),
-            "trunk",
-            material="shirt",
-            blend=0.03 * h,
-            bone="spine_3",
-        )
+        place = (0.24 * cw * h, (p.shoulder_height - 0.062) * h, 0.30 * cd * h)
+        radii = (0.22 * cw * h, 0.036 * h, 0.13 * cd * h)
+    add(Ellipsoid(place, radii), material="shirt", blend=0.03 * h, bone="spine_3")
 
 
 def _head(body: Anatomy, p: Humanoid, neck: Array, top: Array) -> None:
     h, size = p.height, p.head * p.height
     r = p.neck_radius * h
     nape = neck + vector(0.0, 0.006 * h, -0.002 * h)
-    body.add(
-        Tube((nape, top + vector(0.0, 0.22 * size, 0.0)), (1.06 * r, 0.98 * r)),
-        "trunk",
-        material="skin",
-        blend=0.012 * h,
-        detail=0.65,
-    )
+    throat = Tube((nape, top + vector(0.0, 0.22 * size, 0.0)), (1.06 * r, 0.98 * r))
+    body.add(throat, "trunk", material="skin", blend=0.012 * h, detail=0.65)
     # The shirt's shoulders slope from the neck to the arms.
     tip = vector(0.42 * p.shoulder_width * h, p.shoulder_height * h - 0.002 * h, -0.012 * h)
-    body.add(
-        Tube(
-            (
-                nape + vector(0.0, -0.018 * h, -0.004 * h),
-                0.5 * (nape + tip) + vector(0.0, -0.012 * h, 0.0),
-                tip,
-            ),
-            (1.22 * r, 0.034 * h, 0.030 * h),
-            bent=True,
-        ),
-        "trunk",
-        material="shirt",
-        blend=0.015 * h,
-        detail=0.85,
-    )
+    collar = nape + vector(0.0, -0.018 * h, -0.004 * h)
+    middle = 0.5 * (nape + tip) + vector(0.0, -0.012 * h, 0.0)
+    slope = Tube((collar, middle, tip), (1.22 * r, 0.034 * h, 0.030 * h), bent=True)
+    body.add(slope, "trunk", material="shirt", blend=0.015 * h, detail=0.85)
     chin = h - size
     cranium = vector(0.0, chin + 0.625 * size, -0.045 * size)
 
-    def add(
-        shape: Shape,
-        material: str,
-        blend: float,
-        detail: float = 0.5,
-        action: Literal["add", "paint"] = "add",
-    ) -> None:
-        body.add(
-            shape,
-            "trunk",
-            material=material,
-            blend=blend * size,
-            detail=detail,
-            bone="head",
-            action=action,
-        )
+    head = partial(body.add, group="trunk", bone="head")
+
+    def add(shape: Shape, material: str, blend: float, detail: float = 0.5) -> None:
+        head(shape, material=material, blend=blend * size, detail=detail)
 
     def at(x: float, up: float, ahead: float) -> tuple[float, float, float]:
         """A point of the head, in head heights from the chin's level."""
@@ -190,28 +107,18 @@ def _head(body: Anatomy, p: Humanoid, neck: Array, top: Array) -> None:
     add(ball(0.13, 0.22, 0.10, 0.13, 0.13, 0.17), "skin", 0.10)
     add(ball(0.0, 0.095, 0.25, 0.115, 0.085, 0.100), "skin", 0.12)
     add(ball(0.15, 0.42, 0.24, 0.095, 0.070, 0.075), "skin", 0.08)
-    add(
-        Tube((at(0, 0.555, 0.345), at(0, 0.36, 0.425)), (0.030 * size, 0.050 * size)),
-        "skin",
-        0.07,
-        0.4,
-    )
+    nose = Tube((at(0, 0.555, 0.345), at(0, 0.36, 0.425)), (0.030 * size, 0.050 * size))
+    add(nose, "skin", 0.07, 0.4)
     add(ball(0.045, 0.345, 0.385, 0.036, 0.034, 0.042), "skin", 0.03, 0.4)
     add(ball(0.125, 0.585, 0.300, 0.105, 0.036, 0.055), "skin", 0.06, 0.4)
     add(ball(0.130, 0.510, 0.315, 0.062, 0.040, 0.045), "eye", 0.008, 0.26)
-    add(ball(0.0, 0.225, 0.345, 0.105, 0.036, 0.07), "lips", 0.0, 0.35, "paint")
+    lips = ball(0.0, 0.225, 0.345, 0.105, 0.036, 0.07)
+    head(lips, material="lips", detail=0.35, action="paint")
     add(ball(0.320, 0.44, -0.01, 0.042, 0.115, 0.072), "skin", 0.035, 0.42)
     if p.hair == "bald":
         return
-    add(
-        Ellipsoid(
-            cranium + vector(0.0, 0.055 * size, -0.050 * size),
-            (0.352 * size, 0.375 * size, 0.415 * size),
-        ),
-        "hair",
-        0.015,
-        0.55,
-    )
+    crown = cranium + vector(0.0, 0.055 * size, -0.050 * size)
+    add(Ellipsoid(crown, (0.352 * size, 0.375 * size, 0.415 * size)), "hair", 0.015, 0.55)
     add(ball(0.0, 0.90, 0.12, 0.26, 0.125, 0.21), "hair", 0.05, 0.55)
     if p.hair == "long":
         fall = Tube(
@@ -238,56 +145,26 @@ def _arm(body: Anatomy, p: Humanoid) -> None:
     down = np.array((down[0], down[1] * np.cos(bend), np.sin(bend)))
     down /= np.linalg.norm(down)
     wrist = elbow + lower * down
-    body.joint(
-        "left_arm_shoulder", "spine_3", (0.022 * h, p.shoulder_height * h - 0.005 * h, 0.01 * h)
-    )
-    body.joint("left_arm_upper", "left_arm_shoulder", shoulder)
-    body.joint("left_arm_lower", "left_arm_upper", elbow)
-    body.joint("left_arm_hand", "left_arm_lower", wrist)
-    names = [f"left_arm_{n}" for n in ("shoulder", "upper", "lower", "hand")]
-    body.chain("left_arm", names, wrist + hand * down)
+    collar = vector(0.022 * h, p.shoulder_height * h - 0.005 * h, 0.01 * h)
+    segments = ("shoulder", "upper", "lower", "hand")
+    joints = (collar, shoulder, elbow, wrist)
+    body.limb("left_arm", "spine_3", segments, joints, wrist + hand * down)
     r, e, w = (radius * h for radius in p.arm_radii)
     forearm = elbow + 0.28 * (wrist - elbow)
-    cuff = forearm if p.sleeves == "short" else wrist
     upper_arm = shoulder + 0.45 * (elbow - shoulder)
+    shirt = partial(body.add, group="left_arm", material="shirt", blend=0.022 * h, detail=0.75)
+    skin = partial(body.add, group="left_arm", material="skin")
     if p.sleeves == "short":
-        body.add(
-            Tube(
-                (shoulder, upper_arm, elbow - 0.18 * (elbow - shoulder)),
-                (1.12 * r, 1.02 * r, 1.06 * e),
-                flat=0.95,
-            ),
-            "left_arm",
-            material="shirt",
-            blend=0.022 * h,
-            detail=0.75,
-        )
-        body.add(
-            Tube((upper_arm, elbow, forearm, wrist), (0.8 * r, 0.95 * e, 1.0 * e, w), flat=0.92),
-            "left_arm",
-            material="skin",
-            blend=0.006 * h,
-            detail=0.7,
-        )
+        line = (shoulder, upper_arm, elbow - 0.18 * (elbow - shoulder))
+        shirt(Tube(line, (1.12 * r, 1.02 * r, 1.06 * e), flat=0.95))
+        line = (upper_arm, elbow, forearm, wrist)
+        bare = Tube(line, (0.8 * r, 0.95 * e, 1.0 * e, w), flat=0.92)
+        skin(bare, blend=0.006 * h, detail=0.7)
     else:
-        body.add(
-            Tube(
-                (shoulder, upper_arm, elbow, forearm, cuff - 0.03 * (wrist - elbow)),
-                (1.12 * r, 1.0 * r, 1.05 * e, 1.08 * e, 1.12 * w),
-                flat=0.95,
-            ),
-            "left_arm",
-            material="shirt",
-            blend=0.022 * h,
-            detail=0.75,
-        )
-        body.add(
-            Cone(cuff - 0.1 * (wrist - elbow), wrist, 0.95 * w, w),
-            "left_arm",
-            material="skin",
-            blend=0.002 * h,
-            detail=0.6,
-        )
+        line = (shoulder, upper_arm, elbow, forearm, wrist - 0.03 * (wrist - elbow))
+        shirt(Tube(line, (1.12 * r, 1.0 * r, 1.05 * e, 1.08 * e, 1.12 * w), flat=0.95))
+        bare = Cone(wrist - 0.1 * (wrist - elbow), wrist, 0.95 * w, w)
+        skin(bare, blend=0.002 * h, detail=0.6)
     _hand(body, wrist, down, hand, w)
 
 
@@ -295,59 +172,37 @@ def _hand(body: Anatomy, wrist: Array, down: Array, length: float, w: float) -> 
     """A relaxed hand, palm towards the thigh: palm, fingers in a gentle curve, thumb."""
     inward, ahead = vector(-1.0, 0.0, 0.0), vector(0.0, 0.0, 1.0)
     palm = wrist + 0.28 * length * down
-    options = {"material": "skin", "detail": 0.5, "bone": "left_arm_hand"}
-    body.add(
-        Ellipsoid(palm, (0.12 * length, 0.22 * length, 0.34 * length), axis=down),
-        "left_arm",
-        blend=0.35 * w,
-        **options,
-    )
+    add = partial(body.add, group="left_arm", material="skin", detail=0.5, bone="left_arm_hand")
+    flat = Ellipsoid(palm, (0.12 * length, 0.22 * length, 0.34 * length), axis=down)
+    add(flat, blend=0.35 * w)
     for i, (reach, size) in enumerate(((0.40, 0.92), (0.14, 1.0), (-0.12, 0.95), (-0.36, 0.8))):
         root = palm + 0.15 * length * down + 0.42 * reach * length * ahead
         bend = root + 0.25 * size * length * down + 0.03 * length * inward
         tip = bend + 0.20 * size * length * (down + 0.45 * inward)
         thick = (0.066 if i < 3 else 0.056) * length
-        body.add(
-            Tube((root, bend, tip), (thick, thick, 0.8 * thick), finer=2),
-            "left_arm",
-            blend=0.022 * length,
-            **options,
-        )
+        finger = Tube((root, bend, tip), (thick, thick, 0.8 * thick), finer=2)
+        add(finger, blend=0.022 * length)
     root = wrist + 0.16 * length * down + 0.16 * length * ahead
     tip = root + 0.34 * length * (0.75 * down + 0.6 * ahead + 0.25 * inward)
-    body.add(
-        Tube((root, tip), (0.09 * length, 0.062 * length), finer=1),
-        "left_arm",
-        blend=0.06 * length,
-        **options,
-    )
+    thumb = Tube((root, tip), (0.09 * length, 0.062 * length), finer=1)
+    add(thumb, blend=0.06 * length)
 
 
 def _leg(body: Anatomy, p: Humanoid, hip: Array) -> None:
     h, foot = p.height, p.foot
-    joints = hang_leg(hip, hip[1] - foot.height * h, p.leg.ratios, np.radians(p.leg.angles))
-    parent = "pelvis"
-    for name, place in zip(("upper", "lower", "foot", "toes"), joints, strict=True):
-        body.joint(f"left_leg_{name}", parent, place)
-        parent = f"left_leg_{name}"
-    body.leg("left_leg", "plantigrade")
+    joints = hang_leg(hip, p.leg, foot, h)
     j, k, a, t = joints
-    tip = t + vector(0.0, 0.0, 0.3 * foot.length * h)
-    body.chain("left_leg", [f"left_leg_{n}" for n in ("upper", "lower", "foot", "toes")], tip)
+    body.limb("left_leg", "pelvis", LEG, joints, t + vector(0.0, 0.0, 0.3 * foot.length * h))
+    body.leg("left_leg", "plantigrade")
     top, knee, ankle, _ = (r * h for r in p.leg.radii)
     calf = k + 0.30 * (a - k) + vector(0.0, 0.0, -0.25 * knee)
     thigh = j + 0.35 * (k - j) + vector(0.0, 0.0, 0.12 * top)
-    body.add(
-        Tube(
-            (j + vector(0.0, -0.01 * h, 0.0), thigh, k, calf, a + vector(0.0, 0.012 * h, 0.0)),
-            (top, 0.90 * top, knee, 1.04 * knee, 1.18 * ankle),
-            flat=(0.92, 0.92, 0.95, 0.95, 0.98),
-        ),
-        "left_leg",
-        material="trousers",
-        blend=0.028 * h,
-        detail=0.85,
+    limb = Tube(
+        (j + vector(0.0, -0.01 * h, 0.0), thigh, k, calf, a + vector(0.0, 0.012 * h, 0.0)),
+        (top, 0.90 * top, knee, 1.04 * knee, 1.18 * ankle),
+        flat=(0.92, 0.92, 0.95, 0.95, 0.98),
     )
+    body.add(limb, "left_leg", material="trousers", blend=0.028 * h, detail=0.85)
     _shoe(body, p, a, t)
 
 
@@ -357,34 +212,14 @@ def _shoe(body: Anatomy, p: Humanoid, ankle: Array, ball: Array) -> None:
     x = ankle[0]
     heel_z = ankle[2] - 0.20 * length
     sole = -0.15 * width
-    foot = {"material": "shoes", "detail": 0.6, "bone": "left_leg_foot"}
-    toes = {"material": "shoes", "detail": 0.6, "bone": "left_leg_toes"}
-    body.add(
-        Tube(
-            ((x, 0.60 * width, heel_z + 0.1 * length), (x, 0.62 * width, ball[2] - 0.2 * length)),
-            (0.74 * width, 0.80 * width),
-            flat=(0.95, 1.1),
-        ),
-        "left_leg",
-        blend=0.25 * width,
-        **foot,
-    )
-    body.add(
-        Cone(
-            ankle,
-            (x, 0.8 * width, ankle[2] + 0.22 * length),
-            p.leg.radii[2] * h * 1.05,
-            0.55 * width,
-        ),
-        "left_leg",
-        blend=0.5 * width,
-        **foot,
-    )
-    body.add(
-        Ellipsoid(
-            (x, 0.42 * width + sole, ball[2] + 0.02 * length), (width, 0.82 * width, 0.28 * length)
-        ),
-        "left_leg",
-        blend=0.3 * width,
-        **toes,
-    )
+    add = partial(body.add, group="left_leg", material="shoes", detail=0.6)
+    heel = (x, 0.60 * width, heel_z + 0.1 * length)
+    middle = (x, 0.62 * width, ball[2] - 0.2 * length)
+    back = Tube((heel, middle), (0.74 * width, 0.80 * width), flat=(0.95, 1.1))
+    add(back, blend=0.25 * width, bone="left_leg_foot")
+    instep = (x, 0.8 * width, ankle[2] + 0.22 * length)
+    upper = Cone(ankle, instep, p.leg.radii[2] * h * 1.05, 0.55 * width)
+    add(upper, blend=0.5 * width, bone="left_leg_foot")
+    centre = (x, 0.42 * width + sole, ball[2] + 0.02 * length)
+    toes = Ellipsoid(centre, (width, 0.82 * width, 0.28 * length))
+    add(toes, blend=0.3 * width, bone="left_leg_toes")

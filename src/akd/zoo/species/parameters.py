@@ -46,21 +46,48 @@ class Foot:
 
 
 @dataclass(frozen=True)
+class Skull:
+    """Skull and muzzle, as fractions of the head's length."""
+
+    width: float
+    """Half-width."""
+    height: float
+    muzzle_width: float
+    muzzle_height: float
+    jaw: float
+    """Depth of the cheek below the axis."""
+    muzzle: float
+    """Part of the head in front of the eyes."""
+
+
+@dataclass(frozen=True)
+class Ear:
+    """Lengths are fractions of the head's length."""
+
+    kind: EarKind
+    length: float = 0.5
+    width: float = 0.25
+    lean: float = 25.0
+    """Outwards from upright, degrees."""
+
+
+@dataclass(frozen=True)
+class Horns:
+    """Horns, antlers or tusks."""
+
+    kind: Literal["none", "cow", "antlers", "goat", "tusks"]
+    length: float = 0.0
+    """As a fraction of the head's length."""
+
+
+@dataclass(frozen=True)
 class Head:
     """A head along its own axis, from the back of the skull to the nose."""
 
     length: float
     pitch: float
     """How far the nose points above the horizon."""
-    skull_width: float
-    """Half-width of the skull over the head's length; the five below are on the same scale."""
-    skull_height: float
-    muzzle_width: float
-    muzzle_height: float
-    jaw: float
-    """Depth of the cheek below the axis."""
-    muzzle: float
-    """Share of the head in front of the eyes."""
+    skull: Skull
     eye: float = 0.05
     """Radius of the eye over the head's length."""
     blunt: float = 0.4
@@ -68,15 +95,8 @@ class Head:
     nose: Literal["pad", "nostrils", "disc"] = "pad"
     cheek: float = 0.0
     """Fur or muscle that widens the cheek."""
-    ear: EarKind = "pointed"
-    ear_length: float = 0.5
-    """Over the head's length."""
-    ear_width: float = 0.25
-    ear_spread: float = 25.0
-    """How far the ears lean outwards from upright, degrees."""
-    horns: Literal["none", "cow", "antlers", "goat", "tusks"] = "none"
-    horn_length: float = 0.0
-    """Over the head's length."""
+    ear: Ear = field(default_factory=lambda: Ear("pointed"))
+    horns: Horns = field(default_factory=lambda: Horns("none"))
 
 
 @dataclass(frozen=True)
@@ -144,31 +164,53 @@ class Manner:
 
 
 @dataclass(frozen=True)
+class Oval:
+    """A cross-section of the trunk."""
+
+    depth: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Trunk:
+    """The trunk of a quadruped."""
+
+    length: float
+    """From the hip joint to the point of the shoulder."""
+    croup: float
+    """Height of the croup."""
+    chest: Oval
+    waist: Oval
+    rump: float
+    """Width."""
+
+
+@dataclass(frozen=True)
+class Neck:
+    """The neck of a quadruped."""
+
+    length: float
+    pitch: float
+    base: float
+    """Half-height where it leaves the chest."""
+    end: float
+    """Half-height below the head."""
+    width: float
+    """Width over height."""
+
+
+@dataclass(frozen=True)
 class Quadruped:
     """A four-legged animal."""
 
     height: float
     """Height of the withers, metres."""
-    trunk: float
-    """From the hip joint to the point of the shoulder."""
-    croup: float
-    """Height of the croup."""
-    chest_depth: float
-    chest_width: float
-    waist_depth: float
-    waist_width: float
-    rump_width: float
+    trunk: Trunk
     fore: Leg
     hind: Leg
     fore_foot: Foot
     hind_foot: Foot
-    neck_length: float
-    neck_pitch: float
-    neck_base: float
-    """Half-height of the neck where it leaves the chest."""
-    neck_top: float
-    neck_width: float
-    """Width of the neck over its height."""
+    neck: Neck
     head: Head
     tail: Tail
     coat: Coat
@@ -254,10 +296,8 @@ class Theropod:
     """From the hips to the base of the neck."""
     trunk_pitch: float
     """How far the chest is raised above the horizon, degrees."""
-    chest_depth: float
-    chest_width: float
-    rump_depth: float
-    rump_width: float
+    chest: Oval
+    rump: Oval
     neck_length: float
     neck_pitch: float
     """Direction of the base of the neck above the horizon."""

@@ -17,7 +17,7 @@ _SPREAD = 0.09
 _LEAN = 4.5
 """Standard deviation of an angle, degrees."""
 _KEPT = frozenset({"actions", "manner", "weight_fore"})
-_ANGLES = frozenset({"pitch", "neck_pitch", "ear_spread", "curl", "trunk_pitch", "neck_curl"})
+_ANGLES = frozenset({"pitch", "neck_pitch", "lean", "curl", "trunk_pitch", "neck_curl"})
 _STEADY = frozenset({"top", "croup", "boxy", "shoulder_height", "neck"})
 """Heights that hold the body together vary less."""
 

@@ -185,7 +185,7 @@ class HalvedFrames(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, halve: bool) -> Tensor:
-        """Pictures [B * t, C, H + 1, W + 1] of x [B, C, T, H, W]; all frames if not to `halve`."""
+        """Images [B * t, C, H + 1, W + 1] of x [B, C, T, H, W]; all frames if not to `halve`."""
         batch, channels, count, height, width = x.shape
         ctx.like, ctx.halve = x.shape, halve
         odd = count % 2 if halve else count
@@ -216,6 +216,6 @@ class HalvedFrames(torch.autograd.Function):
 
 def downsample(module: Any, x: Tensor) -> Tensor:
     """CogVideoX's halving: frames in pairs, then every other pixel."""
-    pictures: Any = HalvedFrames.apply(x, bool(module.compress_time) and x.shape[2] > 1)
-    pictures = module.conv(pictures)
-    return pictures.movedim(1, -1).unflatten(0, (x.shape[0], -1)).movedim(-1, 1)
+    images: Any = HalvedFrames.apply(x, bool(module.compress_time) and x.shape[2] > 1)
+    images = module.conv(images)
+    return images.movedim(1, -1).unflatten(0, (x.shape[0], -1)).movedim(-1, 1)

@@ -2,7 +2,7 @@
 
 The gradient of the input of a convolution with stride one is itself a convolution, with the weights
 turned round, whose kernels may be faster than those for the gradient as such. And a convolution
-over frames is one over pictures whose channels are those of neighbouring frames, side by side.
+over frames is one over images whose channels are those of neighbouring frames, side by side.
 """
 
 from __future__ import annotations
@@ -173,18 +173,18 @@ def turned(weight: Tensor) -> Tensor:
 
 
 def by_frames(x: Tensor, weight: Tensor, bias: Tensor | None, shape: Shape) -> Tensor:
-    """A convolution over frames as one over pictures with the channels of neighbouring frames."""
+    """A convolution over frames as one over images with the channels of neighbouring frames."""
     depth, outputs = weight.shape[2], weight.shape[0]
     beside = side_by_side(x, depth, shape.padding[0])
     flat = weight.transpose(1, 2).reshape(outputs, -1, *weight.shape[3:])
     flat = flat.contiguous(memory_format=torch.channels_last)
-    picture = Shape(shape.stride[1:], shape.padding[1:], shape.dilation[1:])
-    result = direct(beside, flat, bias, picture)
+    image = Shape(shape.stride[1:], shape.padding[1:], shape.dilation[1:])
+    result = direct(beside, flat, bias, image)
     return result.unflatten(0, (x.shape[0], -1)).transpose(1, 2)
 
 
 def side_by_side(x: Tensor, depth: int, padding: int) -> Tensor:
-    """Pictures [B * t, depth * C, H, W], channels last: each with the frames that follow it.
+    """Images [B * t, depth * C, H, W], channels last: each with the frames that follow it.
 
     `padding` black frames are taken to be before and behind x [B, C, T, H, W].
     """

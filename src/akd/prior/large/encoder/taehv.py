@@ -92,7 +92,7 @@ def layer(weights: dict[str, Tensor]) -> nn.Module:
         return MemoryBlock(weights)
     if "conv.weight" in weights:
         return Pool(weights)
-    # Those without a bias halve the picture; the first and the last have one.
+    # Those without a bias halve the image; the first and the last have one.
     stride = 1 if "bias" in weights else 2
     return convolution(weights, "", stride=stride)
 

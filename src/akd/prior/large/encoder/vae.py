@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from akd.prior.large.encoder.chain import Caches, Step, run_chain
 from akd.prior.large.encoder.vae_ltx import ltx_step
@@ -141,15 +140,15 @@ def wan_step(vae: Any) -> Step:
 
 
 def frame_step(vae: Any) -> Step:
-    """Frames through an autoencoder of pictures, which has no caches."""
+    """Frames through an image autoencoder, which has no caches."""
 
     def step(chunk: Tensor, caches: Caches | None) -> tuple[Tensor, Caches]:
         del caches
         batch = chunk.shape[0]
-        pictures = vae.encoder(chunk.transpose(1, 2).flatten(0, 1))
+        images = vae.encoder(chunk.transpose(1, 2).flatten(0, 1))
         if vae.quant_conv is not None:
-            pictures = vae.quant_conv(pictures)
-        return pictures.unflatten(0, (batch, -1)).transpose(1, 2), []
+            images = vae.quant_conv(images)
+        return images.unflatten(0, (batch, -1)).transpose(1, 2), []
 
     return step
 
@@ -157,10 +156,3 @@ def frame_step(vae: Any) -> Step:
 def mean_of(moments: Float[Tensor, "B C t h w"]) -> Tensor:
     """The latents' mean: the mode of the posterior, which is what a gradient should follow."""
     return moments.chunk(2, dim=1)[0]
-
-
-def drop_decoder(vae: nn.Module) -> None:
-    """Forget the half that distillation does not use."""
-    vae.decoder = nn.Identity()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""AnimateDiff: a picture model with motion modules, predicting the noise."""
+"""AnimateDiff: an image model with motion modules, predicting the noise."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class FamilyAnimateDiff(Family):
     def decode(self, latents: Float[Tensor, "B C T h w"]) -> Float[Tensor, "B 3 T H W"]:
         """Videos."""
         plain = (latents / self.parts.vae.config.scaling_factor).to(self.parts.dtype)
-        pictures = self.parts.vae.decode(plain.transpose(1, 2).flatten(0, 1)).sample
-        return pictures.float().unflatten(0, (len(latents), -1)).transpose(1, 2)
+        frames = self.parts.vae.decode(plain.transpose(1, 2).flatten(0, 1)).sample
+        return frames.float().unflatten(0, (len(latents), -1)).transpose(1, 2)
 
     def predict(self, latents: Tensor, time: Tensor, conditions: Sequence[Condition]) -> Tensor:
         """The noise."""

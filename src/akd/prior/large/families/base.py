@@ -54,8 +54,8 @@ class Family(ABC):
     """One family of models. Latents have the layout of the family's own pipeline."""
 
     text: TextRecipe
-    takes_reference: bool = False
-    needs_reference: bool = False
+    takes_reference_image: bool = False
+    needs_reference_image: bool = False
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -77,10 +77,9 @@ class Family(ABC):
     def predict(self, latents: Tensor, time: Tensor, conditions: Sequence[Condition]) -> Tensor:
         """What the network predicts of noisy latents, one time and condition a row."""
 
-    def picture(self, picture: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
-        """What the network is given of a reference picture in -1..1; nothing, unless it takes
-        one."""
-        del picture
+    def encode_image(self, image: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
+        """Network inputs for a reference image in -1..1; none unless the family takes one."""
+        del image
         return {}
 
     def settle(self, clean: Tensor, conditions: Sequence[Condition]) -> Tensor:

@@ -1,4 +1,4 @@
-"""CogVideoX 2B and 5B, from text and from a picture."""
+"""CogVideoX 2B and 5B, from text and from an image."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class FamilyCogVideoX(Family):
                 f"{size.frames} x {size.height} x {size.width}"
             )
         self.text = TextRecipe(int(config.max_text_seq_length), Padding.ENCODED)
-        self.takes_reference = config.in_channels == 2 * parts.vae.config.latent_channels
-        self.needs_reference = self.takes_reference
+        self.takes_reference_image = config.in_channels == 2 * parts.vae.config.latent_channels
+        self.needs_reference_image = self.takes_reference_image
         self.rotary = self.rotations() if config.use_rotary_positional_embeddings else None
 
     @staticmethod
@@ -98,21 +98,21 @@ class FamilyCogVideoX(Family):
         plain = latents.transpose(1, 2) / self.parts.vae.config.scaling_factor
         return self.parts.vae.decode(plain.to(self.parts.dtype)).sample.float()
 
-    def picture(self, picture: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
+    def encode_image(self, image: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
         """Latents of the first frame, zero for the others, as [t, C, h, w]."""
         with torch.no_grad():
-            first = own_latents(self.parts, picture).transpose(1, 2)[0]
+            first = own_latents(self.parts, image).transpose(1, 2)[0]
         factor = self.parts.vae.config.scaling_factor
         # One published model was trained with the factor the wrong way round and says so.
         first = first / factor if self.parts.vae.config.invert_scale_latents else first * factor
         count = (self.parts.size.frames - 1) // self.time
-        return {"picture": torch.cat((first, first.new_zeros(count, *first.shape[1:])))}
+        return {"image": torch.cat((first, first.new_zeros(count, *first.shape[1:])))}
 
     def predict(self, latents: Tensor, time: Tensor, conditions: Sequence[Condition]) -> Tensor:
         """The velocity."""
         (network,), dtype = self.parts.networks, self.parts.dtype
-        pictures = stack_extra(conditions, "picture")
-        given = latents if pictures is None else torch.cat((latents, pictures.to(latents)), dim=2)
+        images = stack_extra(conditions, "image")
+        given = latents if images is None else torch.cat((latents, images.to(latents)), dim=2)
         rotary = None
         if self.rotary is not None:
             self.rotary = (self.rotary[0].to(latents.device), self.rotary[1].to(latents.device))

@@ -1,4 +1,4 @@
-"""Wan 2.1 and 2.2: text to video, and the 5B that takes a picture as well."""
+"""Wan 2.1 and 2.2: text to video, and the 5B that takes an image as well."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class FamilyWan(Family):
         require_multiple(parts.where, "height", size.height, self.space * self.patch[1])
         require_multiple(parts.where, "width", size.width, self.space * self.patch[2])
         self.text = TextRecipe(512, Padding.ZERO)
-        self.takes_reference = self.times_per_token
-        self.needs_reference = False
+        self.takes_reference_image = self.times_per_token
+        self.needs_reference_image = False
 
     @staticmethod
     def own_size(network: dict[str, Any], vae: dict[str, Any]) -> VideoSize:
@@ -75,10 +75,10 @@ class FamilyWan(Family):
         plain = plain + by_channel(config.latents_mean, latents)
         return self.parts.vae.decode(plain.to(self.parts.dtype)).sample.float()
 
-    def picture(self, picture: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
+    def encode_image(self, image: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
         """Latents of the first frame as [C, 1, h, w]."""
         with torch.no_grad():
-            return {"picture": self.encode(picture)[0]}
+            return {"image": self.encode(image)[0]}
 
     def predict(self, latents: Tensor, time: Tensor, conditions: Sequence[Condition]) -> Tensor:
         """The flow."""
@@ -97,7 +97,7 @@ class FamilyWan(Family):
     ) -> Tensor:
         """One network's flow."""
         dtype = self.parts.dtype
-        first = stack_extra(conditions, "picture")
+        first = stack_extra(conditions, "image")
         if first is not None:
             latents = torch.cat((first.to(latents), latents[:, :, 1:]), dim=2)
         if self.times_per_token:
@@ -115,7 +115,7 @@ class FamilyWan(Family):
 
     def settle(self, clean: Tensor, conditions: Sequence[Condition]) -> Tensor:
         """A given first frame is what it is."""
-        first = stack_extra(conditions, "picture")
+        first = stack_extra(conditions, "image")
         if first is None:
             return clean
         return torch.cat((first.to(clean), clean[:, :, 1:]), dim=2)
