@@ -156,9 +156,9 @@ def mirrored(body: PoseBody, state: Float[Tensor, "B J 3"]) -> Float[Tensor, "B 
     """The pose with left and right exchanged, where a body has a mirror partner for every token."""
     partner = body.mirror.clamp_min(0)
     swapped = state.gather(-2, partner[..., None].expand_as(state))
-    sign = state.new_ones(state.shape)
     on_midline = body.mirror == torch.arange(body.tokens, device=state.device)
-    sign[..., 1:][on_midline] = -1.0
-    sign[:, 0, 2] = 1.0
+    odd = on_midline[..., None] & state.new_tensor((0.0, 1.0, 1.0)).bool()
+    odd[:, 0, 2] = False  # the root's height
+    sign = 1.0 - 2.0 * odd.to(state)
     whole = (body.mirror >= 0).all(-1)[:, None, None]
     return torch.where(whole, swapped * sign, state)

@@ -59,13 +59,13 @@ def walk(
     steer: Steer | None = None,
     known: tuple[Bool[Tensor, "B J"], Float[Tensor, "B J 3"]] | None = None,
 ) -> Float[Tensor, "B J 3"]:
-    """Deterministic DDIM along noise levels: down to sample, up to invert.
+    """Deterministic DDIM down along noise levels.
 
     Args:
         network: The model.
         given: Its bodies.
         noisy: States at the first level.
-        schedule: Noise levels, the first one first.
+        schedule: Noise levels, falling.
         steer: Guidance on the clean estimate of each step.
         known: Tokens whose state is given, and the state: they stay at level zero.
 
@@ -78,12 +78,10 @@ def walk(
         if known is not None:
             t = t.masked_fill(known[0], 0.0)
             x = torch.where(known[0][..., None], known[1], x)
-        # At level zero nothing can be told of the noise: what is next above zero must do.
-        asked = t.clamp_min(min(after, 1e-3)) if after > now else t
-        clean = denoise(network, given, x, asked)
+        clean = denoise(network, given, x, t)
         if steer is not None:
             clean = steer(clean, now)
-        alpha, sigma = signal_and_noise(asked)
+        alpha, sigma = signal_and_noise(t)
         noise = (x - alpha[..., None] * clean) / sigma[..., None].clamp_min(1e-4)
         alpha_after, sigma_after = signal_and_noise(x.new_tensor(after))
         x = alpha_after * clean + sigma_after * noise
@@ -103,7 +101,24 @@ def sample(
 
 @torch.no_grad()
 def invert(
-    network: PoseNetwork, body: PoseBody, state: Float[Tensor, "B J 3"], *, steps: int = 24
+    network: PoseNetwork,
+    body: PoseBody,
+    state: Float[Tensor, "B J 3"],
+    *,
+    steps: int = 24,
+    rounds: int = 3,
 ) -> Float[Tensor, "B J 3"]:
-    """The noise that `walk` turns into the given states (DDIM inversion)."""
-    return walk(network, network.describe(body), state, levels(steps)[::-1])
+    """The noise that `walk`, in as many steps, turns into the given states (DDIM inversion).
+
+    A step of DDIM is x' = cos(d) x - sin(d) v(x), d the angle between the levels. Each is solved
+    for x by fixed-point iteration, which makes the inversion exact where it converges.
+    """
+    given, x = network.describe(body), state
+    for now, after in pairwise(levels(steps)[::-1]):
+        angle = 0.5 * math.pi * (after - now)
+        t, guess = x.new_full(x.shape[:2], after), x
+        for _ in range(rounds):
+            velocity = network(guess, t, given)
+            guess = (x + math.sin(angle) * velocity) / math.cos(angle)
+        x = guess * body.present[..., None]
+    return x

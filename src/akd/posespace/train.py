@@ -231,8 +231,6 @@ def train(
     if minutes is None and steps is None:
         raise ValueError("minutes or steps must be given, got neither")
     device, settings = torch.device(device), settings or PoseTrainSettings()
-    if device.type == "cuda":
-        torch.backends.cuda.matmul.allow_tf32 = True
     data = load_poses(poses)
     sampler = PoseSampler(data, device=device)
     trainer = PoseTrainer(network or PoseNetworkSettings(), settings, device=device, seed=seed)
