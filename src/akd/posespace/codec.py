@@ -16,11 +16,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.math import davenport, quaternion
+from akd.motion.motion import Motion
 from akd.posespace.body import PoseBody
 from akd.posespace.features import describe_body
 from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
+from akd.rig.pose import Pose
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,14 @@ class PoseCodec:
         root = davenport.from_quaternion(self.rig.root_axes, quaternion.from_rotation_vector(tilt))
         height = state[:, 0, 2:] * (HEIGHT_UNIT * self.size)
         return ControlPose(height * up, root, angles)
+
+    def motion(
+        self, states: Float[Tensor, "T J 3"], *, fps: float = 24.0, name: str = ""
+    ) -> Motion:
+        """States as frames of a motion of the file's joints."""
+        pose = self.rig.to_pose(self.decode(states))
+        pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
+        return Motion(self.rig.skeleton, torch.arange(len(states)) / fps, pose, name)
 
 
 def _about(rotation: Float[Tensor, "*b 4"], axis: Float[Tensor, "3"]) -> Float[Tensor, "*b 4"]:
