@@ -17,6 +17,7 @@ from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.ground import Ground
 from akd.commands.inspect import Inspect
+from akd.commands.pose import Pose
 from akd.commands.prior import Prior
 from akd.commands.resume import Resume
 from akd.commands.rig import Rig
@@ -35,6 +36,7 @@ Command = (
     | Annotated[Ground, tyro.conf.subcommand("ground")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Pose, tyro.conf.subcommand("pose")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]
     | Annotated[Cache, tyro.conf.subcommand("cache")]
     | Annotated[Demo, tyro.conf.subcommand("demo")]

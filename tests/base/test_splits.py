@@ -1,6 +1,12 @@
 """What trains and what measures."""
 
-from akd.base.splits import _splits, asset_trains, zoo_seed_trains
+from akd.base.splits import (
+    _splits,
+    asset_trains,
+    pose_family_trains,
+    pose_species_trains,
+    zoo_seed_trains,
+)
 
 
 def test_the_demos_fox_and_other_small_seeds_only_measure():
@@ -18,3 +24,10 @@ def test_assets_measure_unless_they_are_listed():
 def test_every_listed_file_exists(shared_assets):
     for path in _splits()["assets"]["training"]:
         assert (shared_assets / path).is_file(), path
+
+
+def test_the_pose_space_trains_on_whole_families_and_leaves_species_out():
+    assert pose_family_trains("quaternius-biped2021(UltimateMonsters+Space)")
+    assert not pose_family_trains("quaternius-animals-carnivore [also shared Fox Wolf]")
+    assert pose_species_trains("fox")
+    assert not pose_species_trains("giraffe")

@@ -24,3 +24,13 @@ def asset_trains(path: str | PurePosixPath) -> bool:
     path = PurePosixPath(path)
     training = {PurePosixPath(p) for p in _splits()["assets"]["training"]}
     return path in training or any(parent in training for parent in path.parents)
+
+
+def pose_family_trains(family: str) -> bool:
+    """Whether the pose space may train on a family of real assets, by its name in MANIFEST.tsv."""
+    return family.split("(", maxsplit=1)[0] in _splits()["poses"]["training_families"]
+
+
+def pose_species_trains(species: str) -> bool:
+    """Whether the pose space may train on a species of the zoo."""
+    return species not in _splits()["poses"]["held_out_species"]

@@ -1,0 +1,1 @@
+"""Pose space: a diffusion model over plausible poses of any skeleton."""

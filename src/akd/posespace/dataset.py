@@ -1,0 +1,147 @@
+"""`PoseSet`: poses of many bodies with their provenance, in one file for training.
+
+The file is a safetensors file: the bodies, the states in half precision one body after the other
+without padding, and for each pose its clip and its time in the clip. The metadata holds the tables
+of bodies and clips as JSON. Reading one needs torch and safetensors only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.base.files import write_tensors
+from akd.posespace.body import PoseBody, stack_bodies
+
+FORMAT = "akd-poses-1"
+_STORED = {"relation": torch.uint8, "parents": torch.uint8, "depth": torch.uint8,
+           "mirror": torch.int8, "roles": torch.uint8, "names": torch.float16,
+           "points": torch.float16, "features": torch.float16}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BodyRecord:
+    """Where a body comes from."""
+
+    name: str
+    """Path in its folder of files, or species and seed."""
+    source: str
+    """`assets`, `mocap`, `zoo` or `harvest`."""
+    family: str
+    """Bodies of one family share animation: they train or measure together."""
+    tokens: int
+    height: float
+    """Extent along up over the size that its coordinates are divided by."""
+
+
+@dataclass(frozen=True)
+class ClipRecord:
+    """Where poses come from."""
+
+    body: int
+    name: str
+
+
+@dataclass(frozen=True)
+class PoseSet:
+    """Poses of N bodies, padded to the same number of tokens."""
+
+    records: tuple[BodyRecord, ...]
+    bodies: PoseBody
+    """A batch, in the order of the records."""
+    clips: tuple[ClipRecord, ...]
+    states: Float[Tensor, "P J 3"]
+    body_of: Int[Tensor, "P"]
+    clip_of: Int[Tensor, "P"]
+    times: Float[Tensor, "P"]
+    """Seconds from the start of the clip."""
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def select(self, keep: Tensor) -> PoseSet:
+        """The poses of a mask; bodies and clips stay, so that indices keep their meaning."""
+        return replace(
+            self, states=self.states[keep], body_of=self.body_of[keep],
+            clip_of=self.clip_of[keep], times=self.times[keep],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BodyPoses:
+    """The poses of one body, as they are collected."""
+
+    record: BodyRecord
+    body: PoseBody
+    clips: tuple[tuple[str, Float[Tensor, "t J 3"], Float[Tensor, "t"]], ...]
+    """Name, states and times of each clip."""
+
+
+def join_poses(parts: Sequence[BodyPoses]) -> PoseSet:
+    """One set of the poses of many bodies. Raises `ValueError` where there are none."""
+    if not any(part.clips for part in parts):
+        raise ValueError("parts must hold at least one pose, got none")
+    tokens = max(part.body.tokens for part in parts)
+    clips, states, body_of, clip_of, times = [], [], [], [], []
+    for number, part in enumerate(parts):
+        for name, clip_states, clip_times in part.clips:
+            padding = clip_states.new_zeros(len(clip_states), tokens - part.body.tokens, 3)
+            states.append(torch.cat((clip_states, padding), dim=1))
+            body_of.append(torch.full((len(clip_states),), number))
+            clip_of.append(torch.full((len(clip_states),), len(clips)))
+            times.append(clip_times)
+            clips.append(ClipRecord(number, name))
+    bodies = stack_bodies([part.body for part in parts], tokens=tokens)
+    return PoseSet(
+        tuple(part.record for part in parts), bodies, tuple(clips), torch.cat(states),
+        torch.cat(body_of), torch.cat(clip_of), torch.cat(times).float(),
+    )  # fmt: skip
+
+
+def save_poses(poses: PoseSet, path: Path) -> None:
+    """Write a set."""
+    counts = torch.tensor([record.tokens for record in poses.records])
+    real = torch.arange(poses.states.shape[1]) < counts[poses.body_of][:, None]
+    tensors = {
+        "states": poses.states[real].half(), "body_of": poses.body_of.to(torch.int16),
+        "clip_of": poses.clip_of.to(torch.int32), "times": poses.times,
+    }  # fmt: skip
+    for field in fields(poses.bodies):
+        value = getattr(poses.bodies, field.name)
+        tensors[f"body.{field.name}"] = value.to(_STORED.get(field.name, value.dtype))
+    about = {
+        "format": FORMAT,
+        "bodies": json.dumps([asdict(record) for record in poses.records]),
+        "clips": json.dumps([[clip.body, clip.name] for clip in poses.clips]),
+    }
+    write_tensors(path, tensors, about=about)
+
+
+def load_poses(path: Path) -> PoseSet:
+    """Read a set. Raises `ValueError` where the file is of another format."""
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        about = file.metadata() or {}
+        if about.get("format") != FORMAT:
+            raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    records = tuple(BodyRecord(**record) for record in json.loads(about["bodies"]))
+    wide = {torch.float16: torch.float32, torch.uint8: torch.long, torch.int8: torch.long}
+    values = {f.name: tensors[f"body.{f.name}"] for f in fields(PoseBody)}
+    bodies = PoseBody(**{name: v.to(wide.get(v.dtype, v.dtype)) for name, v in values.items()})
+    body_of = tensors["body_of"].long()
+    counts = torch.tensor([record.tokens for record in records])
+    real = torch.arange(bodies.tokens) < counts[body_of][:, None]
+    states = torch.zeros(len(body_of), bodies.tokens, 3)
+    states[real] = tensors["states"].float()
+    clips = tuple(ClipRecord(body, name) for body, name in json.loads(about["clips"]))
+    return PoseSet(
+        records, bodies, clips, states, body_of, tensors["clip_of"].long(), tensors["times"]
+    )

@@ -1,0 +1,124 @@
+"""The diffusion process over poses: noise, sampling and inversion by DDIM.
+
+Variance preserving, cosine: x_t = cos(pi t / 2) x + sin(pi t / 2) noise, t in 0..1. Every token may
+have a noise level of its own; a token at level zero is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from akd.posespace.body import PoseBody
+from akd.posespace.network import Condition, PoseNetwork
+
+T_MAX = 0.995
+"""Highest level of sampling and of inversion: what is left of the state there is 0.8 %."""
+Steer = Callable[[Float[Tensor, "B J 3"], float], Float[Tensor, "B J 3"]]
+"""Changes a clean estimate at a noise level: guidance."""
+
+
+def signal_and_noise(t: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
+    """Factors of the state and of the noise at level t."""
+    angle = 0.5 * math.pi * t
+    return angle.cos(), angle.sin()
+
+
+def levels(steps: int, *, top: float = T_MAX) -> list[float]:
+    """Noise levels of a walk in `steps` steps from `top` to zero."""
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
+    return [top * (1.0 - k / steps) for k in range(steps + 1)]
+
+
+def denoise(
+    network: PoseNetwork,
+    given: Condition,
+    noisy: Float[Tensor, "B J 3"],
+    t: Float[Tensor, "B J"] | float,
+) -> Float[Tensor, "B J 3"]:
+    """The clean estimate of noisy states; `t` is the noise level of each token."""
+    if not isinstance(t, Tensor):
+        t = noisy.new_full(noisy.shape[:2], t)
+    velocity = network(noisy, t, given)
+    alpha, sigma = (x[..., None] for x in signal_and_noise(t))
+    return alpha * noisy - sigma * velocity
+
+
+def walk(
+    network: PoseNetwork,
+    given: Condition,
+    noisy: Float[Tensor, "B J 3"],
+    schedule: Sequence[float],
+    *,
+    steer: Steer | None = None,
+    known: tuple[Bool[Tensor, "B J"], Float[Tensor, "B J 3"]] | None = None,
+) -> Float[Tensor, "B J 3"]:
+    """Deterministic DDIM down along noise levels.
+
+    Args:
+        network: The model.
+        given: Its bodies.
+        noisy: States at the first level.
+        schedule: Noise levels, falling.
+        steer: Guidance on the clean estimate of each step.
+        known: Tokens whose state is given, and the state: they stay at level zero.
+
+    Returns:
+        States at the last level.
+    """
+    x = noisy
+    for now, after in pairwise(schedule):
+        t = x.new_full(x.shape[:2], now)
+        if known is not None:
+            t = t.masked_fill(known[0], 0.0)
+            x = torch.where(known[0][..., None], known[1], x)
+        clean = denoise(network, given, x, t)
+        if steer is not None:
+            clean = steer(clean, now)
+        alpha, sigma = signal_and_noise(t)
+        noise = (x - alpha[..., None] * clean) / sigma[..., None].clamp_min(1e-4)
+        alpha_after, sigma_after = signal_and_noise(x.new_tensor(after))
+        x = alpha_after * clean + sigma_after * noise
+        x = x * given.body.present[..., None]
+    return x if known is None else torch.where(known[0][..., None], known[1], x)
+
+
+@torch.no_grad()
+def sample(
+    network: PoseNetwork, body: PoseBody, *, steps: int = 24, generator: torch.Generator
+) -> Float[Tensor, "B J 3"]:
+    """Random plausible states, one for each body of the batch."""
+    shape = (*body.present.shape, 3)
+    noise = torch.randn(shape, generator=generator, device=generator.device).to(body.pivots)
+    return walk(network, network.describe(body), noise, levels(steps))
+
+
+@torch.no_grad()
+def invert(
+    network: PoseNetwork,
+    body: PoseBody,
+    state: Float[Tensor, "B J 3"],
+    *,
+    steps: int = 24,
+    rounds: int = 3,
+) -> Float[Tensor, "B J 3"]:
+    """The noise that `walk`, in as many steps, turns into the given states (DDIM inversion).
+
+    A step of DDIM is x' = cos(d) x - sin(d) v(x), d the angle between the levels. Each is solved
+    for x by fixed-point iteration, which makes the inversion exact where it converges.
+    """
+    given, x = network.describe(body), state
+    for now, after in pairwise(levels(steps)[::-1]):
+        angle = 0.5 * math.pi * (after - now)
+        t, guess = x.new_full(x.shape[:2], after), x
+        for _ in range(rounds):
+            velocity = network(guess, t, given)
+            guess = (x + math.sin(angle) * velocity) / math.cos(angle)
+        x = guess * body.present[..., None]
+    return x

@@ -1,0 +1,167 @@
+"""`PoseSpace`: the plausible poses of one character, to sample, judge, project and solve for."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.posespace.codec import PoseCodec
+from akd.posespace.diffusion import invert, levels, sample, signal_and_noise, walk
+from akd.posespace.ik import Goals, reach
+from akd.posespace.model import load_model
+from akd.posespace.network import PoseNetwork
+from akd.posespace.score import PoseScores, score
+from akd.rig.character import Character
+
+Point = Sequence[float]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Answers of `PoseSpace.ik`."""
+
+    states: Float[Tensor, "N J 3"]
+    residual: Float[Tensor, "N"]
+    """Largest distance of a handle from its target, metres."""
+
+
+@dataclass(frozen=True)
+class PoseSpace:
+    """A character and the pose model. States are those of `PoseCodec`."""
+
+    codec: PoseCodec
+    network: PoseNetwork
+
+    @classmethod
+    def of(cls, character: Character, weights: Path | None = None) -> PoseSpace:
+        """The pose space of a character, with the weights that ship or others.
+
+        Raises:
+            FileNotFoundError: There are no weights.
+            ValueError: The weights are of another format.
+        """
+        return cls(PoseCodec.of(character), load_model(weights))
+
+    @cached_property
+    def joints(self) -> dict[str, int]:
+        """Tokens by the joint's name in the file and by its role."""
+        rig = self.codec.rig
+        roles = {str(role): token for token, role in enumerate(rig.roles, start=1)}
+        names = {rig.skeleton.names[j]: token for token, j in enumerate(rig.joints, start=1)}
+        return {"pelvis": 0, **roles, **names, rig.skeleton.names[rig.root]: 0}
+
+    def token(self, joint: str) -> int:
+        """Token of a joint. Raises `ValueError` with a suggestion where there is none."""
+        if joint in self.joints:
+            return self.joints[joint]
+        near = difflib.get_close_matches(joint, self.joints, n=1, cutoff=0.0)
+        raise ValueError(f"there is no joint {joint!r}; did you mean {near[0]!r}?")
+
+    def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
+        """Random plausible poses."""
+        draw = torch.Generator().manual_seed(seed)
+        return sample(self.network, self.codec.body.expand(count), steps=steps, generator=draw)
+
+    def score(self, states: Float[Tensor, "N J 3"]) -> PoseScores:
+        """Implausibility of poses and of their joints."""
+        return score(self.network, self.codec.body.expand(len(states)), states)
+
+    @torch.no_grad()
+    def project(
+        self, states: Float[Tensor, "N J 3"], *, level: float = 0.3, steps: int = 8
+    ) -> Float[Tensor, "N J 3"]:
+        """Plausible poses near the given ones: they count as noisy at `level` and are denoised."""
+        given = self.network.describe(self.codec.body.expand(len(states)))
+        alpha, _ = signal_and_noise(torch.tensor(level))
+        return walk(self.network, given, alpha * states, levels(steps, top=level))
+
+    @torch.no_grad()
+    def interpolate(
+        self,
+        a: Float[Tensor, "J 3"],
+        b: Float[Tensor, "J 3"],
+        count: int,
+        *,
+        steps: int = 32,
+    ) -> Float[Tensor, "count J 3"]:
+        """Poses from `a` to `b`: both inverted to noise, mixed at equal variance, and decoded."""
+        ends = invert(self.network, self.codec.body.expand(2), torch.stack((a, b)), steps=steps)
+        angle = torch.linspace(0.0, 0.5 * math.pi, count)[:, None, None]
+        noise = angle.cos() * ends[0] + angle.sin() * ends[1]
+        given = self.network.describe(self.codec.body.expand(count))
+        return walk(self.network, given, noise, levels(steps))
+
+    @torch.no_grad()
+    def ik(
+        self,
+        handles: Mapping[str, Point],
+        *,
+        look: Mapping[str, Point] | None = None,
+        pin: Sequence[str] = (),
+        start: Float[Tensor, "J 3"] | None = None,
+        count: int = 1,
+        seed: int = 0,
+        steps: int = 10,
+        level: float = 0.8,
+    ) -> Solution:
+        """Plausible poses whose joints are where they are asked to be.
+
+        The sampler is guided: at each noise level the clean estimate takes the smallest step that
+        brings the handles to their targets. Bone lengths are exact.
+
+        Args:
+            handles: Targets by joint (name or role): metres, world, of the character in place.
+            look: Points that the front of a joint should face, by joint.
+            pin: Joints that keep the place that they have in `start`.
+            start: Pose to start from; the neutral pose if left out.
+            count: Answers; the first one starts without noise, the others with their own.
+            seed: Of the noise.
+            steps: Noise levels.
+            level: Where sampling starts; the lower, the nearer the answers are to `start`.
+
+        Returns:
+            The poses, and how far their handles are from the targets. A target out of reach is
+            approached as nearly as the limb allows.
+
+        Raises:
+            ValueError: A joint is unknown, a target is not three finite numbers, or there is none.
+        """
+        body = self.codec.body
+        first = torch.zeros(body.tokens, 3) if start is None else start
+        goals = Goals.of(
+            body, first,
+            handles={self.token(j): self._in_body(j, p) for j, p in handles.items()},
+            look={self.token(j): self._in_body(j, p) for j, p in (look or {}).items()},
+            pin=[self.token(j) for j in pin],
+        )  # fmt: skip
+        batch = body.expand(count)
+        draw = torch.Generator().manual_seed(seed)
+        noise = torch.randn(count, body.tokens, 3, generator=draw)
+        noise[0] = 0.0
+        alpha, sigma = signal_and_noise(torch.tensor(level))
+        found = walk(
+            self.network, self.network.describe(batch), alpha * first + sigma * noise,
+            levels(steps, top=level),
+            steer=lambda clean, _: reach(batch, clean, goals, rounds=2),
+        )  # fmt: skip
+        found = reach(batch, found, goals, rounds=12)
+        return Solution(found, goals.residual(batch, found) * self.codec.size)
+
+    def _in_body(self, joint: str, point: Point) -> Float[Tensor, "3"]:
+        """A point of the world in the body's frame and size."""
+        target = torch.tensor([float(x) for x in point])
+        if target.shape != (3,) or not bool(target.isfinite().all()):
+            raise ValueError(
+                f"target of {joint!r} must be three finite numbers, got {tuple(point)}"
+            )
+        up, left, forward = self.codec.rig.root_axes
+        axes = torch.stack((left, up, forward))
+        return axes @ (target - self.codec.rig.root_pivot) / self.codec.size

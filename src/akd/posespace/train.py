@@ -1,0 +1,276 @@
+"""Training of the pose model on a `PoseSet`.
+
+Needs torch, numpy and safetensors only. The random numbers of a step follow from the seed and the
+number of the step, so that a run that was stopped and resumed sees the same poses.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from akd.base.files import file_hash, write_json, write_tensors
+from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
+from akd.posespace.dataset import PoseSet, load_poses
+from akd.posespace.diffusion import T_MAX, signal_and_noise
+from akd.posespace.model import save_model
+from akd.posespace.network import PoseNetwork
+from akd.posespace.settings import HEIGHT_UNIT, PoseNetworkSettings, PoseTrainSettings
+
+_KNOWN = 5e-3
+"""Tokens below this noise level are given, not asked for."""
+
+
+class PoseSampler:
+    """Draws batches from a set: few bodies, several poses of each.
+
+    A body is drawn in proportion to the square root of its poses, divided by the number of bodies
+    in its family, so that neither a long clip nor a large family dominates.
+    """
+
+    def __init__(self, poses: PoseSet, *, device: torch.device) -> None:
+        order = poses.body_of.argsort(stable=True)
+        self.states = poses.states[order].to(device)
+        self.bodies = poses.bodies.to(device)
+        counts = torch.bincount(poses.body_of, minlength=len(poses.records))
+        self.counts = counts.to(device)
+        self.first = (counts.cumsum(0) - counts).to(device)
+        families = Counter(record.family for record in poses.records)
+        shares = torch.tensor([families[record.family] ** 0.5 for record in poses.records])
+        self.weights = (counts.double().sqrt() / shares).to(device)
+
+    def draw(
+        self, bodies: int, each: int, generator: torch.Generator
+    ) -> tuple[PoseBody, Float[Tensor, "B J 3"]]:
+        """`bodies` bodies and `each` states of every one of them; half of them are mirrored."""
+        chosen = torch.multinomial(self.weights, bodies, replacement=True, generator=generator)
+        device = self.states.device
+        place = torch.rand(bodies, each, generator=generator, device=device)
+        rows = (place * self.counts[chosen, None]).long() + self.first[chosen, None]
+        body, states = self.bodies[chosen], self.states[rows.flatten()]
+        index = torch.arange(bodies, device=device).repeat_interleave(each)
+        flip = torch.rand(len(states), generator=generator, device=device) < 0.5
+        other = mirrored(body[index], states)
+        return body, torch.where(flip[:, None, None], other, states)
+
+
+def draw_levels(
+    count: int, tokens: int, same: float, generator: torch.Generator, device: torch.device
+) -> Float[Tensor, "B J"]:
+    """Noise levels of the tokens of each pose.
+
+    A share `same` of the poses has one level; half of the others have an independent level for each
+    token; in the rest a random part of the tokens is known and the others share a level.
+    """
+
+    def uniform(*shape: int) -> Tensor:
+        return torch.rand(*shape, generator=generator, device=device)
+
+    level = T_MAX * uniform(count, 1).clamp_min(0.01).expand(count, tokens)
+    own = T_MAX * uniform(count, tokens)
+    known = uniform(count, tokens) < uniform(count, 1)
+    partly = torch.where(known, torch.zeros_like(level), level)
+    kind = uniform(count, 1)
+    mixed = torch.where(kind < 0.5 * (1.0 + same), own, partly)
+    return torch.where(kind < same, level, mixed)
+
+
+@dataclass
+class Progress:
+    """Where a training stands; saved with it."""
+
+    step: int = 0
+    seconds: float = 0.0
+    """Over all runs."""
+    loss: float = float("nan")
+    """Running mean."""
+
+
+class PoseTrainer:
+    """The network, its average and the optimiser."""
+
+    def __init__(
+        self, network: PoseNetworkSettings, settings: PoseTrainSettings, *,
+        device: torch.device, seed: int,
+    ) -> None:  # fmt: skip
+        self.settings, self.device, self.seed = settings, device, seed
+        torch.manual_seed(seed)
+        self.network = PoseNetwork(network).to(device)
+        self.average = copy.deepcopy(self.network).requires_grad_(False)
+        self.progress = Progress()
+        self.optimiser = torch.optim.AdamW(
+            self.network.parameters(), lr=settings.learning_rate, betas=(0.9, 0.98),
+            weight_decay=settings.weight_decay, fused=device.type == "cuda",
+        )  # fmt: skip
+        self.generator = torch.Generator(device)
+
+    def loss(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Tensor:
+        """Error of v, and of the joints' positions in the clean estimate."""
+        s, draw, device = self.settings, self.generator, self.device
+        count, each = len(body.present), len(states) // len(body.present)
+
+        def chance(share: float) -> Bool[Tensor, "b"]:
+            return torch.rand(count, generator=draw, device=device) < share
+
+        stretch = 1.0 + s.jitter * torch.randn(count, 3, generator=draw, device=device)
+        body = body.stretched(stretch)
+        t = draw_levels(len(states), body.tokens, s.same_level, draw, device)
+        noise = torch.randn(states.shape, generator=draw, device=device)
+        alpha, sigma = (x[..., None] for x in signal_and_noise(t))
+        noisy = alpha * states + sigma * noise
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            given = self.network.describe(
+                body, hide_names=chance(s.drop_names), hide_roles=chance(s.drop_roles)
+            ).repeat(each)
+            velocity = self.network(noisy, t, given)
+        asked = (given.body.present & (t > _KNOWN))[..., None]
+        error = (velocity - (alpha * noise - sigma * states)).square() * asked
+        clean = alpha * noisy - sigma * velocity
+        far = (self._reached(given.body, clean) - self._reached(given.body, states)).square()
+        far = alpha.square() * far * given.body.present[..., None] / HEIGHT_UNIT**2
+        total = error.sum() / (3 * asked.sum())
+        return total + s.position_weight * far.sum() / (6 * given.body.present.sum())
+
+    @staticmethod
+    def _reached(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B J 6"]:
+        places, turned = kinematics(body, states)
+        return torch.cat((places, bone_ends(body, places, turned)), dim=-1)
+
+    def step(self, sampler: PoseSampler, *, part: float) -> None:
+        """One step; `part` of the whole training is over, 0..1."""
+        s, progress = self.settings, self.progress
+        self.generator.manual_seed((self.seed << 32) + progress.step)
+        rate = min(1.0, (progress.step + 1) / s.warm_up) * min(1.0, 1.5 * (1.0 - part) + 1e-3)
+        for group in self.optimiser.param_groups:
+            group["lr"] = s.learning_rate * rate
+        body, states = sampler.draw(s.batch // s.poses_each, s.poses_each, self.generator)
+        loss = self.loss(body, states)
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimiser.step()
+        keep = min(s.ema, (progress.step + 1) / (progress.step + 10))
+        with torch.no_grad():
+            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
+            for slow, quick in pairs:
+                slow.lerp_(quick, 1.0 - keep)
+        progress.step += 1
+        if progress.step % 20 == 1:  # reading the loss waits for the device
+            value = float(loss.detach())
+            if not value < 1e4:
+                raise FloatingPointError(f"the loss is {value} at step {progress.step}")
+            first = progress.loss != progress.loss
+            progress.loss = value if first else 0.95 * progress.loss + 0.05 * value
+
+    def save(self, path: Path) -> None:
+        """Write all that is needed to go on."""
+        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
+        tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
+        for name, parameter in self.network.named_parameters():
+            for key, value in self.optimiser.state.get(parameter, {}).items():
+                tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
+        write_tensors(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
+
+    def restore(self, path: Path) -> None:
+        """Go on from what `save` wrote."""
+        from safetensors import safe_open
+
+        with safe_open(path, "pt") as file:
+            self.progress = Progress(**json.loads((file.metadata() or {})["progress"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        for prefix, module in (("network.", self.network), ("average.", self.average)):
+            module.load_state_dict(
+                {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            )
+        on_device = self.device if self.device.type == "cuda" else "cpu"
+        for name, parameter in self.network.named_parameters():
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                value = tensors.get(f"optimiser.{key}.{name}")
+                if value is not None:
+                    self.optimiser.state[parameter][key] = value.to(on_device)
+
+
+def train(
+    poses: Path,
+    out: Path,
+    *,
+    minutes: float | None = None,
+    steps: int | None = None,
+    device: torch.device | str = "cpu",
+    seed: int = 0,
+    network: PoseNetworkSettings | None = None,
+    settings: PoseTrainSettings | None = None,
+    say: Callable[[str], None] = print,
+) -> PoseNetwork:
+    """Train on a pose file and return the averaged network.
+
+    Args:
+        poses: A file of `save_poses`.
+        out: Folder for `pose.safetensors` (weights), `state.safetensors` (to resume: the same call
+            goes on from it) and `training.json`.
+        minutes: Length of the whole training in time.
+        steps: Length in steps; the run is then deterministic. Whichever ends first counts.
+        device: Where to train; bfloat16 on a GPU.
+        seed: Of weights and batches.
+        network: Size of the network.
+        settings: Of the optimisation.
+        say: Takes lines about progress.
+
+    Raises:
+        ValueError: Neither `minutes` nor `steps` is given, or the file holds no pose set.
+    """
+    if minutes is None and steps is None:
+        raise ValueError("minutes or steps must be given, got neither")
+    device, settings = torch.device(device), settings or PoseTrainSettings()
+    data = load_poses(poses)
+    sampler = PoseSampler(data, device=device)
+    trainer = PoseTrainer(network or PoseNetworkSettings(), settings, device=device, seed=seed)
+    state, progress = out / "state.safetensors", trainer.progress
+    if state.exists():
+        trainer.restore(state)
+        progress = trainer.progress
+        say(f"resuming at step {progress.step}, {progress.seconds:.0f} s")
+    size = sum(p.numel() for p in trainer.network.parameters())
+    say(f"{size / 1e6:.2f} M weights, {len(data)} poses of {len(data.records)} bodies, {device}")
+    record: dict[str, object] = {
+        "poses": len(data), "bodies": len(data.records), "pose_file": file_hash(poses),
+        "sources": dict(Counter(r.source for r in data.records)), "seed": seed,
+        "settings": asdict(settings), "weights": size, "torch": torch.__version__,
+    }  # fmt: skip
+
+    def save() -> None:
+        trainer.save(state)
+        done = record | {"progress": asdict(progress)}
+        save_model(trainer.average, out / "pose.safetensors", training=done)
+        write_json(out / "training.json", done)
+
+    before, started = progress.seconds, time.perf_counter()
+    saved, told = started, started - 60.0
+    while True:
+        now = time.perf_counter()
+        progress.seconds = before + now - started
+        part = max(
+            0.0 if minutes is None else progress.seconds / (60.0 * minutes),
+            0.0 if steps is None else progress.step / steps,
+        )
+        if part >= 1.0:
+            break
+        trainer.step(sampler, part=part)
+        if now - told >= 10.0:
+            say(f"[{progress.seconds:6.0f} s] step {progress.step}  loss {progress.loss:.4f}")
+            told = now
+        if now - saved >= settings.checkpoint_seconds:
+            save()
+            saved = now
+    save()
+    say(f"{out / 'pose.safetensors'}: {progress.step} steps, loss {progress.loss:.4f}")
+    return trainer.average.eval()

@@ -1,0 +1,77 @@
+"""`akd pose`, with a very small untrained model."""
+
+import pytest
+import torch
+
+from akd.asset.read import read_asset
+from akd.cli import main
+from akd.export.creature import write_creature
+from akd.posespace.model import save_model
+from akd.posespace.network import PoseNetwork
+from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
+from tests.posespace.conftest import SMALL
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pose")
+    creature = build_creature("fox", vertices=600)
+    write_creature(creature, [make_clip(creature, "walk", cycles=1)], folder / "fox.glb")
+    torch.manual_seed(0)
+    save_model(PoseNetwork(SMALL), folder / "model.safetensors", training={})
+    return folder / "fox.glb", folder / "model.safetensors"
+
+
+def run(*arguments):
+    return main(["pose", *(str(a) for a in arguments)])
+
+
+def test_sample_writes_a_clip_for_each_pose(files, tmp_path, capsys):
+    fox, model = files
+    assert run("sample", fox, "--weights", model, "--count", 2, "-o", tmp_path) == 0
+    names = [clip.name for clip in read_asset(tmp_path / "poses.glb").clips]
+    assert names[-2:] == ["sample 1", "sample 2"]
+    assert (tmp_path / "poses.png").is_file()
+    assert "worst:" in capsys.readouterr().out
+
+
+def test_score_names_the_worst_joints(files, capsys):
+    fox, model = files
+    assert run("score", fox, "--weights", model, "--fps", 4) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) >= 2
+    assert all("worst:" in line for line in lines)
+
+
+def test_ik_states_the_residual(files, tmp_path, capsys):
+    fox, model = files
+    handle = "left fore foot=0.05,0.1,0.25"
+    assert run("ik", fox, "--handle", handle, "--weights", model, "-o", tmp_path) == 0
+    assert "% of height" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ik", "--handle", "lef fore foot=0,0,0"), "did you mean 'left fore foot'?"),
+        (("ik", "--handle", "head=0,0"), "must be JOINT=x,y,z, got 'head=0,0'"),
+        (("ik",), "handles must name at least one joint, got none"),
+        (("score", "--clip", "Fly"), "there is no clip 'Fly': it has 'walk'"),
+        (("sample", "--count", "0"), "--count must be at least 1, got 0"),
+        (("project", "--level", "2"), "--level must be between 0 and 1, got 2"),
+    ],
+)
+def test_wrong_arguments_are_refused(files, arguments, message, capsys, tmp_path):
+    fox, model = files
+    name, *options = arguments
+    assert run(name, fox, *options, "--weights", model) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_model_is_named(files, tmp_path, capsys):
+    fox, _ = files
+    assert run("score", fox, "--weights", tmp_path / "none.safetensors") == 2
+    assert "`akd pose train` makes one" in capsys.readouterr().err
+    assert run("collect", "-o", tmp_path / "poses.safetensors") == 2
+    assert "no poses were found" in capsys.readouterr().err

@@ -1,0 +1,88 @@
+"""Queries of the pose space of a character."""
+
+import pytest
+import torch
+
+from akd.posespace.body import kinematics
+from akd.posespace.network import PoseNetwork
+from akd.posespace.space import PoseSpace
+from tests.posespace.conftest import SMALL
+
+
+@pytest.fixture(scope="module")
+def space(codec):
+    torch.manual_seed(0)
+    return PoseSpace(codec, PoseNetwork(SMALL).eval().requires_grad_(False))
+
+
+def world_places(space, states):
+    codec = space.codec
+    deltas = codec.rig.deltas(codec.decode(states))[:, 2:]
+    pivots = torch.cat((codec.rig.root_pivot[None], codec.rig.pivots))
+    return (deltas[..., :3, :3] @ pivots[..., None]).squeeze(-1) + deltas[..., :3, 3]
+
+
+def test_ik_reaches_a_handle(space):
+    foot = "left fore foot"
+    token = space.token(foot)
+    start = torch.zeros(1, space.codec.body.tokens, 3)
+    target = world_places(space, start)[0, token] + torch.tensor((0.0, 0.03, 0.04))
+    found = space.ik({foot: target.tolist()}, pin=["head"], count=2, seed=1)
+    reached = world_places(space, found.states)[:, token]
+    assert float((reached - target).norm(dim=-1).max()) < 0.02 * space.codec.size
+    torch.testing.assert_close(
+        found.residual.max(),
+        torch.maximum(
+            (reached - target).norm(dim=-1),
+            (world_places(space, found.states) - world_places(space, start))[
+                :, space.token("head")
+            ].norm(dim=-1),
+        ).max(),
+        atol=1e-4, rtol=0,
+    )  # fmt: skip
+    places, _ = kinematics(space.codec.body.expand(2), found.states)
+    above = space.codec.body.parents
+    lengths = (places - places[:, above]).norm(dim=-1)
+    rest = (space.codec.body.pivots - space.codec.body.pivots[above]).norm(dim=-1)
+    torch.testing.assert_close(lengths, rest.expand_as(lengths), atol=1e-5, rtol=0)
+
+
+def test_ik_looks_at_a_point(space):
+    codec = space.codec
+    head = space.token("head")
+    at = codec.rig.root_pivot + codec.size * (codec.rig.root_axes[2] + codec.rig.root_axes[1])
+    found = space.ik({}, look={"head": at.tolist()})
+    before = torch.zeros_like(found.states)
+    for states, least, most in ((before, -1.0, 0.95), (found.states, 0.97, 1.01)):
+        places, turned = kinematics(codec.body.expand(1), states)
+        point = space._in_body("head", at.tolist())
+        way = torch.nn.functional.normalize(point - places[0, head], dim=-1)
+        assert least < float(way @ turned[0, head, :, 2]) < most
+
+
+def test_a_handle_out_of_reach_states_its_residual(space):
+    found = space.ik({"left fore foot": (0.0, 50.0, 0.0)})
+    assert bool(found.states.isfinite().all())
+    assert 40.0 < float(found.residual[0]) < 50.0
+
+
+def test_wrong_handles_are_refused(space):
+    with pytest.raises(ValueError, match="no joint 'left for foot'; did you mean 'left fore foot'"):
+        space.ik({"left for foot": (0.0, 0.0, 0.0)})
+    with pytest.raises(ValueError, match="must be three finite numbers, got"):
+        space.ik({"head": (0.0, float("nan"), 0.0)})
+    with pytest.raises(ValueError, match="at least one joint"):
+        space.ik({})
+
+
+def test_interpolation_begins_and_ends_at_the_poses(space):
+    draw = torch.Generator().manual_seed(0)
+    a, b = 0.4 * torch.randn(2, space.codec.body.tokens, 3, generator=draw)
+    found = space.interpolate(a, b, 5)
+    torch.testing.assert_close(found[0], a, atol=0.02, rtol=0)
+    torch.testing.assert_close(found[-1], b, atol=0.02, rtol=0)
+
+
+def test_projection_keeps_the_shape(space):
+    states = 0.3 * torch.ones(3, space.codec.body.tokens, 3)
+    assert space.project(states).shape == states.shape
