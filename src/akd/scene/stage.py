@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
@@ -12,6 +13,7 @@ from torch.nn.functional import interpolate
 from akd.motion.feet import Sole, find_soles
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
+from akd.rig.control_kernel import ControlKinematics
 from akd.scene.compose import render_scene
 from akd.scene.follow import SIDE, View, bounding_boxes, follow
 from akd.scene.roles import bone_roles, role_colours
@@ -104,11 +106,15 @@ class Stage:
         """The character's control rig."""
         return self.character.control_rig
 
-    def transforms(self, controls: ControlPose) -> Float[Tensor, "T B 4 4"]:
+    def transforms(self, controls: ControlPose) -> Float[Tensor, "*b T B 4 4"]:
         """world_from_mesh of the bones for coordinates of the control rig."""
-        deltas = self.rig.deltas(controls)
-        lifted = self.neutral.to(deltas)
-        return deltas.index_select(-3, self.driver_index.to(deltas.device)) @ lifted
+        return self._kinematics.transforms(controls)
+
+    @cached_property
+    def _kinematics(self) -> ControlKinematics:
+        return ControlKinematics.of(
+            self.rig, self.driver_index, self.neutral, self.cloud.means.device
+        )
 
     def show(
         self,

@@ -12,6 +12,7 @@ import warp as wp
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.warp_runtime import as_warp
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.kernel_types import (
@@ -21,7 +22,6 @@ from akd.splat.kernel_types import (
     no_type_check,
     seen_from_camera,
 )
-from akd.splat.raster_inputs import as_warp
 
 wp.set_module_options({"enable_backward": False})
 
