@@ -180,7 +180,7 @@ def search_by_field(
     clock.begin("measure")
     with torch.no_grad():
         posed = field.pose(stage)
-        frames, _ = stage.show(posed.transforms, posed.path)
+        frames = stage.show(posed.transforms, posed.path)
     motion: dict[str, Any] = cloud_measures(stage, posed.transforms, posed.path)
     if (recogniser := find_recogniser("b")) is not None:
         videos = film_views(

@@ -150,7 +150,7 @@ def run_preset(
     began = time.perf_counter()
     start = request.parametrization.begin(starting_point(request, prior, None), stage)
     posed = start.pose(stage)
-    video, _ = stage.show(posed.transforms, posed.path)
+    video = stage.show(posed.transforms, posed.path)
     video.square().mean().backward()
     look_at(video.detach(), name)
     del video, posed

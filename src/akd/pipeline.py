@@ -16,6 +16,7 @@ from torch import Tensor
 
 from akd.base.files import json_hash
 from akd.base.observer import Observer
+from akd.distill.checkpoint import pack, unpack
 from akd.distill.loop import Distillation, distil
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm
@@ -251,23 +252,21 @@ def search(
             observer.save("videos", {"videos": videos, "generator": generator.get_state()})
         observer.begin("fit")
         if (kept := observer.load("starts")) is not None:
-            finalists = [finalists[0].with_values(values) for values in _unpacked(kept)]
+            finalists = [finalists[0].with_values(values) for values in unpack(kept)]
         else:
             finalists = fit_finalists(
                 stage, videos, begin, request.losses, settings.warm_start,
                 score=score, observer=observer,
             )  # fmt: skip
-            observer.save("starts", _packed([found.values() for found in finalists]))
-    results = []
-    for k, parameters in enumerate(finalists, start=1):
-        observer.begin("distil" if len(finalists) == 1 else f"distil {k} of {len(finalists)}")
-        with observer.deferred_interrupts():
-            went = distil(
-                stage, prior, request.asked, parameters, settings, generator=generator,
-                losses=request.losses, observer=observer, checkpoint=f"distil-{k}",
-            )  # fmt: skip
-        results.append((parameters, went))
-    return begin(None), results
+            observer.save("starts", pack([found.values() for found in finalists]))
+    observer.begin("distil")
+    seeds = torch.randint(2**62, (len(finalists),), generator=generator).tolist()
+    with observer.deferred_interrupts():
+        went = distil(
+            stage, prior, request.asked, finalists, settings, losses=request.losses,
+            generators=[torch.Generator().manual_seed(seed) for seed in seeds], observer=observer,
+        )  # fmt: skip
+    return begin(None), list(zip(finalists, went, strict=True))
 
 
 def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) -> MotionStart:
@@ -333,17 +332,3 @@ def ground_each(
 def smooth_fps(fps: float) -> float:
     """The least multiple of a prior's frame rate that looks smooth: 24 for 12, 8 or 24."""
     return fps * max(1, math.ceil(_SMOOTH_FPS / fps - 1e-9))
-
-
-def _packed(values: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Several sets of tensors as one, their number in front of the names."""
-    return {f"{k}.{name}": value for k, one in enumerate(values) for name, value in one.items()}
-
-
-def _unpacked(tensors: dict[str, Tensor]) -> list[dict[str, Tensor]]:
-    """The inverse of `_packed`."""
-    found: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        number, _, rest = name.partition(".")
-        found.setdefault(int(number), {})[rest] = value
-    return [found[k] for k in sorted(found)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from akd.cli import main
-from akd.distill.checkpoint import Checkpoint
+from akd.distill.checkpoint import Checkpoint, unpack
 from akd.distill.run_folder import RunFolder
 from akd.fit import warm_start
 from tests.commands.animating import refused, same_result, stop_after, words
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 
 def reached(out: Path) -> int:
     """The iteration that the first finalist's checkpoint is at; -1 where there is none."""
-    found = RunFolder(out).load("distil-1")
-    return -1 if found is None else Checkpoint.from_tensors(found).iteration
+    found = RunFolder(out).load("distil")
+    return -1 if found is None else Checkpoint.from_tensors(unpack(found)[0]).iteration
 
 
 def test_the_same_command_again_says_that_it_is_done(capsys, fox, weights, uninterrupted):
@@ -42,7 +42,7 @@ def test_a_result_that_is_missing_is_made_again_alike(fox, weights, uninterrupte
     assert (out / "motion.glb").read_bytes() == (uninterrupted / "motion.glb").read_bytes()
 
 
-@pytest.mark.parametrize("writes", [2, 3, 4, 6, 8, 10])
+@pytest.mark.parametrize("writes", [2, 3, 4, 5, 6])
 def test_a_run_stopped_at_any_stage_goes_on_bit_for_bit(
     capsys, monkeypatch, fox, weights, uninterrupted, tmp_path, writes
 ):
@@ -57,11 +57,11 @@ def test_a_run_stopped_at_any_stage_goes_on_bit_for_bit(
     same_result(tmp_path, uninterrupted)
 
 
-@pytest.mark.parametrize("step", [2, 6])
+@pytest.mark.parametrize("step", [2, 5])
 def test_a_run_stopped_within_the_fit_goes_on_bit_for_bit(
     monkeypatch, fox, weights, uninterrupted, tmp_path, step
 ):
-    """Two videos are fitted for two steps each, then the better one for three."""
+    """Two videos are fitted together for two steps, then the better ones for three."""
     compare, calls = warm_start.photometric_loss, []
 
     def stopping(*given):

@@ -41,7 +41,7 @@ def start(rig, knots: int = 4, speed: float = 0.3, **more) -> ControlCurves:
 def shown(stage: Stage, curves: ControlCurves) -> torch.Tensor:
     with torch.no_grad():
         controls = curves.controls()
-        return stage.show(stage.transforms(controls), controls.translation)[0]
+        return stage.show(stage.transforms(controls), controls.translation)
 
 
 def test_score_gradient_equals_its_closed_form():
@@ -50,7 +50,7 @@ def test_score_gradient_equals_its_closed_form():
     z = torch.rand(1, *SHAPE, generator=torch.Generator().manual_seed(1))
     settings = ScoreSettings(guidance=1.0, t_min=0.4, t_max=0.7, samples=3)
     g = torch.Generator().manual_seed(5)
-    found = score_gradient(known, z, known.condition(""), settings, progress=0.0, generator=g)
+    found = score_gradient(known, z, [known.condition("")], settings, progress=0.0, generators=[g])
     g = torch.Generator().manual_seed(5)
     t = 0.4 + 0.3 * torch.rand(3, generator=g)
     e = torch.randn(3, *SHAPE, generator=g)
@@ -182,5 +182,5 @@ def test_distillation_pulls_the_video_to_what_the_prior_knows(tube, rig):
         return float((shown(stage, curves) - known.mean).square().mean())
 
     before = gap()
-    distil(stage, known, "bend", curves, settings, generator=torch.Generator().manual_seed(3))
+    distil(stage, known, "bend", [curves], settings, generators=[torch.Generator().manual_seed(3)])
     assert gap() < 0.3 * before

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from akd.fit.losses import Feet, LossState, default, evaluate
+from akd.fit.losses import Feet, LossState, LossTerm, default, evaluate
 from akd.fit.settings import LossSettings
 from akd.fit.warm_start import match_speed
 from akd.motion.feet import leg_length
+from akd.motion.parametrization import pose_together
 from tests.distill.fox import fox_stage, standing
 
 FRAMES = 9
@@ -18,7 +19,7 @@ FRAMES = 9
 def feet(x: torch.Tensor, y: torch.Tensor, stance: torch.Tensor) -> Feet:
     """Soles of one point, all at the same side; `x` and `y` are [F, T], metres."""
     points = torch.stack((x, y, torch.zeros_like(x)), dim=-1)
-    return Feet([foot[:, None] for foot in points], stance, torch.zeros_like(stance))
+    return Feet(y.T, points.movedim(0, 1), stance.T, torch.zeros_like(stance.T))
 
 
 def test_a_foot_that_stands_and_one_that_swings_high_cost_nothing():
@@ -70,9 +71,9 @@ def stage(fox):
 
 def costs(stage, curves) -> dict[str, float]:
     ones = LossSettings(support=1.0, skate=1.0, ground=1.0)
-    nothing = torch.zeros(FRAMES, 1, 1, 3)
-    state = LossState(stage, curves, curves.pose(stage), nothing, 0.0)
-    found = evaluate(default(ones), state)
+    nothing = torch.zeros(1, FRAMES, 1, 1, 3)
+    posed = pose_together([curves], stage)
+    found = evaluate(default(ones), stage, [curves], posed, nothing, 0.0)
     return {name: float(part.detach()) for name, part in found.items()}
 
 
@@ -118,7 +119,7 @@ def test_the_body_goes_as_fast_as_its_standing_feet_go_back(fox, stage):
     step = found.speed()
     assert step is not None
     assert step > 0.0
-    for part, moves in zip(found.stance, found.back, strict=True):
+    for part, moves in zip(found.stance.T, found.back.T, strict=True):
         # Feet stand while they go back.
         assert float(part[moves > 0.01].mean()) > float(part[moves < -0.01].mean()) + 0.3
     matched = swinging(fox, speed=0.8 * step * 12.0)
@@ -140,10 +141,27 @@ def test_two_feet_that_run_stand_for_a_shorter_time(fox, stage):
 
     walks, runs = (stance(two, froude) for froude in (0.4, 0.6))
     assert float(runs.mean()) < 0.85 * float(walks.mean())
-    torch.testing.assert_close(stance(stage, 0.6)[:2], walks, atol=0.05, rtol=0.0)
-    assert float(runs.amax(1).min()) > 0.5 * float(walks.amax(1).min())
+    torch.testing.assert_close(stance(stage, 0.6)[:, :2], walks, atol=0.05, rtol=0.0)
+    assert float(runs.amax(0).min()) > 0.5 * float(walks.amax(0).min())
 
 
 def test_feet_that_never_stand_say_nothing_of_the_speed():
     never = feet(torch.zeros(1, FRAMES), torch.zeros(1, FRAMES), torch.zeros(1, FRAMES - 1))
     assert never.speed() is None
+
+
+def test_terms_of_a_batch_are_those_of_each_candidate(fox, stage):
+    """Default terms take all candidates at once, a term of one's own is called for each."""
+
+    def mine(state: LossState) -> torch.Tensor:
+        return state.transforms.square().mean() + state.video.mean()
+
+    candidates = [swinging(fox, speed=0.3), standing(fox, speed=1.0)]
+    terms = [*default(), LossTerm("mine", 2.0, mine)]
+    video = torch.rand(2, FRAMES, 1, 1, 3, generator=torch.Generator().manual_seed(1))
+    posed = pose_together(candidates, stage)
+    together = evaluate(terms, stage, candidates, posed, video, 0.0)
+    for k, one in enumerate(candidates):
+        alone = evaluate(terms, stage, [one], pose_together([one], stage), video[k : k + 1], 0.0)
+        for name, value in alone.items():
+            torch.testing.assert_close(together[name][k : k + 1], value)

@@ -8,7 +8,7 @@ import torch
 
 from akd.base import files
 from akd.base.observer import Observer, Observers
-from akd.distill.checkpoint import Checkpoint
+from akd.distill.checkpoint import Checkpoint, unpack
 from akd.distill.loop import distil
 from akd.distill.run_folder import RunError, RunFolder
 from akd.distill.settings import DistillSettings, ScoreSettings
@@ -55,9 +55,9 @@ def run(tube, rig, observer: Observer | None = None, *, prior=None, settings=SET
     prior = prior or KnownPrior(mean(), 0.3)
     stage = stage_for(tube, prior, splats=200)
     curves = start(rig)
-    went = distil(
-        stage, prior, "bend", curves, settings,
-        generator=torch.Generator().manual_seed(3), observer=observer,
+    (went,) = distil(
+        stage, prior, "bend", [curves], settings,
+        generators=[torch.Generator().manual_seed(3)], observer=observer,
     )  # fmt: skip
     return curves, went
 
@@ -71,7 +71,7 @@ def folder_of(path, **job: str) -> RunFolder:
 def kept(folder: RunFolder) -> Checkpoint:
     found = folder.load("distil")
     assert found is not None
-    return Checkpoint.from_tensors(found)
+    return Checkpoint.from_tensors(unpack(found)[0])
 
 
 class StopAt(Observer):
@@ -195,9 +195,9 @@ def test_losses_of_ones_own_join_the_history(tube, rig):
         return state.transforms.square().mean()
 
     stage = stage_for(tube, KnownPrior(mean(), 0.3), splats=50)
-    went = distil(
-        stage, KnownPrior(mean(), 0.3), "bend", start(rig), replace(SETTINGS, iterations=2),
-        generator=torch.Generator().manual_seed(3), losses=[LossTerm("mine", 2.0, mine)],
+    (went,) = distil(
+        stage, KnownPrior(mean(), 0.3), "bend", [start(rig)], replace(SETTINGS, iterations=2),
+        generators=[torch.Generator().manual_seed(3)], losses=[LossTerm("mine", 2.0, mine)],
     )  # fmt: skip
     assert set(went.history[0]) == {"loss", "score", "mine", "score_rms"}
     assert went.history[0]["mine"] > 0.0
@@ -237,3 +237,36 @@ def test_a_part_of_the_iterations_is_rendered_at_half_size(tube, rig, monkeypatc
     run(tube, rig, settings=replace(SETTINGS, half_size=0.5))
     # The last call renders the preview.
     assert asked == [True] * 6 + [False] * 7
+
+
+def test_a_batch_gives_what_each_candidate_gives_alone(tube, rig):
+    """Up to rounding; one that diverges and is rolled back does not change the other."""
+
+    class OneRowBroken(KnownPrior):
+        calls = 0
+
+        def predict(self, latents, t, conditions):
+            self.calls += 1
+            result = super().predict(latents, t, conditions).clone()
+            if self.calls == 7:
+                result[1] = float("nan")
+            return result
+
+    def distilled(prior, seeds: list[int]):
+        stage = stage_for(tube, prior, splats=200)
+        candidates = [start(rig) for _ in seeds]
+        went = distil(
+            stage, prior, "bend", candidates, SETTINGS,
+            generators=[torch.Generator().manual_seed(seed) for seed in seeds],
+        )  # fmt: skip
+        return candidates, went
+
+    known = KnownPrior(mean(), 0.3)
+    (alone,), _ = distilled(known, [3])
+    together, went = distilled(known, [3, 4])
+    assert not same(together[0], together[1])
+    beside, rolled = distilled(OneRowBroken(mean(), 0.3), [3, 4])
+    assert [len(one.notes) for one in (*went, *rolled)] == [0, 0, 0, 1]
+    for other in (together[0], beside[0]):
+        for x, y in zip(alone.tensors(), other.tensors(), strict=True):
+            torch.testing.assert_close(x, y, atol=1e-4, rtol=1e-3)

@@ -1,11 +1,43 @@
-"""Starting Warp, once and quietly: modules with Warp kernels call this before they make them."""
+"""Starting Warp, once and quietly, and what modules with Warp kernels share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import torch
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def no_type_check(function: F) -> F:
+    """Mark a Warp kernel: its annotations are Warp's, and no run-time checker may wrap it.
+
+    (`typing.no_type_check` would also hide the annotations from Warp.)
+    """
+    return function
+
+
+def as_warp(tensor: torch.Tensor, dtype: Any) -> Any:
+    """A Warp view of a contiguous tensor, in the form that is cheapest to launch with."""
+    import warp as wp
+
+    return wp.from_torch(tensor, dtype=dtype, requires_grad=False, return_ctype=True)
+
+
+def torch_stream(device: torch.device) -> AbstractContextManager:
+    """Launch on the stream that torch is using, so that the order of operations is kept."""
+    if device.type != "cuda":
+        return nullcontext()
+    import torch
+    import warp as wp
+
+    stream = wp.stream_from_torch(torch.cuda.current_stream(device))
+    return wp.ScopedStream(stream, sync_enter=False)
 
 
 @cache
@@ -16,7 +48,7 @@ def start_warp() -> None:
     wp.config.log_level = wp.LOG_WARNING
     # Without a CUDA driver Warp's native library writes a line to the terminal that no setting
     # stops, and that says nothing to somebody who asked for the CPU.
-    with _silent_stderr() if _has_no_driver() else _as_it_is():
+    with _silent_stderr() if _has_no_driver() else nullcontext():
         wp.init()
 
 
@@ -24,11 +56,6 @@ def _has_no_driver() -> bool:
     import torch
 
     return not torch.cuda.is_available()
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
 
 
 @contextmanager

@@ -41,8 +41,8 @@ class Checkpoint:
         state = optimiser.state_dict()["state"]
         return cls(
             iteration,
-            [value.detach().clone() for value in parameters],
-            {i: {k: torch.as_tensor(v).clone() for k, v in s.items()} for i, s in state.items()},
+            [_copy(value) for value in parameters],
+            {i: {k: _copy(v) for k, v in s.items()} for i, s in state.items()},
             generator.get_state(),
             [dict(row) for row in history],
             rollbacks,
@@ -94,3 +94,22 @@ class Checkpoint:
             about["iteration"], [tensors[f"parameter.{i}"] for i in range(count)], optimiser,
             tensors["generator"], about["history"], about["rollbacks"], tuple(about["notes"]),
         )  # fmt: skip
+
+
+def _copy(value: Tensor) -> Tensor:
+    """On the CPU, whatever the device."""
+    return value.detach().to("cpu", copy=True)
+
+
+def pack(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Several sets of tensors as one, their number in front of the names."""
+    return {f"{k}.{name}": value for k, one in enumerate(states) for name, value in one.items()}
+
+
+def unpack(tensors: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The inverse of `pack`."""
+    found: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        number, _, rest = name.partition(".")
+        found.setdefault(int(number), {})[rest] = value
+    return [found[k] for k in sorted(found)]

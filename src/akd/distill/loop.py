@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import torch
 from torch import Tensor
 
 from akd.base.observer import Observer
-from akd.distill.checkpoint import Checkpoint
+from akd.distill.checkpoint import Checkpoint, pack, unpack
 from akd.distill.score import score_gradient, score_loss
 from akd.distill.settings import DistillSettings
-from akd.fit.losses import LossState, LossTerm, default, evaluate
-from akd.motion.parametrization import MotionParameters
+from akd.fit.losses import LossTerm, default, evaluate
+from akd.motion.parametrization import MotionParameters, pose_together
 from akd.prior.protocol import VideoPrior
 from akd.scene.stage import Stage
 
@@ -37,27 +38,28 @@ def distil(
     stage: Stage,
     prior: VideoPrior,
     prompt: str,
-    parameters: MotionParameters,
+    candidates: Sequence[MotionParameters],
     settings: DistillSettings,
     *,
-    generator: torch.Generator,
+    generators: Sequence[torch.Generator],
     losses: Sequence[LossTerm] | None = None,
     observer: Observer | None = None,
-    checkpoint: str = "distil",
-) -> Distillation:
-    """Optimise the parameters, in place, until the prior finds their video likely.
+) -> list[Distillation]:
+    """Optimise candidates, in place and in one batch, until the prior finds their videos likely.
+
+    No candidate depends on the others: each has its optimiser, its source of randomness and its
+    roll-backs. One that was rolled back is brought up to the others before they go on.
 
     Args:
         stage: Where the character performs.
         prior: The video model.
         prompt: What it is asked for.
-        parameters: What is optimised.
+        candidates: What is optimised.
         settings: Iterations, learning rate, noise levels and so on.
-        generator: Source of all randomness.
+        generators: Source of all randomness of each candidate.
         losses: Terms beside the score; `losses.default(settings.losses)` if left out.
-        observer: Told about every iteration; keeps checkpoints and previews. A checkpoint that it
-            loads is continued, with the same result as a run without a stop.
-        checkpoint: Name of the checkpoint.
+        observer: Told about every iteration; keeps checkpoints and previews. A checkpoint `distil`
+            that it loads is continued, with the same result as a run without a stop.
 
     Raises:
         ArithmeticError: The loss was not finite, or parameters diverged, six times. Before that,
@@ -65,74 +67,149 @@ def distil(
     """
     observer = observer or Observer()
     terms = default(settings.losses) if losses is None else list(losses)
-    tensors = parameters.tensors()
-    optimiser = torch.optim.Adam(tensors, lr=settings.learning_rate, betas=(0.9, 0.99))
-    kept = observer.load(checkpoint)
-    state = Checkpoint.capture(0, tensors, optimiser, generator, [])
-    if kept is not None:
-        state = Checkpoint.from_tensors(kept)
-        state.restore(tensors, optimiser, generator)
+    searches = [
+        _Search(parameters, settings, generator)
+        for parameters, generator in zip(candidates, generators, strict=True)
+    ]
+
+    def save() -> None:
+        observer.save("distil", pack([search.capture().to_tensors() for search in searches]))
+
+    if (kept := observer.load("distil")) is not None:
+        for search, tensors in zip(searches, unpack(kept), strict=True):
+            search.restore(Checkpoint.from_tensors(tensors))
     else:
-        observer.save(checkpoint, state.to_tensors())
-    sound, iteration, history = state, state.iteration, list(state.history)
-    rollbacks, notes = state.rollbacks, state.notes
-    _slow_down(optimiser, settings.learning_rate, rollbacks)
-    while iteration < settings.iterations:
-        progress = iteration / settings.iterations
-        turn = settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
-        posed = parameters.pose(stage)
-        video, image = stage.show(
-            posed.transforms, posed.path, turn=turn, half_size=progress < settings.half_size
-        )
-        condition = prior.condition(
-            prompt, reference_image=image if prior.takes_reference_image else None
-        )
-        latents = prior.encode(video[None])
-        gradient = score_gradient(
-            prior, latents, condition, settings.score, progress=progress, generator=generator
-        )
-        losses_now = {
-            "score": settings.losses.score * score_loss(latents, gradient).to("cpu"),
-            **evaluate(terms, LossState(stage, parameters, posed, video, progress)),
-        }
-        values = _descend(losses_now, tensors, optimiser, settings.gradient_clip)
-        values["score_rms"] = float(gradient.square().mean().sqrt())
-        if not _is_sound(tensors, values["loss"]):
-            rollbacks += 1
-            if rollbacks > _MOST_ROLLBACKS:
-                raise ArithmeticError(
-                    f"distillation diverged {rollbacks} times, last at iteration {iteration}: "
-                    f"loss {values['loss']:g}; the last sound state is kept"
-                )
-            sound.restore(tensors, optimiser, generator)
-            notes = (
-                *notes,
-                f"iteration {iteration}: diverged (loss {values['loss']:g}); went back to "
-                f"iteration {sound.iteration} with half the learning rate",
-            )
-            iteration, history = sound.iteration, list(sound.history)
-            _slow_down(optimiser, settings.learning_rate, rollbacks)
+        save()
+    while (iteration := min(s.iteration for s in searches)) < settings.iterations:
+        behind = [search for search in searches if search.iteration == iteration]
+        values = _iterate(stage, prior, prompt, behind, settings, terms)
+        sound = [search.advance(row) for search, row in zip(behind, values, strict=True)]
+        if not all(sound):
             continue
-        history.append(values)
         iteration += 1
-
-        def now() -> Checkpoint:
-            return Checkpoint.capture(
-                iteration, tensors, optimiser, generator, history,  # noqa: B023
-                rollbacks=rollbacks, notes=notes,  # noqa: B023
-            )  # fmt: skip
-
         if iteration % settings.checkpoint_every == 0 or iteration == settings.iterations:
-            sound = now()
-            observer.save(checkpoint, sound.to_tensors())
+            for search in behind:
+                search.sound = search.capture()
+            save()
         if observer.wants_preview() or iteration == settings.iterations:
-            show_preview(stage, parameters, prior.fps, observer)
+            show_preview(stage, behind[0].parameters, prior.fps, observer)
         try:
-            observer.step(iteration, settings.iterations, values)
+            mean = {name: fmean(row[name] for row in values) for name in values[0]}
+            observer.step(iteration, settings.iterations, mean)
         except KeyboardInterrupt:
-            observer.save(checkpoint, now().to_tensors())
+            save()
             raise
-    return Distillation(history, notes)
+    return [Distillation(search.history, search.notes) for search in searches]
+
+
+def _iterate(
+    stage: Stage,
+    prior: VideoPrior,
+    prompt: str,
+    searches: Sequence[_Search],
+    settings: DistillSettings,
+    terms: Sequence[LossTerm],
+) -> list[dict[str, float]]:
+    """One step of each search. Returns the loss and its terms of each."""
+    candidates = [search.parameters for search in searches]
+    generators = [search.generator for search in searches]
+    progress = searches[0].iteration / settings.iterations
+    turns = [
+        settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
+        for generator in generators
+    ]
+    posed = pose_together(candidates, stage)
+    video = stage.show(
+        posed.transforms, posed.path, turns=turns, half_size=progress < settings.half_size
+    )
+    images = stage.reference_images(turns) if prior.takes_reference_image else [None] * len(turns)
+    conditions = [prior.condition(prompt, reference_image=image) for image in images]
+    latents = prior.encode(video)
+    gradient = score_gradient(
+        prior, latents, conditions, settings.score, progress=progress, generators=generators
+    )
+    losses = {
+        "score": settings.losses.score * score_loss(latents, gradient).to(video),
+        **evaluate(terms, stage, candidates, posed, video, progress),
+    }
+    total = torch.stack(list(losses.values())).sum(0)
+    finite = total.isfinite()
+    for search in searches:
+        search.optimiser.zero_grad()
+    if bool(finite.any()):
+        total[finite].sum().backward()
+    for search, sound in zip(searches, finite.tolist(), strict=True):
+        if sound:
+            search.step()
+    rms = gradient.flatten(1).square().mean(1).sqrt().to(total)
+    rows = torch.stack([total, *losses.values(), rms]).detach().T.tolist()
+    return [dict(zip(("loss", *losses, "score_rms"), row, strict=True)) for row in rows]
+
+
+class _Search:
+    """One candidate on its way: what the next iteration depends on, and the last sound state."""
+
+    def __init__(
+        self, parameters: MotionParameters, settings: DistillSettings, generator: torch.Generator
+    ) -> None:
+        self.parameters, self.settings, self.generator = parameters, settings, generator
+        self.tensors = parameters.tensors()
+        self.optimiser = torch.optim.Adam(
+            self.tensors, lr=settings.learning_rate, betas=(0.9, 0.99)
+        )
+        self.iteration, self.rollbacks = 0, 0
+        self.history: list[dict[str, float]] = []
+        self.notes: tuple[str, ...] = ()
+        self.sound = self.capture()
+
+    def capture(self) -> Checkpoint:
+        """The state as it is now."""
+        return Checkpoint.capture(
+            self.iteration, self.tensors, self.optimiser, self.generator, self.history,
+            rollbacks=self.rollbacks, notes=self.notes,
+        )  # fmt: skip
+
+    def restore(self, state: Checkpoint) -> None:
+        """Go on from a state."""
+        self.sound, self.rollbacks, self.notes = state, state.rollbacks, state.notes
+        self._rewind()
+
+    def step(self) -> None:
+        """One step of the optimiser."""
+        if self.settings.gradient_clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.tensors, self.settings.gradient_clip)
+        self.optimiser.step()
+
+    def advance(self, values: dict[str, float]) -> bool:
+        """Count an iteration, or roll back to the last sound state: False.
+
+        Raises:
+            ArithmeticError: It diverged too often.
+        """
+        if _is_sound(self.tensors, values["loss"]):
+            self.history.append(values)
+            self.iteration += 1
+            return True
+        self.rollbacks += 1
+        if self.rollbacks > _MOST_ROLLBACKS:
+            raise ArithmeticError(
+                f"distillation diverged {self.rollbacks} times, last at iteration "
+                f"{self.iteration}: loss {values['loss']:g}; the last sound state is kept"
+            )
+        self.notes = (
+            *self.notes,
+            f"iteration {self.iteration}: diverged (loss {values['loss']:g}); went back to "
+            f"iteration {self.sound.iteration} with half the learning rate",
+        )
+        self._rewind()
+        return False
+
+    def _rewind(self) -> None:
+        """To the last sound state, at half the learning rate for each time that it diverged."""
+        self.sound.restore(self.tensors, self.optimiser, self.generator)
+        self.iteration, self.history = self.sound.iteration, list(self.sound.history)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.settings.learning_rate * 0.5**self.rollbacks
 
 
 @torch.no_grad()
@@ -141,36 +218,12 @@ def show_preview(
 ) -> None:
     """Render the motion so far for an observer."""
     posed = parameters.pose(stage)
-    frames, _ = stage.show(posed.transforms, posed.path)
-    observer.preview(frames.cpu(), fps)
-
-
-def _descend(
-    losses: dict[str, Tensor],
-    tensors: Sequence[Tensor],
-    optimiser: torch.optim.Optimizer,
-    clip: float | None,
-) -> dict[str, float]:
-    """One step of the optimiser, where the loss is finite. Returns the loss and its terms."""
-    loss = torch.stack(list(losses.values())).sum()
-    optimiser.zero_grad()
-    if bool(loss.isfinite()):
-        loss.backward()
-        if clip is not None:
-            torch.nn.utils.clip_grad_norm_(tensors, clip)
-        optimiser.step()
-    values = {name: float(term.detach()) for name, term in losses.items()}
-    return {"loss": float(loss.detach()), **values}
-
-
-def _slow_down(optimiser: torch.optim.Optimizer, learning_rate: float, rollbacks: int) -> None:
-    """Half the learning rate for each time that the search diverged."""
-    for group in optimiser.param_groups:
-        group["lr"] = learning_rate * 0.5**rollbacks
+    observer.preview(stage.show(posed.transforms, posed.path).cpu(), fps)
 
 
 def _is_sound(tensors: Sequence[Tensor], loss: float) -> bool:
     """Whether everything is finite and nothing has diverged."""
     if not math.isfinite(loss):
         return False
-    return all(bool((value.detach().abs() < _DIVERGED).all()) for value in tensors)
+    largest = torch.stack([value.detach().abs().amax() for value in tensors])
+    return bool((largest < _DIVERGED).all())

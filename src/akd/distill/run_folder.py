@@ -1,8 +1,8 @@
 """`RunFolder`: the `run/` of an output folder, from which an interrupted job continues.
 
 `run.json` says what the job is, `log.jsonl` what happened, `preview.png` what the motion looks like
-so far. Checkpoints: `videos.safetensors` (sampled), `starts.safetensors` (fitted) and, for each
-finalist, `distil-1.safetensors`.
+so far. Checkpoints: `videos.safetensors` (sampled), `starts.safetensors` (fitted) and
+`distil.safetensors`.
 """
 
 from __future__ import annotations

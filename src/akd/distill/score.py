@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -19,32 +21,39 @@ def largest_time(settings: ScoreSettings, progress: float) -> float:
 
 def score_gradient(
     prior: VideoPrior,
-    latents: Float[Tensor, "1 *z"],
-    condition: Condition,
+    latents: Float[Tensor, "K *z"],
+    conditions: Sequence[Condition],
     settings: ScoreSettings,
     *,
     progress: float,
-    generator: torch.Generator,
-) -> Float[Tensor, "1 *z"]:
+    generators: Sequence[torch.Generator],
+) -> Float[Tensor, "K *z"]:
     """w(t) (z - z_hat), the mean over noise samples, on the latents.
 
     w is one: z - z_hat is in units of the data whatever t is. Dividing by the guidance keeps its
-    size, since a guided estimate strays in proportion to it.
+    size, since a guided estimate strays in proportion to it. Each row has a condition and a source
+    of noise of its own.
     """
     t_max = largest_time(settings, progress)
-    rows = settings.samples
-    draws = torch.rand(rows, generator=generator)
-    t = (settings.t_min + (t_max - settings.t_min) * draws).to(latents.device)
-    noise = torch.randn(rows, *latents.shape[1:], generator=generator).to(latents)
-    clean = latents.detach().expand(rows, *latents.shape[1:])
+    each, shape = settings.samples, latents.shape[1:]
+    draws, noises = [], []
+    for generator in generators:
+        draws.append(torch.rand(each, generator=generator))
+        noises.append(torch.randn(each, *shape, generator=generator))
+    t = (settings.t_min + (t_max - settings.t_min) * torch.cat(draws)).to(latents.device)
+    noise = torch.cat(noises).to(latents)
+    clean = latents.detach().repeat_interleave(each, dim=0)
+    asked = [condition for condition in conditions for _ in range(each)]
     with torch.no_grad():
         noisy = prior.add_noise(clean, noise, t)
         estimate = predict_guided(
-            prior, noisy, t, condition, scale=settings.guidance, rescale=settings.rescale
+            prior, noisy, t, asked, scale=settings.guidance, rescale=settings.rescale
         )
-    return (clean - estimate).mean(0, keepdim=True) / max(1.0, settings.guidance)
+    away = (clean - estimate).unflatten(0, (len(latents), each)).mean(1)
+    return away / max(1.0, settings.guidance)
 
 
-def score_loss(latents: Tensor, gradient: Tensor) -> Tensor:
-    """A scalar whose gradient with respect to the latents is the given one, over their number."""
-    return (latents * gradient.to(latents)).mean()
+def score_loss(latents: Float[Tensor, "K *z"], gradient: Tensor) -> Float[Tensor, "K"]:
+    """One value a row, whose gradient with respect to the latents is the given one, over their
+    number."""
+    return (latents * gradient.to(latents)).flatten(1).mean(1)

@@ -18,12 +18,10 @@ from akd.base.constants import GRAVITY
 from akd.fit.settings import LossSettings
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
-from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
 
-_GROUND_POINTS = 400
 _STANCE_REACH, _SOFTNESS = 0.14, 0.03
 """Soft height below which the loss takes a foot for standing, in body heights. Far above
 `contact.TOUCH`: it is to pull down feet that hover."""
@@ -42,18 +40,22 @@ _UNSURE = 0.2
 
 @dataclass(frozen=True)
 class LossState:
-    """What a loss term sees of an iteration."""
+    """What a loss term sees of an iteration.
+
+    A term that is `batched` sees all candidates at once: tensors have a leading axis K, and
+    `parameters` are the first candidate's.
+    """
 
     stage: Stage
     parameters: MotionParameters
     posed: PosedFrames
-    video: Float[Tensor, "T H W 3"]
+    video: Float[Tensor, "*k T H W 3"]
     """The rendered frames, sRGB 0..1."""
     progress: float
     """Fraction of the iterations that are done."""
 
     @property
-    def transforms(self) -> Float[Tensor, "T B 4 4"]:
+    def transforms(self) -> Float[Tensor, "*k T B 4 4"]:
         """world_from_mesh of the bones."""
         return self.posed.transforms
 
@@ -81,7 +83,7 @@ class LossState:
     @cached_property
     def feet(self) -> Feet | None:
         """The feet over time; None where there are none, or a single frame."""
-        if not self.stage.soles or len(self.transforms) < 2:
+        if not self.stage.soles or self.transforms.shape[-4] < 2:
             return None
         return Feet.of(self.stage, self.controls, self.transforms, self.curves)
 
@@ -93,9 +95,11 @@ class LossTerm:
     name: str
     weight: float
     function: Callable[[LossState], Tensor]
-    """Returns a scalar."""
+    """Returns a scalar; one value for each candidate where the term is `batched`."""
     unsure: float = 1.0
     """Factor on the weight in a first fit, while which feet stand is a guess."""
+    batched: bool = False
+    """Whether the function takes all candidates at once; otherwise it is called for each."""
 
 
 def default(settings: LossSettings | None = None) -> list[LossTerm]:
@@ -106,17 +110,39 @@ def default(settings: LossSettings | None = None) -> list[LossTerm]:
     """
     weights = settings or LossSettings()
     return [
-        LossTerm("smooth", weights.smooth, smoothness),
-        LossTerm("ground", weights.ground, ground_depth),
-        LossTerm("rest", weights.rest, pose_regulariser),
-        LossTerm("support", weights.support, foot_height, unsure=_UNSURE),
-        LossTerm("skate", weights.skate, foot_skate, unsure=_UNSURE),
+        LossTerm("smooth", weights.smooth, smoothness, batched=True),
+        LossTerm("ground", weights.ground, ground_depth, batched=True),
+        LossTerm("rest", weights.rest, pose_regulariser, batched=True),
+        LossTerm("support", weights.support, foot_height, unsure=_UNSURE, batched=True),
+        LossTerm("skate", weights.skate, foot_skate, unsure=_UNSURE, batched=True),
     ]
 
 
-def evaluate(terms: Sequence[LossTerm], state: LossState) -> dict[str, Tensor]:
-    """The weighted terms by name, on the CPU."""
-    return {term.name: (term.weight * term.function(state)).to("cpu") for term in terms}
+def evaluate(
+    terms: Sequence[LossTerm],
+    stage: Stage,
+    candidates: Sequence[MotionParameters],
+    posed: PosedFrames,
+    video: Float[Tensor, "K T H W 3"],
+    progress: float,
+) -> dict[str, Float[Tensor, "K"]]:
+    """The weighted terms by name, one value for each candidate.
+
+    `posed` has a leading axis: see `pose_together`.
+    """
+    together = LossState(stage, candidates[0], posed, video, progress)
+    alone = [
+        LossState(stage, candidate, posed[k], video[k], progress)
+        for k, candidate in enumerate(candidates)
+    ]
+    values = {}
+    for term in terms:
+        if term.batched:
+            value = term.function(together)
+        else:
+            value = torch.stack([term.function(state) for state in alone])
+        values[term.name] = term.weight * value.to(video.device)
+    return values
 
 
 def while_unsure(terms: Sequence[LossTerm]) -> list[LossTerm]:
@@ -128,11 +154,13 @@ def while_unsure(terms: Sequence[LossTerm]) -> list[LossTerm]:
 class Feet:
     """The soles over time, and when each of them stands."""
 
-    soles: list[Float[Tensor, "T _ 3"]]
+    low: Float[Tensor, "*k T F"]
+    """Height of the lowest point, metres."""
+    middle: Float[Tensor, "*k T F 3"]
     """World, metres."""
-    stance: Float[Tensor, "F T-1"]
+    stance: Float[Tensor, "*k T-1 F"]
     """0..1 between two frames; no gradient."""
-    back: Float[Tensor, "F T-1"]
+    back: Float[Tensor, "*k T-1 F"]
     """How far a foot goes back under the body from frame to frame, metres; no gradient."""
 
     @classmethod
@@ -140,7 +168,7 @@ class Feet:
         cls,
         stage: Stage,
         controls: ControlPose,
-        transforms: Float[Tensor, "T B 4 4"],
+        transforms: Float[Tensor, "*k T B 4 4"],
         curves: ControlCurves,
     ) -> Feet:
         """A foot stands while it moves back under the body near the ground; in a run only while it
@@ -149,41 +177,34 @@ class Feet:
         Images of few pixels show how a foot swings, but hardly how high it is lifted. So the swing
         decides what the height should be, and the height only what cannot be a stance.
         """
-        soles = [sole.at(transforms) for sole in stage.soles]
-        height = stage.character.height
+        assert stage.sole_points is not None
+        low, middle = stage.sole_points.at(transforms)
         with torch.no_grad():
-            middle = torch.stack([sole.mean(1) for sole in soles]).cpu()
-            low = torch.stack([sole[..., 1].amin(1) for sole in soles]).cpu() / height
-            level = middle.new_tensor((1.0, 0.0, 1.0))
-            under = (middle - controls.translation.to(middle)) * level
-            ahead = _heading(stage, controls).to(middle)
-            back = -((under[:, 1:] - under[:, :-1]) * ahead[1:]).sum(-1)
-            near = torch.sigmoid(
-                (_STANCE_REACH - torch.minimum(low[:, 1:], low[:, :-1])) / _SOFTNESS
-            )
+            under = middle - controls.translation.to(middle)[..., None, :]
+            ahead = _heading(stage, controls).to(middle)[..., 1:, None, :]
+            back = -((under[..., 1:, :, :] - under[..., :-1, :, :]) * ahead).sum(-1)
+            lower = torch.minimum(low[..., 1:, :], low[..., :-1, :]) / stage.character.height
+            near = torch.sigmoid((_STANCE_REACH - lower) / _SOFTNESS)
             goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
             runs = curves.speed**2 > _RUNS * GRAVITY * curves.leg_length
-            if runs and len(soles) == 2:
-                fastest = back.amax(1, keepdim=True).clamp_min(1e-9)
+            if runs and len(stage.soles) == 2:
+                fastest = back.amax(-2, keepdim=True).clamp_min(1e-9)
                 goes = goes * torch.sigmoid((back / fastest - _STRIKES) / _ROLLS)
-            stance = near * goes
-        return cls(soles, stance, back)
+        return cls(low, middle, near * goes, back)
 
-    def height_loss(self, body_height: float) -> Tensor:
+    def height_loss(self, body_height: float) -> Float[Tensor, "*k"]:
         """Height of stance feet, and how far swing feet lack clearance: means, in body heights."""
-        low = torch.stack([sole[..., 1].amin(1) for sole in self.soles]) / body_height
-        low = 0.5 * (low[:, 1:] + low[:, :-1])
-        stance = self.stance.to(low)
-        high = stance * low.clamp_min(0.0)
-        drags = (1.0 - stance) * (_CLEARANCE - low).clamp_min(0.0)
-        comes_down = low.amin(1).clamp_min(0.0)
-        return high.mean() + drags.mean() + comes_down.mean()
+        low = 0.5 * (self.low[..., 1:, :] + self.low[..., :-1, :]) / body_height
+        high = self.stance * low.clamp_min(0.0)
+        drags = (1.0 - self.stance) * (_CLEARANCE - low).clamp_min(0.0)
+        comes_down = low.amin(-2).clamp_min(0.0)
+        return (high + drags).mean((-2, -1)) + comes_down.mean(-1)
 
-    def skate_loss(self, leg_length: float) -> Tensor:
+    def skate_loss(self, leg_length: float) -> Float[Tensor, "*k"]:
         """Mean distance that stance feet slide from frame to frame, in leg lengths."""
-        middle = torch.stack([sole.mean(1) for sole in self.soles])[..., (0, 2)]
-        steps = (middle[:, 1:] - middle[:, :-1]).square().sum(-1).add(1e-12).sqrt()
-        return (self.stance.to(steps) * steps).mean() / leg_length
+        x, _, z = (self.middle[..., 1:, :, :] - self.middle[..., :-1, :, :]).unbind(-1)
+        steps = (x * x + z * z + 1e-12).sqrt()
+        return (self.stance * steps).mean((-2, -1)) / leg_length
 
     def speed(self) -> float | None:
         """How far the body must go from frame to frame for the feet to stand still, metres."""
@@ -193,54 +214,57 @@ class Feet:
         return float((weight * self.back).sum()) / total if total > 0.0 else None
 
 
-def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "T 3"]:
-    """The way the body faces at every frame."""
+def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "*k T 3"]:
+    """The way the body faces at every frame; level."""
     _, left, forward = stage.rig.root_axes.to(controls.root_rotation).unbind(0)
-    yaw = controls.root_rotation[:, :1]
-    return yaw.cos() * forward + yaw.sin() * left
+    yaw = controls.root_rotation[..., :1]
+    level = yaw.new_tensor((1.0, 0.0, 1.0))
+    return (yaw.cos() * forward + yaw.sin() * left) * level
 
 
-def foot_height(state: LossState) -> Tensor:
+def foot_height(state: LossState) -> Float[Tensor, "*k"]:
     """`Feet.height_loss` of the state; zero without feet."""
     feet = state.feet
-    return torch.zeros(()) if feet is None else feet.height_loss(state.stage.character.height)
+    if feet is None:
+        return state.transforms.new_zeros(state.transforms.shape[:-4])
+    return feet.height_loss(state.stage.character.height)
 
 
-def foot_skate(state: LossState) -> Tensor:
+def foot_skate(state: LossState) -> Float[Tensor, "*k"]:
     """`Feet.skate_loss` of the state; zero without feet."""
     feet = state.feet
-    return torch.zeros(()) if feet is None else feet.skate_loss(state.curves.leg_length)
+    if feet is None:
+        return state.transforms.new_zeros(state.transforms.shape[:-4])
+    return feet.skate_loss(state.curves.leg_length)
 
 
-def smoothness(state: LossState) -> Tensor:
+def smoothness(state: LossState) -> Float[Tensor, "*k"]:
     """Mean absolute second difference of the coordinates over time."""
     controls = state.controls
     parts = torch.cat(
         (
-            controls.angles.flatten(1),
+            controls.angles.flatten(-2),
             controls.root_rotation,
             controls.translation / state.curves.leg_length,
         ),
-        dim=1,
+        dim=-1,
     )
-    return laplacian(parts).abs().mean()
+    return parts.diff(n=2, dim=-2).abs().mean((-2, -1))
 
 
-def ground_depth(state: LossState) -> Tensor:
+def ground_depth(state: LossState) -> Float[Tensor, "*k"]:
     """Depth of the surface below the ground: its mean and, frame by frame, its deepest point, in
     body heights."""
-    cloud = state.stage.cloud
-    step = max(1, len(cloud) // _GROUND_POINTS)
-    some = cloud[torch.arange(0, len(cloud), step, device=cloud.means.device)]
+    some = state.stage.ground_points
     points = skin_points(state.transforms.to(some.means), some.means, some.bones, some.weights)
     below = (-points[..., 1]).clamp_min(0.0)
-    return (below.mean() + 0.05 * below.amax(1).mean()) / state.stage.character.height
+    return (below.mean((-2, -1)) + 0.05 * below.amax(-1).mean(-1)) / state.stage.character.height
 
 
-def pose_regulariser(state: LossState) -> Tensor:
+def pose_regulariser(state: LossState) -> Float[Tensor, "*k"]:
     """Mean square of the joint angles, as fractions of their limits, and of the root's lean."""
     controls = state.controls
-    lean = controls.root_rotation[:, 1:].square().mean()
+    lean = controls.root_rotation[..., 1:].square().mean((-2, -1))
     if not controls.angles.numel():
         return lean
-    return lean + state.curves.limits.parts(controls.angles).square().mean()
+    return lean + state.curves.limits.parts(controls.angles).square().mean((-3, -2, -1))

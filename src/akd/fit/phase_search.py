@@ -30,6 +30,8 @@ _BENDS = (-1.2, -0.6, 0.0, 0.6, 1.2)
 _FOLDS = (0.0, 0.5)
 """Radians: how far the upper joint of a limb swings and leans, how far the lower one is bent for
 good, and how far it folds in the cycle."""
+_TOGETHER = 8
+"""Choices in one rendering."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,19 @@ def _choose(
             curves.angles[:, list(follows)] = later[:, list(follows)]
 
     errors = []
-    for choice in choices:
-        put({control: choice for control in turning if control not in follows})
-        posed = curves.pose(stage)
-        video, _ = stage.show(posed.transforms, posed.path)
-        errors.append((hue_maps(video, colours) - wanted).square().mean((0, 2, 3)).cpu())
-    by_limb = dict(zip(controls, torch.stack(errors).unbind(1), strict=True))
+    for first in range(0, len(choices), _TOGETHER):
+        posed = []
+        for choice in choices[first : first + _TOGETHER]:
+            put({control: choice for control in turning if control not in follows})
+            posed.append(curves.pose(stage))
+        videos = stage.show(
+            torch.stack([one.transforms for one in posed]),
+            torch.stack([one.path for one in posed]),
+            turns=[0.0] * len(posed),
+        )
+        maps = hue_maps(videos.flatten(0, 1), colours).unflatten(0, videos.shape[:2])
+        errors.append((maps - wanted).square().mean((1, 3, 4)).cpu())
+    by_limb = dict(zip(controls, torch.cat(errors).unbind(1), strict=True))
     for follower, leader in follows.items():
         by_limb[leader] = by_limb[leader] + by_limb[follower]
     put({c: choices[int(by_limb[c].argmin())] for c in turning if c not in follows})

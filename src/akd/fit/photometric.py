@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 
-def chroma(video: Float[Tensor, "T H W 3"]) -> Float[Tensor, "T H W 2"]:
+def chroma(video: Float[Tensor, "*t H W 3"]) -> Float[Tensor, "*t H W 2"]:
     """What is colour and not brightness: red against green, and blue against both.
 
     Where limbs have hues and ground, sky and shade are grey, only the limbs are left: the squares
@@ -18,9 +18,9 @@ def chroma(video: Float[Tensor, "T H W 3"]) -> Float[Tensor, "T H W 2"]:
     return torch.stack((red - green, blue - 0.5 * (red + green)), dim=-1)
 
 
-def pyramid(video: Float[Tensor, "T H W c"], levels: int = 4) -> list[Tensor]:
-    """The video and ever smaller copies of it, each half as large, channels first."""
-    current = video.permute(0, 3, 1, 2)
+def pyramid(video: Float[Tensor, "*k T H W c"], levels: int = 4) -> list[Tensor]:
+    """All frames and ever smaller copies of them, each half as large: [frames, c, h, w]."""
+    current = video.flatten(0, -4).movedim(-1, 1)
     copies = [current]
     for _ in range(levels - 1):
         if min(current.shape[-2:]) < 2:
@@ -30,11 +30,13 @@ def pyramid(video: Float[Tensor, "T H W c"], levels: int = 4) -> list[Tensor]:
     return copies
 
 
-def photometric_loss(video: Float[Tensor, "T H W c"], target: list[Tensor]) -> Tensor:
-    """Mean square difference, summed over the levels of a pyramid."""
+def photometric_loss(
+    video: Float[Tensor, "*k T H W c"], target: list[Tensor]
+) -> Float[Tensor, "*k"]:
+    """Mean square difference of each video, summed over the levels of a pyramid."""
     levels = pyramid(video, len(target))
-    differences = [(a - b).square().mean() for a, b in zip(levels, target, strict=True)]
-    total = differences[0]
-    for difference in differences[1:]:
-        total = total + difference
-    return total
+    shape = (*video.shape[:-4], -1)
+    differences = [
+        (a - b).square().reshape(shape).mean(-1) for a, b in zip(levels, target, strict=True)
+    ]
+    return torch.stack(differences).sum(0)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.observer import Observer
-from akd.fit.losses import Feet, LossState, LossTerm, evaluate, while_unsure
+from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, photometric_loss, pyramid
 from akd.fit.settings import WarmStartSettings
 from akd.motion.parameters import ControlCurves
-from akd.motion.parametrization import MotionParameters
+from akd.motion.parametrization import MotionParameters, pose_together
 from akd.prior.protocol import VideoPrior
 from akd.prior.sample import sample_latents
 from akd.scene.settings import SceneStyle
@@ -37,10 +39,9 @@ def sample_videos(
     """Videos of this character doing what the prompt says."""
     with torch.no_grad():
         still = stage.neutral.expand(prior.frames, -1, -1, -1)
-        video, image = stage.show(still, torch.zeros(prior.frames, 3))
-        condition = prior.condition(
-            prompt, reference_image=image if prior.takes_reference_image else None
-        )
+        video = stage.show(still, torch.zeros(prior.frames, 3))
+        image = stage.reference_images()[0] if prior.takes_reference_image else None
+        condition = prior.condition(prompt, reference_image=image)
         shape = (settings.samples, *prior.encode(video[None]).shape[1:])
         noise = torch.randn(shape, generator=generator).to(prior.device)
         latents = sample_latents(
@@ -62,8 +63,9 @@ def fit_finalists(
 ) -> list[MotionParameters]:
     """Parameters fitted to one video each, the best fits first.
 
-    Every video is fitted for a while. A fit is ranked by how well its rendering shows the action
-    and by how near it came to the video. The best `settings.finalists` are fitted on, more slowly.
+    All videos are fitted for a while, in one batch. A fit is ranked by how well its rendering shows
+    the action and by how near it came to the video. The best `settings.finalists` are fitted on,
+    more slowly.
 
     Args:
         stage: Where the character performs.
@@ -77,7 +79,7 @@ def fit_finalists(
     observer = observer or Observer()
     trials = settings.trial if len(videos) > 1 else 0
     count = min(settings.finalists, len(videos))
-    total = trials * len(videos) + settings.iterations * count
+    total = trials + settings.iterations
     done = 0
 
     def step(values: dict[str, float]) -> None:
@@ -87,21 +89,17 @@ def fit_finalists(
 
     if trials:
         tried = [begin(video) for video in videos]
-        ranks = []
-        for trial, video in zip(tried, videos, strict=True):
-            away = fit_to_video(stage, trial, video, terms, settings, iterations=trials, step=step)
-            shown = 0.0 if score is None else float(score(_rendered(stage, trial)[None])[0])
-            ranks.append(shown - _DIFFERENCE * away)
-        best = _best(torch.tensor(ranks), count)
+        away = fit_to_videos(stage, tried, videos, terms, settings, iterations=trials, step=step)
+        shown = torch.zeros(len(videos)) if score is None else score(_rendered(stage, tried)).cpu()
+        best = _best(shown - _DIFFERENCE * torch.tensor(away), count)
         found = [tried[k] for k in best]
     else:
         best = _best(torch.zeros(len(videos)) if score is None else score(videos), count)
         found = [begin(videos[k]) for k in best]
-    for k, parameters in zip(best, found, strict=True):
-        fit_to_video(
-            stage, parameters, videos[k], terms, settings, iterations=settings.iterations,
-            refine=bool(trials), step=step,
-        )  # fmt: skip
+    fit_to_videos(
+        stage, found, videos[best], terms, settings, iterations=settings.iterations,
+        refine=bool(trials), step=step,
+    )  # fmt: skip
     return found
 
 
@@ -111,64 +109,68 @@ def _best(values: Float[Tensor, "K"], count: int) -> list[int]:
 
 
 @torch.no_grad()
-def _rendered(stage: Stage, parameters: MotionParameters) -> Float[Tensor, "T H W 3"]:
-    posed = parameters.pose(stage)
-    return stage.show(posed.transforms, posed.path)[0]
+def _rendered(stage: Stage, candidates: Sequence[MotionParameters]) -> Float[Tensor, "K T H W 3"]:
+    posed = pose_together(candidates, stage)
+    return stage.show(posed.transforms, posed.path, turns=[0.0] * len(candidates))
 
 
-def fit_to_video(
+def fit_to_videos(
     stage: Stage,
-    parameters: MotionParameters,
-    target: Float[Tensor, "T H W 3"],
+    candidates: Sequence[MotionParameters],
+    targets: Float[Tensor, "K T H W 3"],
     terms: Sequence[LossTerm],
     settings: WarmStartSettings,
     *,
     iterations: int,
     refine: bool = False,
     step: Callable[[dict[str, float]], None] | None = None,
-) -> float:
-    """Optimise the parameters until the rendering looks like the video. Returns the difference.
+) -> list[float]:
+    """Optimise each candidate until its rendering looks like its video. Returns the differences.
 
-    A first fit searches each limb's phase, and weighs the foot terms low, because which feet stand
-    is not settled yet. `refine` is for parameters that are near already: a quarter of the learning
-    rate, full weights.
+    All are rendered together; none depends on the others. A first fit searches each limb's phase,
+    and weighs the foot terms low, because which feet stand is not settled yet. `refine` is for
+    parameters that are near already: a quarter of the learning rate, full weights.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
     terms = list(terms) if refine else while_unsure(terms)
-    target = target.to(stage.cloud.means.device)
-    optimiser = torch.optim.Adam(parameters.tensors(), lr=fastest, betas=(0.9, 0.99))
+    targets = targets.to(stage.cloud.means.device)
+    tensors = [value for candidate in candidates for value in candidate.tensors()]
+    optimiser = torch.optim.Adam(tensors, lr=fastest, betas=(0.9, 0.99))
     # In the style `roles` every limb has a hue: brightness carries only ground and shading.
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue else torch.clone
-    curves = parameters if isinstance(parameters, ControlCurves) else None
-    if curves is not None and by_hue and settings.phase_search and not refine:
-        search_phases(stage, curves, target)
-    wanted = pyramid(look(target))
-    last = float("inf")
+    curves = [c for c in candidates if isinstance(c, ControlCurves)]
+    if by_hue and settings.phase_search and not refine:
+        for candidate, target in zip(candidates, targets, strict=True):
+            if isinstance(candidate, ControlCurves):
+                search_phases(stage, candidate, target)
+    wanted = pyramid(look(targets))
+    turns = [0.0] * len(candidates)
+    last = [math.inf] * len(candidates)
     for iteration in range(iterations):
         for group in optimiser.param_groups:
             group["lr"] = fastest * (1.0 - 0.9 * iteration / iterations)
-        posed = parameters.pose(stage)
-        video, _ = stage.show(posed.transforms, posed.path)
+        posed = pose_together(candidates, stage)
+        video = stage.show(posed.transforms, posed.path, turns=turns)
         difference = photometric_loss(look(video), wanted)
-        state = LossState(stage, parameters, posed, video, iteration / iterations)
-        others = evaluate(terms, state)
-        loss = settings.weight * difference.to("cpu") + torch.stack(list(others.values())).sum()
+        others = evaluate(terms, stage, candidates, posed, video, iteration / iterations)
+        losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)
         optimiser.zero_grad()
-        loss.backward()
+        losses.sum().backward()
         optimiser.step()
-        last = float(difference.detach())
+        total, last = torch.stack((losses, difference)).tolist()
         if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
-            match_speed(stage, curves)
+            for one in curves:
+                match_speed(stage, one)
         if step is not None:
-            step({"loss": float(loss.detach()), "difference": last})
+            step({"loss": fmean(total), "difference": fmean(last)})
     return last
 
 
 @torch.no_grad()
-def match_speed(stage: Stage, curves: ControlCurves | None) -> None:
+def match_speed(stage: Stage, curves: ControlCurves) -> None:
     """Set the body's speed to that at which its stance feet move back under it."""
-    if curves is None or not stage.soles:
+    if not stage.soles:
         return
     posed = curves.pose(stage)
     assert posed.controls is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -55,6 +56,41 @@ class Sole:
         return skin_points(
             bones, self.points.to(bones), self.bones.to(device), self.weights.to(bones)
         )
+
+
+@dataclass(frozen=True)
+class SolePoints:
+    """The soles of all feet as one array; short soles are padded with points of weight zero."""
+
+    points: Float[Tensor, "P 3"]
+    bones: Int[Tensor, "P K"]
+    weights: Float[Tensor, "P K"]
+    share: Float[Tensor, "F S 1"]
+    """Of each point in the middle of its sole."""
+
+    @classmethod
+    def of(cls, soles: Sequence[Sole], device: torch.device) -> SolePoints:
+        """Soles on a device."""
+        most = max(len(sole.points) for sole in soles)
+        place = [torch.arange(most).remainder(len(sole.points)) for sole in soles]
+        share = [(torch.arange(most) < len(s.points)) / len(s.points) for s in soles]
+
+        def padded(name: str) -> Tensor:
+            rows = [getattr(sole, name)[at] for sole, at in zip(soles, place, strict=True)]
+            return torch.cat(rows).to(device)
+
+        return cls(
+            padded("points"), padded("bones"), padded("weights"),
+            torch.stack(share)[..., None].to(device),
+        )  # fmt: skip
+
+    def at(
+        self, bones: Float[Tensor, "*b B 4 4"]
+    ) -> tuple[Float[Tensor, "*b F"], Float[Tensor, "*b F 3"]]:
+        """Height of the lowest point and middle of every sole: metres, world."""
+        points = skin_points(bones, self.points, self.bones, self.weights)
+        soles = points.unflatten(-2, self.share.shape[:2])
+        return soles[..., 1].amin(-1), (soles * self.share).sum(-2)
 
 
 def find_soles(character: Character, rig: ControlRig) -> list[Sole]:

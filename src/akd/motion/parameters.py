@@ -72,6 +72,7 @@ class ControlCurves:
         bounded: bool = True,
         harmonics: int = 0,
         mirrored: bool = False,
+        device: torch.device | str = "cpu",
     ) -> ControlCurves:
         """The neutral pose on the starting path.
 
@@ -85,8 +86,9 @@ class ControlCurves:
         count = knots if 0 < knots < frames else frames
         if period is not None:
             count = 1 + 2 * harmonics_within(period, fps, harmonics)
-        new = rig.pivots.new_zeros
-        values = [new(count, len(rig), 3), new(count, 6), new(1), new(1) + start.turn, new(1)]
+        shapes = ((count, len(rig), 3), (count, 6), (1,), (1,), (1,))
+        values = [torch.zeros(shape, device=device) for shape in shapes]
+        values[3] += start.turn
         for value in values:
             value.requires_grad_()
         mirror = Mirror.of(rig) if mirrored and period is not None else None
@@ -97,7 +99,7 @@ class ControlCurves:
 
     def values(self) -> dict[str, Tensor]:
         """All coefficients by name, copied, and the period of a cycle."""
-        found = {name: getattr(self, name).detach().clone() for name in _VALUES}
+        found = {n: getattr(self, n).detach().to("cpu", copy=True) for n in _VALUES}
         if self.period is not None:
             found["period"] = torch.tensor(self.period, dtype=torch.float64)
         return found
@@ -105,7 +107,8 @@ class ControlCurves:
     def with_values(self, values: Mapping[str, Tensor]) -> ControlCurves:
         """The same character and clip with other coefficients."""
         period = float(values["period"]) if "period" in values else None
-        copies = {name: values[name].clone().requires_grad_() for name in _VALUES}
+        device = self.angles.device
+        copies = {n: values[n].to(device, copy=True).requires_grad_() for n in _VALUES}
         return replace(self, period=period, **copies)
 
     def tensors(self) -> list[Tensor]:
@@ -136,8 +139,11 @@ class ControlCurves:
             # Frames are spread evenly over a whole number of cycles: the rate is nearly as asked.
             times = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
             controls = self.controls(times)
-        shift = controls.translation.new_tensor((0.0, lift, 0.0))
-        lifted = ControlPose(controls.translation + shift, controls.root_rotation, controls.angles)
+        translation, root_rotation, angles = (
+            value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
+        )
+        shift = translation.new_tensor((0.0, lift, 0.0))
+        lifted = ControlPose(translation + shift, root_rotation, angles)
         return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
 
     @torch.no_grad()

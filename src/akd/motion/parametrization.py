@@ -6,10 +6,11 @@ character: tensors for an optimiser, and the transforms of the body's bones that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -41,14 +42,23 @@ class MotionStart:
 
 @dataclass(frozen=True)
 class PosedFrames:
-    """A body over the frames of a video."""
+    """A body over the frames of a video, or a batch of them."""
 
-    transforms: Float[Tensor, "T B 4 4"]
+    transforms: Float[Tensor, "*k T B 4 4"]
     """world_from_mesh of the bones that the stage's cloud is bound to."""
-    path: Float[Tensor, "T 3"]
+    path: Float[Tensor, "*k T 3"]
     """Translation of the root, metres: the camera follows it."""
     controls: ControlPose | None = None
     """Coordinates of the control rig, where there is one."""
+
+    def __getitem__(self, k: int) -> PosedFrames:
+        """One of a batch."""
+        controls = self.controls
+        if controls is not None:
+            controls = ControlPose(
+                controls.translation[k], controls.root_rotation[k], controls.angles[k]
+            )
+        return PosedFrames(self.transforms[k], self.path[k], controls)
 
 
 @runtime_checkable
@@ -70,6 +80,25 @@ class MotionParameters(Protocol):
     def pose(self, stage: Stage) -> PosedFrames:
         """The body at every frame of the video, differentiably."""
         ...
+
+
+def pose_together(candidates: Sequence[MotionParameters], stage: Stage) -> PosedFrames:
+    """The bodies of several candidates, in a leading axis."""
+    posed = [candidate.pose(stage) for candidate in candidates]
+    transforms = torch.stack([one.transforms for one in posed])
+    path = torch.stack([one.path for one in posed])
+    controls = [one.controls for one in posed if one.controls is not None]
+    if len(controls) < len(posed):
+        return PosedFrames(transforms, path)
+    return PosedFrames(
+        transforms,
+        path,
+        ControlPose(
+            torch.stack([one.translation for one in controls]),
+            torch.stack([one.root_rotation for one in controls]),
+            torch.stack([one.angles for one in controls]),
+        ),
+    )
 
 
 @runtime_checkable

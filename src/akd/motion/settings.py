@@ -31,8 +31,9 @@ class Spline:
         from akd.motion.parameters import ControlCurves
 
         return ControlCurves.start(
-            start, knots=self.knots, periodic=self.periodic, bounded=self.bounded
-        )
+            start, knots=self.knots, periodic=self.periodic, bounded=self.bounded,
+            device=stage.cloud.means.device,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Cycle:
 
         return ControlCurves.start(
             start, knots=self.knots, bounded=self.bounded, harmonics=self.harmonics,
-            mirrored=self.symmetric and start.symmetrical,
+            mirrored=self.symmetric and start.symmetrical, device=stage.cloud.means.device,
         )  # fmt: skip
 
 

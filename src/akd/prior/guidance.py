@@ -7,6 +7,8 @@ estimate is the same as guiding the prediction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -43,7 +45,7 @@ def predict_guided(
     prior: VideoPrior,
     latents: Tensor,
     t: Float[Tensor, "B"],
-    condition: Condition,
+    condition: Condition | Sequence[Condition],
     *,
     scale: float,
     rescale: float = 0.0,
@@ -51,15 +53,17 @@ def predict_guided(
     """The guided clean estimate of each row of noisy latents.
 
     The model is asked once, for a batch of twice the size; one that is short of memory takes its
-    rows apart itself. A `scale` of 1 needs no second estimate.
+    rows apart itself. A `scale` of 1 needs no second estimate. `condition` is one for all rows, or
+    one a row.
     """
     rows = len(latents)
+    given = [condition] * rows if isinstance(condition, Condition) else list(condition)
     if scale == 1.0:
-        return prior.predict(latents, t, [condition] * rows)
-    empty = prior.unconditioned(condition)
+        return prior.predict(latents, t, given)
+    empty = {id(one): prior.unconditioned(one) for one in given}
     both = prior.predict(
         torch.cat((latents, latents)),
         torch.cat((t, t)),
-        [condition] * rows + [empty] * rows,
+        [*given, *(empty[id(one)] for one in given)],
     )
     return guide(both[:rows], both[rows:], scale=scale, rescale=rescale)

@@ -99,16 +99,16 @@ class AngleLimits:
             side[joint, 0] = min(float(side[joint, 0]), max(room, _FURTHER))
         return cls(forth, back)
 
-    def bounded(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
+    def bounded(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
         """Angles that come no further than the limits, and are unchanged near zero."""
         limit = self._of(angles)
         return limit * torch.tanh(angles / limit)
 
-    def parts(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
+    def parts(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
         """Angles in parts of how far they may go; no gradient through the choice of the side."""
         return angles / self._of(angles)
 
-    def _of(self, angles: Float[Tensor, "T D 3"]) -> Float[Tensor, "T D 3"]:
+    def _of(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
         return torch.where(angles.detach() < 0.0, self.back.to(angles), self.forth.to(angles))
 
 

@@ -28,6 +28,7 @@ def render_scene(
     bone_colours: Float[Tensor, "B 3"] | None = None,
     renderer: Renderer | None = None,
     check: bool = True,
+    clips: int = 1,
 ) -> Float[Tensor, "F H W 3"]:
     """Frames, sRGB 0..1, of a cloud carried by bones (world, metres; the ground is y = 0).
 
@@ -35,10 +36,12 @@ def render_scene(
 
     Gradients go to the bones, the cloud and the camera's pose through the splats, and through the
     shadow where its settings say so. `bone_colours` are for the style `roles`: see `role_colours`.
+    `clips` is the number of videos of one length that the frames belong to, one after the other:
+    depth is shaded by the largest body of each.
     """
     settings = settings or SceneSettings()
     few = _few(cloud, settings.shadow.most_splats if settings.shadow else 4000)
-    colours = _colours(cloud, few, world_from_mesh, camera, settings, bone_colours)
+    colours = _colours(cloud, few, world_from_mesh, camera, settings, bone_colours, clips)
     hide = settings.ground is not None and settings.hide_below_ground
     splats = (renderer or SplatRenderer()).render(
         cloud, world_from_mesh, camera, colours=colours,
@@ -67,6 +70,7 @@ def _colours(
     camera: Camera,
     settings: SceneSettings,
     bone_colours: Tensor | None,
+    clips: int,
 ) -> Tensor | None:
     """What the style makes of the splats' colours; None where they stay as they are."""
     if settings.style is SceneStyle.TEXTURED:
@@ -82,9 +86,11 @@ def _colours(
     if len(cloud) == 0:
         return None
     low, high = bounding_boxes(few, world_from_mesh)
+    sizes = 0.5 * (high - low).norm(dim=-1)
+    radius = sizes.view(clips, -1).amax(1).repeat_interleave(len(sizes) // clips)
     return shade_by_view(
         cloud, world_from_mesh, camera, splat_role_colours(cloud, bone_colours),
-        middle=0.5 * (low + high), radius=0.5 * float((high - low).norm(dim=-1).amax()),
+        middle=0.5 * (low + high), radius=radius,
     )  # fmt: skip
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from akd.motion.feet import Sole, find_soles
+from akd.motion.feet import Sole, SolePoints, find_soles
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
+from akd.rig.control_kernel import ControlKinematics
 from akd.scene.compose import render_scene
 from akd.scene.follow import SIDE, View, bounding_boxes, follow
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
+from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint
 from akd.splat.renderer import Renderer, SplatRenderer
@@ -24,6 +28,7 @@ from akd.splat.surface import surface_splats
 _ROOM = 1.06
 """The frame has room for a sphere so much larger than the one around the neutral pose: limbs that
 swing need it. It must not depend on the pose, or a stride makes the body look smaller."""
+_GROUND_POINTS = 400
 
 
 @dataclass(frozen=True)
@@ -104,58 +109,91 @@ class Stage:
         """The character's control rig."""
         return self.character.control_rig
 
-    def transforms(self, controls: ControlPose) -> Float[Tensor, "T B 4 4"]:
+    def transforms(self, controls: ControlPose) -> Float[Tensor, "*b T B 4 4"]:
         """world_from_mesh of the bones for coordinates of the control rig."""
-        deltas = self.rig.deltas(controls)
-        lifted = self.neutral.to(deltas)
-        return deltas.index_select(-3, self.driver_index.to(deltas.device)) @ lifted
+        return self._kinematics.transforms(controls)
+
+    @cached_property
+    def _kinematics(self) -> ControlKinematics:
+        return ControlKinematics.of(
+            self.rig, self.driver_index, self.neutral, self.cloud.means.device
+        )
+
+    @cached_property
+    def sole_points(self) -> SolePoints | None:
+        """All soles as one array on the stage's device; None without feet."""
+        return SolePoints.of(self.soles, self.cloud.means.device) if self.soles else None
+
+    @cached_property
+    def ground_points(self) -> SplatCloud:
+        """Some of the cloud, evenly taken, for the depth of the body below the ground."""
+        step = max(1, len(self.cloud) // _GROUND_POINTS)
+        return self.cloud[torch.arange(0, len(self.cloud), step, device=self.cloud.means.device)]
 
     def show(
         self,
-        transforms: Float[Tensor, "T B 4 4"],
-        path: Float[Tensor, "T 3"],
+        transforms: Float[Tensor, "*k T B 4 4"],
+        path: Float[Tensor, "*k T 3"],
         *,
-        turn: float = 0.0,
+        turns: Sequence[float] = (0.0,),
         half_size: bool = False,
-    ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "H W 3"]]:
-        """The video, and the neutral pose from the same camera as a reference image.
+    ) -> Float[Tensor, "*k T H W 3"]:
+        """Videos of the moving body: one, or a batch of them in one rendering.
 
-        `path` is the translation of the root, which the camera follows: a root that moves does not
-        move in the image, and the gradient must account for that. So the centre of the body is
-        taken to keep its mean distance from the root. `turn` moves the camera round the character,
-        radians. With `half_size` the video is rendered at half resolution and enlarged.
+        The camera follows `path`, the translation of the root: a root that moves does not move in
+        the image, and the gradient must account for that. So the centre of the body is taken to
+        keep its mean distance from the root.
+
+        Args:
+            transforms: world_from_mesh of the bones.
+            path: Translation of the root, metres.
+            turns: How far the camera is moved round the character, radians: one a video.
+            half_size: Render at half resolution and enlarge.
         """
-        view = replace(self.view, azimuth=self.view.azimuth + turn)
-        device = self.cloud.means.device
-        neutral = self.neutral.to(transforms)
-        low, high = bounding_boxes(
-            self.cloud, torch.cat((transforms.detach(), neutral[None])).to(device)
-        )
-        low, high = low.cpu(), high.cpu()
-        way = path.cpu()
-        middle = 0.5 * (low[:-1] + high[:-1])
-        middle = way + (middle - way.detach()).mean(0)
-        half = 0.5 * (high - low)[:-1]
-        radius = _ROOM * float((0.5 * (high - low))[-1].norm())
-        width, height = self.size
-        common = {"forward": self.character.forward, "radius": radius}
-        part = 2 if half_size else 1
-        moving = follow(
-            middle - half, middle + half, view, width=width // part, height=height // part, **common
-        ).to(device)
-        still = follow(low[-1:], high[-1:], view, width=width, height=height, **common).to(device)
-        options = {
-            "settings": self.scene,
-            "body_height": self.character.height,
-            "bone_colours": self.bone_colours,
-            "renderer": self.renderer,
-        }
-        video = render_scene(self.cloud, transforms.to(device), moving, **options)
+        device, part = self.cloud.means.device, 2 if half_size else 1
+        bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
+        low, high = bounding_boxes(self.cloud, bones.detach().flatten(0, 1))
+        middles = (0.5 * (low + high)).view(*bones.shape[:2], 3).cpu()
+        ways = path.reshape(-1, *path.shape[-2:]).cpu()
+        cameras = [
+            self._camera(way + (middle - way.detach()).mean(0), turn, part)
+            for middle, way, turn in zip(middles, ways, turns, strict=True)
+        ]
+        camera = Camera.join(cameras).to(device)
+        video = self._render(bones.flatten(0, 1), camera, clips=len(bones))
         if half_size:
-            video = _enlarged(video, width, height)
-        with torch.no_grad():
-            reference = render_scene(self.cloud, neutral[None].to(device), still, **options)[0]
-        return video, reference
+            video = _enlarged(video, *self.size)
+        return video.view(*transforms.shape[:-3], *video.shape[1:])
+
+    @torch.no_grad()
+    def reference_images(self, turns: Sequence[float] = (0.0,)) -> Float[Tensor, "K H W 3"]:
+        """The neutral pose, one image for each turn of the camera: see `show`."""
+        low, high = self._neutral_box
+        cameras = [self._camera(0.5 * (low + high), turn) for turn in turns]
+        device = self.cloud.means.device
+        return self._render(self.neutral[None].to(device), Camera.join(cameras).to(device))
+
+    @cached_property
+    def _neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
+        low, high = bounding_boxes(self.cloud, self.neutral[None].to(self.cloud.means))
+        return low.cpu(), high.cpu()
+
+    def _camera(self, middle: Float[Tensor, "T 3"], turn: float, part: int = 1) -> Camera:
+        """A camera that follows the body, for images of a `part` of the size."""
+        low, high = self._neutral_box
+        radius = _ROOM * float((0.5 * (high - low)).norm())
+        view = replace(self.view, azimuth=self.view.azimuth + turn)
+        width, height = (side // part for side in self.size)
+        return follow(
+            middle, middle, view, forward=self.character.forward, width=width, height=height,
+            radius=radius,
+        )  # fmt: skip
+
+    def _render(self, bones: Tensor, camera: Camera, *, clips: int = 1) -> Tensor:
+        return render_scene(
+            self.cloud, bones, camera, settings=self.scene, body_height=self.character.height,
+            bone_colours=self.bone_colours, renderer=self.renderer, clips=clips,
+        )  # fmt: skip
 
 
 def _enlarged(video: Float[Tensor, "T h w 3"], width: int, height: int) -> Float[Tensor, "T H W 3"]:

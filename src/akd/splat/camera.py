@@ -7,6 +7,7 @@ gsplat have it); the world is Y up, in metres. The centre of the top left pixel 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -118,6 +119,20 @@ class Camera:
             self.camera_from_world, self.focal * factor, self.centre * factor,
             self.width * factor, self.height * factor,
         )  # fmt: skip
+
+    @classmethod
+    def join(cls, cameras: Sequence[Camera]) -> Camera:
+        """Cameras of one image size, one after the other."""
+        first = cameras[0]
+        if any((c.width, c.height) != (first.width, first.height) for c in cameras):
+            raise ValueError("cameras of different image sizes cannot be joined")
+        return cls(
+            torch.cat([c.camera_from_world for c in cameras]),
+            torch.cat([c.focal for c in cameras]),
+            torch.cat([c.centre for c in cameras]),
+            first.width,
+            first.height,
+        )
 
     def to(self, device: torch.device | str) -> Camera:
         """Move to a device."""

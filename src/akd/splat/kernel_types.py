@@ -9,26 +9,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import warp as wp
 
-from akd.base.warp_runtime import start_warp
+from akd.base.warp_runtime import no_type_check, start_warp
 from akd.splat import rules
 
 start_warp()
-
-F = TypeVar("F", bound=Callable[..., object])
-
-
-def no_type_check(function: F) -> F:
-    """Mark a Warp kernel: its annotations are Warp's, and no run-time checker may wrap it.
-
-    (`typing.no_type_check` would also hide the annotations from Warp.)
-    """
-    return function
-
 
 mat34 = wp.types.matrix(shape=(3, 4), dtype=wp.float32)
 mat23 = wp.types.matrix(shape=(2, 3), dtype=wp.float32)

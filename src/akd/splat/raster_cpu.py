@@ -17,9 +17,10 @@ import torch
 import warp as wp
 from torch import Tensor
 
+from akd.base.warp_runtime import as_warp
 from akd.splat import kernel_blend, kernel_project
 from akd.splat.kernel_types import mat34, vec6, vec9
-from akd.splat.raster_inputs import Inputs, as_warp
+from akd.splat.raster_inputs import Inputs
 
 NEVER = wp.int64(0x7FFFFFFFFFFFFFFF)
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import warp as wp
 from torch import Tensor
 
+from akd.base.warp_runtime import as_warp
 from akd.splat.kernel_types import mat34
-
-
-def as_warp(tensor: Tensor, dtype: Any) -> Any:
-    """A Warp view of a contiguous tensor, in the form that is cheapest to launch with."""
-    return wp.from_torch(tensor, dtype=dtype, requires_grad=False, return_ctype=True)
 
 
 @dataclass

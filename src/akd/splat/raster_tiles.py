@@ -7,7 +7,6 @@ length of the video. The host waits for the device once a call, to learn how lon
 from __future__ import annotations
 
 import weakref
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +14,10 @@ import torch
 import warp as wp
 from torch import Tensor
 
+from akd.base.warp_runtime import as_warp, torch_stream
 from akd.splat import kernel_bones, kernel_project, kernel_tiles
 from akd.splat.kernel_types import mat34, vec6, vec9
-from akd.splat.raster_inputs import Inputs, as_warp
+from akd.splat.raster_inputs import Inputs
 
 TILE = 8
 """Side of a tile, pixels. Small tiles make longer lists to sort and far less to blend."""
@@ -104,13 +104,6 @@ class TileRaster:
     def _zeros(self, *shape: int) -> Tensor:
         return torch.zeros(shape, dtype=torch.float32, device=self.device)
 
-    def _stream(self) -> AbstractContextManager:
-        """Work on the stream that torch is using, so that the order of things is kept."""
-        if self.device.type != "cuda":
-            return nullcontext()
-        stream = wp.stream_from_torch(torch.cuda.current_stream(self.device))
-        return wp.ScopedStream(stream, sync_enter=False)
-
     def _launch(self, kernel: Any, dim: Any, inputs: list[Any], block: int = 256) -> None:
         wp.launch(
             kernel, dim=dim, inputs=inputs, device=self._warp_device, record_tape=False,
@@ -123,7 +116,7 @@ class TileRaster:
 
     def forward(self) -> None:
         """Fill `image` and `transmittance`."""
-        with self._stream():
+        with torch_stream(self.device):
             self._list_and_sort()
             self._launch(
                 kernel_tiles.blend_tiles,
@@ -218,7 +211,7 @@ class TileRaster:
         self, d_image: Tensor, d_transmittance: Tensor, *, cloud_too: bool
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Gradients to transforms, means, covariances (six numbers), colours and opacities."""
-        with self._stream():
+        with torch_stream(self.device):
             return self._backward(d_image, d_transmittance, cloud_too)
 
     def _backward(

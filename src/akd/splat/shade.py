@@ -12,6 +12,7 @@ import warp as wp
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.warp_runtime import as_warp
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.kernel_types import (
@@ -21,7 +22,6 @@ from akd.splat.kernel_types import (
     no_type_check,
     seen_from_camera,
 )
-from akd.splat.raster_inputs import as_warp
 
 wp.set_module_options({"enable_backward": False})
 
@@ -36,7 +36,7 @@ def shade_splats(
     normals: wp.array(dtype=wp.vec3),
     colours: wp.array(dtype=wp.vec3),
     middles: wp.array(dtype=float),
-    half_depth: float,
+    half_depths: wp.array(dtype=float),
     light: wp.vec3,
     ambient: float,
     depth_strength: float,
@@ -51,7 +51,7 @@ def shade_splats(
     if length > 1.0e-12:
         # Half-Lambert: no side is black, and opposite sides always differ.
         lit = 0.5 + 0.5 * wp.dot(facing, light) / length
-    away = wp.clamp((seen_from_camera(phi, means[n])[2] - middles[t]) / half_depth, -1.0, 1.0)
+    away = wp.clamp((seen_from_camera(phi, means[n])[2] - middles[t]) / half_depths[t], -1.0, 1.0)
     factor = (ambient + (1.0 - ambient) * lit) * (1.0 - depth_strength * (0.5 + 0.5 * away))
     shaded[t, n] = factor * colours[n]
 
@@ -63,20 +63,22 @@ def shade_by_view(
     colours: Float[Tensor, "N 3"],
     *,
     middle: Float[Tensor, "M 3"],
-    radius: float,
+    radius: float | Float[Tensor, "R"],
     ambient: float = 0.45,
     depth_strength: float = 0.35,
 ) -> Float[Tensor, "F N 3"]:
     """One layer of colours a frame F, for `render_skinned(colours=...)`. No gradient passes.
 
     The light shines from above the camera. Depth is told between `radius` metres before and behind
-    `middle` (world; one, or one a frame), where colours lose `depth_strength` of their brightness.
+    `middle` (world), where colours lose `depth_strength` of their brightness; there is one of each,
+    or one a frame.
     """
     frames = max(len(world_from_mesh), len(camera))
     with torch.no_grad():
         pose = camera.camera_from_world[:, :3]
         transforms = (pose[:, None] @ world_from_mesh).expand(frames, -1, 3, 4).float()
         middles = ((pose[:, :, :3] @ middle[..., None]).squeeze(-1) + pose[..., 3])[:, 2]
+        reach = torch.as_tensor(radius, device=middles.device).clamp_min(1e-6)
         if cloud.normals is not None:
             normals = cloud.normals
         else:
@@ -99,9 +101,10 @@ def shade_by_view(
             (normals.float().contiguous(), wp.vec3),
             (colours.detach().float().contiguous(), wp.vec3),
             (middles.expand(frames).float().contiguous(), wp.float32),
+            (reach.expand(frames).float().contiguous(), wp.float32),
         ]
         given = [as_warp(tensor, kind) for tensor, kind in held]
-        keep = [max(radius, 1e-6), light, ambient, depth_strength, as_warp(shaded, wp.vec3)]
+        keep = [light, ambient, depth_strength, as_warp(shaded, wp.vec3)]
         stream = None
         if cloud.means.is_cuda:
             stream = wp.stream_from_torch(torch.cuda.current_stream(cloud.means.device))

@@ -18,13 +18,13 @@ import warp as wp
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.base.warp_runtime import as_warp
 from akd.math.srgb import to_srgb
 from akd.rig.mesh import SkinnedMesh
 from akd.splat.camera import Camera
 from akd.splat.kernel_types import no_type_check
 from akd.splat.paint import Paint
 from akd.splat.raster_cpu import available_threads
-from akd.splat.raster_inputs import as_warp
 from akd.splat.surface import SurfacePoints
 
 wp.set_module_options({"enable_backward": False})

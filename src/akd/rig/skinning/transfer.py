@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 from jaxtyping import Float, Int
 
-from akd.rig.skinning.visibility import no_type_check
+from akd.base.warp_runtime import no_type_check
 
 _BATCH = 65_536
 """Points at once: what is held in memory."""

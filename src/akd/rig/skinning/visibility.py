@@ -14,19 +14,14 @@ a body, and meshes with holes need no special care, as long as faces look outwar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 import warp as wp
 from jaxtyping import Bool, Float, Int
 
-from akd.base.warp_runtime import start_warp
+from akd.base.warp_runtime import no_type_check, start_warp
 
 start_warp()
 wp.set_module_options({"enable_backward": False})
-
-F = TypeVar("F", bound=Callable[..., object])
 
 MOST_CROSSINGS = wp.constant(64)
 _STEP = 1e-4
@@ -37,11 +32,6 @@ _DIRECTIONS = np.array(
     [[0.31, 0.93, 0.19], [-0.87, 0.22, 0.44], [0.12, -0.41, 0.9], [0.71, 0.33, -0.62],
      [-0.25, -0.65, -0.72]]
 )  # fmt: skip
-
-
-def no_type_check(function: F) -> F:
-    """Mark a Warp kernel: its annotations are Warp's, and no run-time checker may wrap it."""
-    return function
 
 
 @wp.kernel

@@ -1,0 +1,128 @@
+"""`akd.animate` on the demo's fox: seconds by phase, and what the distillation loop spends them on.
+
+    python benchmarks/animate.py [--device cuda] [--characters 32] [--profile] [--set NAME=VALUE]
+
+The first run compiles kernels, or reads them from the cache on disk; the second one is warm.
+`--profile` counts operators an iteration and, on a GPU, the share of the time that it is busy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+import akd
+from akd.distill.loop import distil
+from akd.export.creature import write_creature
+from akd.pipeline import set_stage, starting_point
+from akd.presets import TINY, with_values
+from akd.request import make_request
+from akd.zoo.creature import build_creature
+
+PROMPT = "a fox walking"
+
+
+class Clock(akd.Observer):
+    """Seconds of every phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._phase, self._since = "", time.perf_counter()
+
+    def begin(self, phase: str) -> None:
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        now = time.perf_counter()
+        if self._phase:
+            self.seconds[self._phase] = self.seconds.get(self._phase, 0.0) + now - self._since
+        self._phase, self._since = phase, now
+
+
+def timed(fox: akd.Character, seed: int, options: argparse.Namespace) -> dict[str, float]:
+    """Seconds by phase of one clip."""
+    clock = Clock()
+    akd.animate(
+        fox, PROMPT, preset=with_values(TINY, options.set), seed=seed, device=options.device,
+        observer=clock,
+    )  # fmt: skip
+    clock.begin("")
+    return {**clock.seconds, "in all": sum(clock.seconds.values())}
+
+
+def print_profile(fox: akd.Character, options: argparse.Namespace, iterations: int = 20) -> None:
+    """Operators and busy time of the distillation loop, from the neutral pose."""
+    settings = replace(with_values(TINY, options.set), iterations=iterations)
+    request = make_request(fox, PROMPT, preset=settings, device=options.device)
+    prior = request.load_prior()
+    stage = set_stage(request, prior)
+    finalists = settings.warm_start.finalists
+
+    def work() -> None:
+        start = starting_point(request, prior, None)
+        distil(
+            stage, prior, request.asked,
+            [request.parametrization.begin(start, stage) for _ in range(finalists)], settings,
+            generators=[torch.Generator().manual_seed(k) for k in range(finalists)],
+            losses=request.losses,
+        )  # fmt: skip
+
+    work()
+    cuda = torch.cuda.is_available() and prior.device.type == "cuda"
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]
+    started = time.perf_counter()
+    with profile(activities=activities) as seen:
+        work()
+        if cuda:
+            torch.cuda.synchronize()
+    wall = time.perf_counter() - started
+    events = seen.events() or []
+    calls = sum(e.name.startswith("aten::") for e in events) / iterations
+    print(f"\n{iterations} iterations of {finalists} finalists: {calls:.0f} operators an iteration")
+    if cuda:
+        busy = _covered([(e.time_range.start, e.time_range.end) for e in events
+                         if e.device_type == torch.autograd.DeviceType.CUDA]) * 1e-6  # fmt: skip
+        print(f"GPU busy {busy:.2f} s of {wall:.2f} s: {100.0 * busy / wall:.0f} %")
+    order = "self_cuda_time_total" if cuda else "self_cpu_time_total"
+    print(seen.key_averages().table(sort_by=order, row_limit=25))
+
+
+def _covered(spans: list[tuple[float, float]]) -> float:
+    """Length of the union of intervals."""
+    total, reached = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--characters", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--set", nargs="*", default=[])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fox.glb"
+        write_creature(build_creature("fox"), [], path)
+        fox = akd.load(path)
+        for run in range(options.runs):
+            clips = [timed(fox, run + k, options) for k in range(options.characters)]
+            total = {phase: sum(clip[phase] for clip in clips) for phase in clips[0]}
+            print(f"run {run + 1}, {options.characters} clips, seconds")
+            for phase, seconds in total.items():
+                print(f"  {phase:10s} {seconds:8.1f}")
+            print(f"  {60.0 * options.characters / total['in all']:.1f} clips a minute")
+        if options.profile:
+            print_profile(fox, options)
+
+
+if __name__ == "__main__":
+    main()
