@@ -4,8 +4,8 @@
     python benchmarks/physics_clips.py --zoo fox man ...      walks of the zoo, spoiled on purpose
     python benchmarks/physics_clips.py --zoo all
 
-Skate is in body heights a second; penetration, float and error in % of body height; help is the
-work of the upright help in % of the joints'. "Up" says whether the body stays up for the clip.
+Skate is in body heights a second; penetration, float and error in % of body height; assist is the
+work of the root assist torque in % of the joints'. "Up" says whether the body stays up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from akd.physics.assess import assess
 from akd.physics.bodies import build_body
 from akd.physics.body import Body
 from akd.physics.ground import ground
-from akd.physics.target import Reference, stand_on_ground
+from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
@@ -61,14 +61,14 @@ MOST_SECONDS = 4.0
 FPS = 30.0
 
 
-def cells(body: Body, feet: torch.Tensor, before: Reference, made: Tracking) -> str:
+def cells(body: Body, feet: torch.Tensor, before: TargetMotion, made: Tracking) -> str:
     """The columns of one row."""
     s = made.states
     b = assess(body, feet, before)
-    a = assess(body, feet, Reference(s.position, s.rotation, s.angles, before.fps))
+    a = assess(body, feet, TargetMotion(s.position, s.rotation, s.angles, before.fps))
     up = torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64)
     tilt = (quaternion.rotate(s.rotation, up) * quaternion.rotate(before.rotation, up)).sum(-1)
-    work = made.forces.help_work / made.forces.joint_work
+    work = made.forces.assist_work / made.forces.joint_work
     return (
         f"{b.skate:.2f} > {a.skate:.3f} | {b.contact:.2f} > {a.contact:.2f} "
         f"| {100 * b.penetration:.2f} > {100 * a.penetration:.2f} "
@@ -77,7 +77,7 @@ def cells(body: Body, feet: torch.Tensor, before: Reference, made: Tracking) -> 
     )
 
 
-HEAD = "skate | contact | penetration, % | float, % | error, % | help, % | up |"
+HEAD = "skate | contact | penetration, % | float, % | error, % | assist, % | up |"
 RULE = "--- | --- | --- | --- | --- | --- | --- |"
 
 
@@ -101,7 +101,7 @@ def ground_clips(assets: Path, only: str) -> None:
         print(f"| {name} | {row}", flush=True)
 
 
-def zoo_walk(name: str) -> tuple[Body, torch.Tensor, Reference]:
+def zoo_walk(name: str) -> tuple[Body, torch.Tensor, TargetMotion]:
     """Body, feet and walk of an archetype, read back from its file."""
     creature = build_creature(name)
     motion = perform(creature, "walk", fps=FPS).motion
@@ -112,10 +112,10 @@ def zoo_walk(name: str) -> tuple[Body, torch.Tensor, Reference]:
     rig = build_control_rig(character)
     made = build_body(rig, character.mesh)
     clip = motion_from_clip(character, character.asset.clips[0]).resample(FPS)
-    return made.body, made.feet, made.reference(rig.from_pose(clip.pose), FPS)
+    return made.body, made.feet, made.target_motion(rig.from_pose(clip.pose), FPS)
 
 
-def spoiled(body: Body, clean: Reference) -> dict[str, Reference]:
+def spoiled(body: Body, clean: TargetMotion) -> dict[str, TargetMotion]:
     """The walk as it is, lifted, sunk, and with 60 % of its travel."""
     up = torch.tensor((0.0, 0.05 * body.height, 0.0), dtype=torch.float64)
     along = torch.linspace(0, 1, len(clean.position), dtype=torch.float64)[:, None]
@@ -134,13 +134,13 @@ def ground_zoo(names: list[str]) -> None:
     print(f"| creature | spoiled | {HEAD}\n| --- | --- | {RULE}", flush=True)
     for name in names:
         body, feet, clean = zoo_walk(name)
-        runs: list[tuple[Reference, Tracking]] = []
-        for what, reference in spoiled(body, clean).items():
-            standing, _ = stand_on_ground(body, reference)
+        runs: list[tuple[TargetMotion, Tracking]] = []
+        for what, target in spoiled(body, clean).items():
+            standing, _ = stand_on_ground(body, target)
             same = [made for r, made in runs if torch.allclose(r.position, standing.position)]
-            made = same[0] if same else track(body, reference, feet=feet)
+            made = same[0] if same else track(body, target, feet=feet)
             runs.append((standing, made))
-            row = cells(body, feet, reference, made)
+            row = cells(body, feet, target, made)
             print(f"| {name} | {what} | {row}", flush=True)
 
 

@@ -51,7 +51,7 @@ def theirs(
 
 
 def pivots(body: Body, state: State) -> torch.Tensor:
-    return zup_from_yup(place(body, state.position, state.rotation, state.angles).origins)
+    return zup_from_yup(place(body, state).origins)
 
 
 @pytest.mark.parametrize("make", [quadruped, biped, lambda: random_tree(4)])
@@ -69,7 +69,7 @@ def test_free_flight_is_mujocos(make) -> None:
         0.2 * normal(joints, 3), normal(3), normal(3), 0.5 * normal(joints, 3),
     )  # fmt: skip
     targets = 0.3 * normal(joints, 3)
-    base = replace(scale_parameters(body), upright_cap=0.0)
+    base = replace(scale_parameters(body), assist_limit=0.0)
     truth = theirs(body, replace(base, step=1e-4), start, targets, 1.0, fine=True)
     moved = (truth - pivots(body, start)).norm(dim=-1).max()
     assert moved > 1.0
@@ -85,8 +85,8 @@ def test_free_flight_is_mujocos(make) -> None:
 @pytest.mark.parametrize(("make", "stiffness", "bend"), [(quadruped, 1.0, 0.1), (biped, 4.0, 0.08)])
 def test_standing_bodies_settle_as_in_mujoco(make, stiffness: float, bend: float) -> None:
     body = make()
-    # Without the upright help, which MuJoCo does not have: both must stand by their own servos.
-    world = SimulatorSettings(stiffness=stiffness, upright_cap=0.0)
+    # MuJoCo has no root assist torque: both must stand by their own servos.
+    world = SimulatorSettings(stiffness=stiffness, assist_limit=0.0)
     parameters = scale_parameters(body, world, step=1e-3)
     # Knees bent, hips and ankles against them: every servo carries weight, feet stay flat.
     targets = torch.zeros(len(body) - 1, 3, dtype=torch.float64)

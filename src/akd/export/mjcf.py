@@ -123,11 +123,16 @@ def mujoco_position(body: Body, state: State) -> Float[Tensor, "*b Q"]:
 
 
 def mujoco_velocity(body: Body, state: State) -> Float[Tensor, "*b U"]:
-    """`qvel` of a state: root velocity in the world, root spin in its own frame, joint rates."""
-    spin = quaternion.rotate(quaternion.conjugate(state.rotation), state.spin)
+    """`qvel` of a state: linear velocity of the root in the world, its angular velocity in
+    its own frame, joint velocities."""
+    angular_velocity = quaternion.rotate(
+        quaternion.conjugate(state.rotation), state.angular_velocity
+    )
     joints = [part - 1 for part in file_order(body)[1:]]
-    rates = state.rates[..., joints, :].flatten(-2)
-    return torch.cat((zup_from_yup(state.velocity), zup_from_yup(spin), rates), dim=-1)
+    joint_velocity = state.joint_velocity[..., joints, :].flatten(-2)
+    return torch.cat(
+        (zup_from_yup(state.velocity), zup_from_yup(angular_velocity), joint_velocity), dim=-1
+    )
 
 
 def _turned(inertia: Float[Tensor, "3 3"]) -> Float[Tensor, "3 3"]:

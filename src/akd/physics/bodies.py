@@ -12,7 +12,7 @@ from torch import Tensor
 from akd.math import davenport, quaternion
 from akd.physics.body import Body, State
 from akd.physics.forces import root_angles
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 from akd.rig.control import ROOT, ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.roles.role import Part
@@ -23,7 +23,7 @@ cylinder) of its box."""
 LEAST_MASS = 1e-3
 """Share of the body's mass below which an outer part (with all beyond it) is welded to the next."""
 LEAST_HALF_EXTENT = 0.006
-"""Of a cuboid, as a share of body height: thinner ones would spin too fast for the step."""
+"""Of a cuboid, as a share of body height: thinner ones would turn too fast for the step."""
 FLAT = 0.012
 """A part whose lowest point is within this share of body height of the ground stands on it."""
 STANDS = 0.04
@@ -55,11 +55,11 @@ class CharacterBody:
     ground: float
     """Height of the lowest point in the neutral pose, metres."""
 
-    def reference(self, pose: ControlPose, fps: float) -> Reference:
+    def target_motion(self, pose: ControlPose, fps: float) -> TargetMotion:
         """What the simulation is to follow: control coordinates as coordinates of the body."""
         pivot, axes = self.rig.root_pivot.double(), self.rig.root_axes.double()
         rotation = davenport.to_quaternion(axes, pose.root_rotation.double())
-        return Reference(
+        return TargetMotion(
             pivot + pose.translation.double(),
             quaternion.make_continuous(rotation),
             pose.angles.double()[:, self.controls],

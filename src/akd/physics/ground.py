@@ -16,7 +16,7 @@ from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
-from akd.physics.target import Reference, starts_apart
+from akd.physics.target import TargetMotion, starts_apart
 from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
@@ -33,7 +33,7 @@ class Grounded:
     tracking: Tracking
     travel: Float[Tensor, "3"] | None
     """Velocity (m/s) that was given to a clip that walked on the spot."""
-    clip: Reference
+    clip: TargetMotion
     """The clip at the result's frame rate, with its travel, where it was above the ground."""
     first_left_out: bool
     """The clip's first frame was no part of its motion (a T-pose), and is not in the result."""
@@ -43,7 +43,7 @@ class Grounded:
 
     def summary(self) -> dict[str, object]:
         """What a report says, as plain values."""
-        work, help_work = self.tracking.forces.joint_work, self.tracking.forces.help_work
+        work, assist_work = self.tracking.forces.joint_work, self.tracking.forces.assist_work
         return {
             "before": asdict(self.before),
             "after": asdict(self.after),
@@ -53,8 +53,8 @@ class Grounded:
             "first_frame_left_out": self.first_left_out,
             "travel": None if self.travel is None else self.travel.tolist(),
             "joint_work": float(work),
-            "help_work": float(help_work),
-            "help_share": float(help_work / work.clamp_min(1e-12)),
+            "assist_work": float(assist_work),
+            "assist_share": float(assist_work / work.clamp_min(1e-12)),
             "step": self.tracking.parameters.step,
             "iterations": len(self.tracking.losses) - 1,
             "retries": self.tracking.retries,
@@ -106,20 +106,20 @@ def ground(
     check_feet(character)
     body = character.body
     frames = motion.resample(fps)
-    apart = starts_apart(body, character.reference(rig.from_pose(frames.pose), fps))
+    apart = starts_apart(body, character.target_motion(rig.from_pose(frames.pose), fps))
     if apart:
         later = frames.sample(frames.times[1:])
         frames = replace(later, times=later.times - later.times[0])
     pose = rig.from_pose(frames.pose)
-    reference = character.reference(pose, fps)
-    velocity = implied_travel(body, character.feet, reference) if travel else None
+    target = character.target_motion(pose, fps)
+    velocity = implied_travel(body, character.feet, target) if travel else None
     if velocity is not None:
-        reference = add_travel(reference, velocity)
+        target = add_travel(target, velocity)
     tracking = track(
-        body, reference, feet=character.feet, settings=settings, world=world,
+        body, target, feet=character.feet, settings=settings, world=world,
         make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
-    made = Reference(
+    made = TargetMotion(
         tracking.states.position, tracking.states.rotation, tracking.states.angles, fps
     )
     controls = character.control_pose(tracking.states, pose)
@@ -129,9 +129,9 @@ def ground(
         character=character,
         tracking=tracking,
         travel=velocity,
-        clip=reference,
+        clip=target,
         first_left_out=apart,
-        before=assess(body, character.feet, reference),
+        before=assess(body, character.feet, target),
         after=assess(body, character.feet, made),
     )
 
@@ -154,26 +154,20 @@ def take_travel_out(grounded: Grounded) -> ControlPose:
     if grounded.travel is None:
         return grounded.controls
     controls = grounded.controls
-    times = torch.arange(len(controls.translation)) / grounded.tracking.reference.fps
+    times = torch.arange(len(controls.translation)) / grounded.tracking.target.fps
     away = times[:, None].to(controls.translation) * grounded.travel.to(controls.translation)
     return replace(controls, translation=controls.translation - away)
 
 
 def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
     """What a tracking run made, by name, for an npz file. Per substep, SI units, Y up."""
-    rollout, forces = tracking.rollout, tracking.forces
-    contacts = forces.contacts.sum(-2)
+    forces = tracking.forces
     arrays = {
         "time": torch.arange(len(tracking.targets) + 1) * tracking.parameters.step,
-        "position": rollout.position,
-        "rotation_wxyz": rollout.rotation,
-        "angles": rollout.angles,
-        "velocity": rollout.velocity,
-        "spin": rollout.spin,
-        "rates": rollout.rates,
+        **tracking.rollout.arrays(),
         "targets": tracking.targets,
         "torques": forces.torques,
-        "contact_forces": contacts,
-        "help_torque": forces.help,
+        "contact_forces": forces.contacts.sum(-2),
+        "root_assist_torque": forces.assist,
     }
     return {name: value.float().numpy(force=True) for name, value in arrays.items()}

@@ -21,7 +21,7 @@ from akd.physics.forces import Forces, measure_forces
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import Simulator, WarpSimulator
-from akd.physics.target import Reference, stand_on_ground
+from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.units import BodyUnits
 
 Progress = Callable[[int, int, float], None]
@@ -36,19 +36,19 @@ class Tracking:
     """A motion a simulated body made, and what it took. SI units."""
 
     states: State
-    """At every frame of the reference, [F, ...]."""
+    """At every frame of the target, [F, ...]."""
     rollout: State
     """Before and after every substep, [K + 1, ...]."""
     targets: Float[Tensor, "K D 3"]
     """Joint targets of every substep, radians."""
     up: Float[Tensor, "K 3"]
-    """Where the upright help aligned the root's up to."""
+    """Where the root assist torque aligned the root's up to."""
     forces: Forces
     """During every substep."""
     parameters: Parameters
-    given: Reference
+    given: TargetMotion
     """The motion given, lowered or raised on to the ground."""
-    reference: Reference
+    target: TargetMotion
     """What was followed: the same with its standing feet at rest."""
     stance: Bool[Tensor, "F B"]
     """When each part stands in it; nowhere where no feet were named."""
@@ -66,7 +66,7 @@ class Tracking:
 
 def track(
     body: Body,
-    reference: Reference,
+    target: TargetMotion,
     *,
     feet: Bool[Tensor, "B"] | None = None,
     settings: TrackingSettings | None = None,
@@ -81,13 +81,13 @@ def track(
     A run that diverges is begun again with half the substep; what was best so far is kept.
     """
     settings, world = settings or TrackingSettings(), world or SimulatorSettings()
-    if reference.angles.shape[1] != len(body) - 1:
+    if target.angles.shape[1] != len(body) - 1:
         raise ValueError(
-            f"the reference moves {reference.angles.shape[1]} joints, the body has {len(body) - 1}"
+            f"the target moves {target.angles.shape[1]} joints, the body has {len(body) - 1}"
         )
     units = BodyUnits(body.height, body.mass)
     unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
-    given, lift = stand_on_ground(unit_body, units.reference_in(reference))
+    given, lift = stand_on_ground(unit_body, units.motion_in(target))
     feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
     stance = find_stance(unit_body, feet, given)
     planted = given
@@ -95,9 +95,9 @@ def track(
         planted = plant_feet(unit_body, feet, given, stance, clearance=settings.clearance)
     if planted is given:
         stance = torch.zeros_like(stance)
-    duration = (len(reference.position) - 1) / reference.fps
+    duration = (len(target.position) - 1) / target.fps
     # More than two knots a frame have nothing to hold them.
-    rate = min(settings.knots_per_second, 2.0 * reference.fps)
+    rate = min(settings.knots_per_second, 2.0 * target.fps)
     knots = max(4, math.ceil(duration * rate) + 3)
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
@@ -133,30 +133,30 @@ class _Problem:
     def __init__(
         self,
         body: Body,
-        reference: Reference,
+        target: TargetMotion,
         stance: Bool[Tensor, "F B"],
         knots: int,
         settings: TrackingSettings,
         world: SimulatorSettings,
         make_simulator: MakeSimulator,
     ) -> None:
-        self.body, self.reference, self.settings = body, reference, settings
+        self.body, self.target, self.settings, self.world = body, target, settings, world
         self.stance, self.feet = stance, stance.any(0)
         # A speed, not a distance a frame: tall bodies have more frames in a body time.
-        self.slide_weight = SLIDE_TIME * reference.fps
-        frame = 1.0 / reference.fps
+        self.slide_weight = SLIDE_TIME * target.fps
+        frame = 1.0 / target.fps
         per_frame = math.ceil(frame / world.step - 1e-9)
         self.parameters = scale_parameters(body, world, gravity=1.0, step=frame / per_frame)
         self.simulator = make_simulator(body, self.parameters)
-        frames = len(reference.position)
+        frames = len(target.position)
         self.substeps = (frames - 1) * per_frame
         self.frames = torch.arange(frames) * per_frame
-        self.wanted = place(body, reference.position, reference.rotation, reference.angles)
+        self.wanted = place(body, target)
         soles = sole_weights(body, self.feet, self.wanted, stance)
         self.soles = torch.minimum(soles[1:], soles[:-1])
         height = self.wanted.points(body, body.corners)[1:, self.feet][..., 1].amin(-1)
         self.swing = height.clamp_max(settings.clearance)
-        up = quaternion.rotate(reference.rotation, reference.rotation.new_tensor((0.0, 1.0, 0.0)))
+        up = quaternion.rotate(target.rotation, target.rotation.new_tensor((0.0, 1.0, 0.0)))
         up = _at_substeps(up, per_frame)
         self.up = up / up.norm(dim=-1, keepdim=True).clamp_min(1e-9)
         phases = torch.arange(self.substeps, dtype=torch.float64) / self.substeps
@@ -165,11 +165,11 @@ class _Problem:
         self.start = self._first_state()
 
     def _first_knots(self, per_frame: int) -> Float[Tensor, "M D 3"]:
-        """Knots of the reference's own angles, ahead by what the servos' damping holds back."""
-        angles = self.reference.angles
-        rates = torch.gradient(angles, spacing=1.0 / self.reference.fps, dim=0)[0]
+        """Knots of the target's own angles, ahead by what the servos' damping holds back."""
+        angles = self.target.angles
+        joint_velocity = torch.gradient(angles, spacing=1.0 / self.target.fps, dim=0)[0]
         lag = self.parameters.damping / max(self.parameters.stiffness, 1e-12)
-        dense = _at_substeps(angles + lag * rates, per_frame).flatten(1)
+        dense = _at_substeps(angles + lag * joint_velocity, per_frame).flatten(1)
         normal = self.basis.T @ self.basis
         normal = normal + 1e-6 * normal.diagonal().mean() * torch.eye(len(normal)).double()
         knots = torch.linalg.solve(normal, self.basis.T @ dense)
@@ -177,7 +177,7 @@ class _Problem:
 
     def _first_state(self) -> State:
         """The first frame, its lowest corner on the ground, moving as the first two frames do."""
-        r = self.reference
+        r = self.target
         first = Placement(self.wanted.origins[:1], self.wanted.rotations[:1])
         height = float(lowest(self.body, first)[0])
         turn = quaternion.multiply(r.rotation[1], quaternion.conjugate(r.rotation[0]))
@@ -191,11 +191,10 @@ class _Problem:
         )
 
     def errors(self, made: Placement) -> Float[Tensor, "G"]:
-        """L1 distance of the parts from the reference, summed over parts, for all frames but the
+        """L1 distance of the parts from the target, summed over parts, for all frames but the
         first."""
-        centres = self.body.centres[:, None]
-        wanted = self.wanted.points(self.body, centres)[1:].to(made.origins)
-        apart = (made.points(self.body, centres)[1:] - wanted).abs().flatten(1).sum(1)
+        wanted = self.wanted.centres(self.body)[1:].to(made.origins)
+        apart = (made.centres(self.body)[1:] - wanted).abs().flatten(1).sum(1)
         turns, own = self.wanted.rotations[1:].to(made.origins), made.rotations[1:]
         sign = torch.where((own * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
         return apart + (own - sign * turns).abs().flatten(1).sum(1)
@@ -225,7 +224,10 @@ class _Problem:
         s = self.settings
         knots = self.knots.float().requires_grad_()
         start = self.start.to(dtype=torch.float32)
-        motion = [p.clone().requires_grad_() for p in (start.velocity, start.spin, start.rates)]
+        motion = [
+            p.clone().requires_grad_()
+            for p in (start.velocity, start.angular_velocity, start.joint_velocity)
+        ]
         basis, up = self.basis.float(), self.up.float()
         optimiser = torch.optim.Adam(
             [
@@ -247,7 +249,7 @@ class _Problem:
                 clip=s.clip, clip_every=s.clip_every,
             )[0]  # fmt: skip
             at = rollout[self.frames]
-            made = place(self.body, at.position, at.rotation, at.angles)
+            made = place(self.body, at)
             errors = self.errors(made) + s.footing * self.footing(made)
             bend = (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
             weights = self.reach(iteration).to(errors)
@@ -281,7 +283,7 @@ class _Problem:
 def _is_sane(rollout: State, loss: float) -> bool:
     """Finite, and nowhere faster than a hundred body heights a body time."""
     with torch.no_grad():
-        fastest = max(float(p.abs().max()) for p in (rollout.velocity, rollout.spin))
+        fastest = max(float(p.abs().max()) for p in (rollout.velocity, rollout.angular_velocity))
     return math.isfinite(loss) and fastest < 100.0
 
 
@@ -294,18 +296,16 @@ def _at_substeps(values: Float[Tensor, "F *n"], per_frame: int) -> Float[Tensor,
 
 
 def _finish(
-    body: Body, units: BodyUnits, problem: _Problem, solution: _Solution, given: Reference,
+    body: Body, units: BodyUnits, problem: _Problem, solution: _Solution, given: TargetMotion,
     lift: float, retries: int,
 ) -> Tracking:  # fmt: skip
     """Back to SI units, with what acted."""
-    parameters = units.parameters_out(problem.parameters)
+    step = problem.parameters.step * units.time
+    parameters = scale_parameters(body, problem.world, step=step)
     rollout = units.state_out(solution.rollout)
-    reference, given = units.reference_out(problem.reference), units.reference_out(given)
+    target, given = units.motion_out(problem.target), units.motion_out(given)
     states = rollout[problem.frames]
-    made = place(body, states.position, states.rotation, states.angles)
-    wanted = place(body, given.position, given.rotation, given.angles)
-    centres = body.centres[:, None]
-    apart = (made.points(body, centres) - wanted.points(body, centres)).norm(dim=-1)
+    apart = (place(body, states).centres(body) - place(body, given).centres(body)).norm(dim=-1)
     return Tracking(
         states=states,
         rollout=rollout,
@@ -314,7 +314,7 @@ def _finish(
         forces=measure_forces(body, parameters, rollout, solution.targets, problem.up),
         parameters=parameters,
         given=given,
-        reference=reference,
+        target=target,
         stance=problem.stance,
         lift=lift,
         losses=solution.losses,
