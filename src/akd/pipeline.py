@@ -180,7 +180,7 @@ def animate(
     rate = fps or smooth_fps(model.fps)
     starting = motion_of(start, "start", stage, rate)
     motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
-    grounded = ground_each(request, motions, observer)
+    grounded = ground_each(request, motions, rate, observer)
     finals = [m if g is None else g.motion for m, g in zip(motions, grounded, strict=True)]
     observer.begin("select")
     scores = (1.0,)
@@ -308,7 +308,7 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
 
 
 def ground_each(
-    request: Request, motions: Sequence[Motion], observer: Observer
+    request: Request, motions: Sequence[Motion], fps: float, observer: Observer
 ) -> list[Grounded | None]:
     """Each motion tracked by physics; None where that was not asked for."""
     if request.physics is None:
@@ -323,8 +323,8 @@ def ground_each(
 
         grounded.append(
             ground(
-                character.control_rig, character.mesh, motion, settings=request.physics,
-                progress=progress,
+                character.control_rig, character.mesh, motion, fps=fps,
+                settings=request.physics, progress=progress,
             )
         )  # fmt: skip
     return grounded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -61,5 +61,4 @@ def implied_travel(
 def add_travel(motion: TargetMotion, velocity: Float[Tensor, "3"]) -> TargetMotion:
     """The motion carried along at a constant velocity (m/s)."""
     times = torch.arange(len(motion.position), dtype=torch.float64) / motion.fps
-    position = motion.position + times[:, None] * velocity.to(motion.position)
-    return TargetMotion(position, motion.rotation, motion.angles, motion.fps)
+    return replace(motion, position=motion.position + times[:, None] * velocity.to(motion.position))

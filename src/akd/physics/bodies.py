@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.math import davenport, quaternion
-from akd.physics.body import Body, State
+from akd.physics.body import Body, Coordinates
 from akd.physics.forces import root_angles
 from akd.physics.target import TargetMotion
 from akd.rig.control import ROOT, ControlPose, ControlRig
@@ -66,7 +66,7 @@ class CharacterBody:
             fps,
         )
 
-    def control_pose(self, states: State, like: ControlPose) -> ControlPose:
+    def control_pose(self, states: Coordinates, like: ControlPose) -> ControlPose:
         """Control coordinates of simulated states; welded joints move as they do in `like`."""
         angles = like.angles.double().clone()
         angles[:, self.controls] = states.angles.double()

@@ -14,6 +14,7 @@ from akd.base.files import write_arrays, write_json
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
 from akd.physics.target import TargetMotion, starts_apart
@@ -36,7 +37,10 @@ class Grounded:
     clip: TargetMotion
     """The clip at the result's frame rate, with its travel, where it was above the ground."""
     first_left_out: bool
-    """The clip's first frame was no part of its motion (a T-pose), and is not in the result."""
+    """The clip's first frame was a calibration pose (a T-pose), and is not in the result."""
+    cycle_gap: float | None
+    """Mean distance of the simulated parts over the seam of a cycle, in body heights, before it was
+    spread over the period; None for a clip that is no cycle."""
     before: GroundContact
     """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
@@ -51,6 +55,7 @@ class Grounded:
             "lift": self.tracking.lift,
             "stance": self.stance_shares(),
             "first_frame_left_out": self.first_left_out,
+            "cycle_gap": self.cycle_gap,
             "travel": None if self.travel is None else self.travel.tolist(),
             "joint_work": float(work),
             "assist_work": float(assist_work),
@@ -105,13 +110,9 @@ def ground(
     character = build_body(rig, mesh)
     check_feet(character)
     body = character.body
-    frames = motion.resample(fps)
-    apart = starts_apart(body, character.target_motion(rig.from_pose(frames.pose), fps))
-    if apart:
-        later = frames.sample(frames.times[1:])
-        frames = replace(later, times=later.times - later.times[0])
+    frames, apart, cyclic = _whole_frames(character, motion, fps)
     pose = rig.from_pose(frames.pose)
-    target = character.target_motion(pose, fps)
+    target = replace(character.target_motion(pose, fps), cyclic=cyclic)
     velocity = implied_travel(body, character.feet, target) if travel else None
     if velocity is not None:
         target = add_travel(target, velocity)
@@ -119,10 +120,13 @@ def ground(
         body, target, feet=character.feet, settings=settings, world=world,
         make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
-    made = TargetMotion(
-        tracking.states.position, tracking.states.rotation, tracking.states.angles, fps
-    )
-    controls = character.control_pose(tracking.states, pose)
+    s = tracking.states
+    made = TargetMotion(s.position, s.rotation, s.angles, fps)
+    gap = None
+    if cyclic:
+        gap = cycle_gap(body, made)
+        made = close_cycle(made, target)
+    controls = character.control_pose(made, pose)
     return Grounded(
         motion=replace(frames, pose=rig.to_pose(controls)),
         controls=controls,
@@ -131,9 +135,31 @@ def ground(
         travel=velocity,
         clip=target,
         first_left_out=apart,
+        cycle_gap=gap,
         before=assess(body, character.feet, target),
         after=assess(body, character.feet, made),
     )
+
+
+def _whole_frames(
+    character: CharacterBody, motion: Motion, fps: float
+) -> tuple[Motion, bool, bool]:
+    """The motion on whole frames from 0; whether a calibration pose was left out; whether it is a
+    cycle, which is stretched by half a frame at most to end on a whole one."""
+
+    def target(frames: Motion) -> TargetMotion:
+        return character.target_motion(character.rig.from_pose(frames.pose), fps)
+
+    count = max(1, round(motion.duration * fps))
+    spread = motion.sample(torch.linspace(0, motion.duration, count + 1) + motion.times[0])
+    clock = torch.arange(count + 1, dtype=motion.times.dtype) / fps
+    if is_cycle(character.body, target(spread)):
+        return replace(spread, times=clock), False, True
+    frames = motion.resample(fps)
+    apart = starts_apart(character.body, target(frames))
+    if apart:
+        frames = frames.sample(frames.times[1:])
+    return replace(frames, times=clock[: len(frames)]), apart, False
 
 
 def check_feet(character: CharacterBody) -> None:

@@ -16,6 +16,8 @@ class TargetMotion(Coordinates):
     """The motion to follow: coordinates [F, ...] at a fixed frame rate."""
 
     fps: float
+    cyclic: bool = False
+    """The last frame is the first, up to a horizontal displacement and a yaw."""
 
     def __post_init__(self) -> None:
         if len(self.position) < 2:
@@ -34,11 +36,11 @@ def stand_on_ground(body: Body, target: TargetMotion) -> tuple[TargetMotion, flo
 
 
 def starts_apart(body: Body, target: TargetMotion) -> bool:
-    """Whether the first frame is no part of the motion, as the T-pose is with which captured files
-    begin: to the second the body changes its shape more than twice as much as anywhere after."""
+    """Whether the first frame is a calibration pose, as the T-pose of captured files: the body's
+    shape jumps to the second frame, by far more than over the next few."""
     if len(target.position) < 4:
         return False
     placement = place(body, target)
     shape = placement.centres(body) - placement.origins[:, :1]
     change = (shape[1:] - shape[:-1]).norm(dim=-1).mean(1) / body.height
-    return bool(change[0] > max(2.5 * float(change[1:].max()), JUMP))
+    return bool(change[0] > max(2.5 * float(change[1:6].max()), JUMP))

@@ -28,11 +28,12 @@ class BodyUnits:
 
     def motion_in(self, motion: TargetMotion) -> TargetMotion:
         """SI to body units, in double precision."""
-        return TargetMotion(
-            motion.position.double() / self.length,
-            quaternion.normalize(motion.rotation.double()),
-            motion.angles.double(),
-            motion.fps * self.time,
+        return replace(
+            motion,
+            position=motion.position.double() / self.length,
+            rotation=quaternion.normalize(motion.rotation.double()),
+            angles=motion.angles.double(),
+            fps=motion.fps * self.time,
         )
 
     def motion_out(self, motion: TargetMotion) -> TargetMotion:
