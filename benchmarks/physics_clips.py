@@ -1,6 +1,7 @@
 """What grounding does to walks and runs, in numbers: before and after.
 
     python benchmarks/physics_clips.py --assets FOLDER        clips of real files
+    python benchmarks/physics_clips.py --assets FOLDER --cycles    seams of artists' cycles
     python benchmarks/physics_clips.py --zoo fox man ...      walks of the zoo, spoiled on purpose
     python benchmarks/physics_clips.py --zoo all
 
@@ -24,11 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from akd.asset import read_asset
 from akd.export.creature import write_creature
 from akd.math import quaternion
+from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import assess
 from akd.physics.bodies import build_body
 from akd.physics.body import Body
-from akd.physics.ground import ground
+from akd.physics.ground import Grounded, ground
 from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
@@ -37,6 +39,21 @@ from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 from akd.zoo.species.catalogue import SPECIES
 
+CYCLES: tuple[tuple[str, str, float | None], ...] = (
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
+    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", "", None),
+    ("quaternius/animals_pack/Cow.glb", "Walk", None),
+    ("quaternius/animals_pack/Cow.glb", "Gallop", None),
+    ("quaternius/animals_pack/Wolf.glb", "Walk", None),
+    ("quaternius/animals_pack/Wolf.glb", "Gallop", None),
+    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", 4.0),
+    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk", None),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking", None),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Running", None),
+    ("godot/player.glb", "walk", None),
+)
+"""Walks and runs of artists, on the measuring side: one cycle each."""
 CLIPS: tuple[tuple[str, str, float | None], ...] = (
     ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
     ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
@@ -81,10 +98,26 @@ HEAD = "skate | contact | penetration, % | float, % | error, % | assist, % | up 
 RULE = "--- | --- | --- | --- | --- | --- | --- |"
 
 
-def ground_clips(assets: Path, only: str) -> None:
+def seam_cells(result: Grounded) -> str:
+    """Seam of the grounded cycle, and its drift off the clip's course."""
+    if result.cycle_gap is None:
+        return " no cycle | | | |"
+    rig, body = result.character.rig, result.character.body
+    seam = measure_seam(rig, result.motion, height=body.height)
+    course, gone = (p[-1] - p[0] for p in (result.clip.position, result.controls.translation))
+    along = course / course.norm().clamp_min(1e-9)
+    off = (gone - (gone.double() @ along) * along)[[0, 2]].norm() / body.height
+    gap, drift = 100 * result.cycle_gap, 100 * float(off)
+    return f" {seam.jump:.2f} | {seam.kink:.2f} | {gap:.2f} | {drift:.3f} |"
+
+
+def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
     """Walks and runs of real files."""
-    print(f"| clip | {HEAD}\n| --- | {RULE}", flush=True)
-    for path, wanted, height in CLIPS:
+    extra = (
+        (" seam | kink | gap, % | drift, % |", " --- | --- | --- | --- |") if cycles else ("", "")
+    )
+    print(f"| clip | {HEAD}{extra[0]}\n| --- | {RULE}{extra[1]}", flush=True)
+    for path, wanted, height in CYCLES if cycles else CLIPS:
         if only not in path:
             continue
         up = "z" if path.startswith("makehuman") else "y"
@@ -93,12 +126,12 @@ def ground_clips(assets: Path, only: str) -> None:
         chosen = next((n for n in names if n.split("|")[-1].split("_")[-1] == wanted), names[0])
         clip = next(c for c in character.asset.clips if c.name == chosen)
         motion = motion_from_clip(character, clip)
-        span = min(motion.duration, MOST_SECONDS)
-        motion = motion.sample(motion.times[0] + torch.arange(0.0, span, 1 / 60))
+        if motion.duration > MOST_SECONDS:
+            motion = motion.sample(motion.times[0] + torch.arange(0.0, MOST_SECONDS, 1 / 60))
         result = ground(build_control_rig(character), character.mesh, motion, fps=FPS)
         name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
         row = cells(result.character.body, result.character.feet, result.clip, result.tracking)
-        print(f"| {name} | {row}", flush=True)
+        print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)
 
 
 def zoo_walk(name: str) -> tuple[Body, torch.Tensor, TargetMotion]:
@@ -147,6 +180,7 @@ def ground_zoo(names: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--assets", type=Path, help="folder of real files: ground their clips")
+    parser.add_argument("--cycles", action="store_true", help="one cycle each, with its seam")
     parser.add_argument("--only", default="", help="only clips whose path holds this")
     parser.add_argument("--zoo", nargs="+", help="species of the zoo, or all")
     options = parser.parse_args()
@@ -154,7 +188,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     if options.assets is not None:
-        ground_clips(options.assets, options.only)
+        ground_clips(options.assets, options.only, cycles=options.cycles)
     if options.zoo:
         ground_zoo(list(SPECIES) if options.zoo == ["all"] else options.zoo)
 

@@ -21,13 +21,11 @@ class Seam:
     """The seam of a cycle against its inside; above 1 it is rougher."""
 
     jump: float
-    """Step from the last frame to the first over the 90th percentile of a joint's own steps, worst
-    joint; root height and tilt included. Near 0 for a clip that ends on its first frame."""
+    """Step into the first frame over the 90th percentile of a joint's own steps, worst joint; root
+    height and tilt included. A last frame that repeats the first is left out."""
     kink: float
-    """Change of velocity over the seam of a clip that ends on its first frame, over the 90th
-    percentile of a joint's own changes from step to step, worst joint."""
-    drift: float
-    """Sideways displacement of the root in a cycle, in body heights."""
+    """Change of velocity over the seam over the 90th percentile of a joint's own changes from step
+    to step, worst joint."""
 
 
 def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
@@ -42,21 +40,18 @@ def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
     rise = pose.translation[:, 1, None, None] / height * torch.eye(3)[1]
     steps = torch.cat((_turns(rotations[:-1], rotations[1:]), rise[1:] - rise[:-1]), dim=1)
     jump = torch.cat((_turns(rotations[-1], rotations[0]), rise[0] - rise[-1]))
+    if float(jump.norm(dim=-1).mean()) < 0.25 * float(steps.norm(dim=-1).mean()):
+        jump = jump + steps[-1]
+        steps = steps[:-1]
     bends = steps[1:] - steps[:-1]
-    yaw = pose.root_rotation[:, 0].mean()
-    left = quaternion.rotate(quaternion.about_axis(rig.root_axes[0], yaw), rig.root_axes[1])
-    gone = pose.translation[-1] - pose.translation[0]
-    return Seam(
-        jump=_worst(jump, steps),
-        kink=_worst(steps[0] - steps[-1], bends),
-        drift=abs(float(gone @ left)) / height,
-    )
+    kink = torch.stack((jump - steps[-1], steps[0] - jump)).norm(dim=-1).amax(0)
+    return Seam(_worst(jump.norm(dim=-1), steps), _worst(kink, bends))
 
 
 def _turns(a: Float[Tensor, "*b 4"], b: Float[Tensor, "*b 4"]) -> Float[Tensor, "*b 3"]:
     return quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(a), b))
 
 
-def _worst(seam: Float[Tensor, "N 3"], inside: Float[Tensor, "T N 3"]) -> float:
+def _worst(seam: Float[Tensor, "N"], inside: Float[Tensor, "T N 3"]) -> float:
     usual = inside.norm(dim=-1).quantile(0.9, dim=0).clamp_min(LEAST_STEP)
-    return float((seam.norm(dim=-1) / usual).max())
+    return float((seam / usual).max())

@@ -61,11 +61,14 @@ def cycle_gap(body: Body, motion: TargetMotion) -> float:
 
 
 def is_cycle(body: Body, motion: TargetMotion) -> bool:
-    """Whether a clip ends in the pose it starts with and leaves it in between."""
+    """Whether a clip leaves the pose it starts with and comes back to it without a jump."""
     if len(motion.position) < 5 or cycle_gap(body, motion) > CLOSED:
         return False
-    centres = place(body, motion).centres(body) - motion.position[:, None]
-    return float((centres - centres[0]).norm(dim=-1).mean(1).max()) > CLOSED * body.height
+    centres = place(body, motion).centres(body)
+    steps = (centres[1:] - centres[:-1]).norm(dim=-1).mean(1)
+    shape = centres - motion.position[:, None]
+    moves = float((shape - shape[0]).norm(dim=-1).mean(1).max())
+    return moves > CLOSED * body.height and bool(steps[-1] <= 1.5 * steps.quantile(0.9))
 
 
 def repeat_cycle(motion: TargetMotion, times: int) -> TargetMotion:
@@ -78,7 +81,8 @@ def repeat_cycle(motion: TargetMotion, times: int) -> TargetMotion:
         angles.append(motion.angles)
     pieces = (position, rotation, angles)
     joined = (torch.cat([*(p[:-1] for p in piece[:-1]), piece[-1]]) for piece in pieces)
-    return TargetMotion(*joined, motion.fps)
+    position_, rotation_, angles_ = joined
+    return replace(motion, position=position_, rotation=rotation_, angles=angles_)
 
 
 def close_cycle(made: Coordinates, clip: TargetMotion) -> TargetMotion:

@@ -150,16 +150,31 @@ def _whole_frames(
     def target(frames: Motion) -> TargetMotion:
         return character.target_motion(character.rig.from_pose(frames.pose), fps)
 
-    count = max(1, round(motion.duration * fps))
-    spread = motion.sample(torch.linspace(0, motion.duration, count + 1) + motion.times[0])
-    clock = torch.arange(count + 1, dtype=motion.times.dtype) / fps
-    if is_cycle(character.body, target(spread)):
-        return replace(spread, times=clock), False, True
+    for clip in (motion, _with_first_frame_last(motion)):
+        count = max(1, round(clip.duration * fps))
+        spread = clip.sample(torch.linspace(0, clip.duration, count + 1) + clip.times[0])
+        clock = torch.arange(count + 1, dtype=motion.times.dtype) / fps
+        if is_cycle(character.body, target(spread)):
+            return replace(spread, times=clock), False, True
     frames = motion.resample(fps)
     apart = starts_apart(character.body, target(frames))
     if apart:
         frames = frames.sample(frames.times[1:])
     return replace(frames, times=clock[: len(frames)]), apart, False
+
+
+def _with_first_frame_last(motion: Motion) -> Motion:
+    """The motion with its first frame again after its last."""
+    if len(motion) < 2:
+        return motion
+    step = motion.times[-1] - motion.times[-2]
+    order = torch.arange(len(motion) + 1) % len(motion)
+    return replace(
+        motion,
+        times=torch.cat((motion.times, motion.times[-1:] + step)),
+        pose=motion.pose[order],
+        morphs={node: weights[order] for node, weights in motion.morphs.items()},
+    )
 
 
 def check_feet(character: CharacterBody) -> None:
