@@ -101,20 +101,30 @@ RULE = "--- | --- | --- | --- | --- | --- | --- |"
 def seam_cells(result: Grounded) -> str:
     """Seam of the grounded cycle, and its drift off the clip's course."""
     if result.cycle_gap is None:
-        return " no cycle | | | |"
+        return " no cycle | | | | |"
     rig, body = result.character.rig, result.character.body
-    seam = measure_seam(rig, result.motion, height=body.height)
+    given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
+    clip, seam = (
+        measure_seam(rig, motion, height=body.height)
+        for motion in (replace(result.motion, pose=given), result.motion)
+    )
     course, gone = (p[-1] - p[0] for p in (result.clip.position, result.controls.translation))
     along = course / course.norm().clamp_min(1e-9)
     off = (gone - (gone.double() @ along) * along)[[0, 2]].norm() / body.height
     gap, drift = 100 * result.cycle_gap, 100 * float(off)
-    return f" {seam.jump:.2f} | {seam.kink:.2f} | {gap:.2f} | {drift:.3f} |"
+    seams = " | ".join(
+        f"{getattr(clip, name):.2f} > {getattr(seam, name):.2f}"
+        for name in ("jump", "step", "kink")
+    )
+    return f" {seams} | {gap:.2f} | {drift:.3f} |"
 
 
 def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
     """Walks and runs of real files."""
     extra = (
-        (" seam | kink | gap, % | drift, % |", " --- | --- | --- | --- |") if cycles else ("", "")
+        (" jump | step | kink | gap, % | drift, % |", " --- | --- | --- | --- | --- |")
+        if cycles
+        else ("", "")
     )
     print(f"| clip | {HEAD}{extra[0]}\n| --- | {RULE}{extra[1]}", flush=True)
     for path, wanted, height in CYCLES if cycles else CLIPS:

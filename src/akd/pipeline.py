@@ -21,9 +21,9 @@ from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
-from akd.metrics.motion import MotionMetrics, judged
+from akd.metrics.motion import MotionMetrics, judged, measure
 from akd.metrics.recognise.recogniser import find_recogniser
-from akd.metrics.selection import selection_score, video_score
+from akd.metrics.selection import lowered, selection_score, video_score
 from akd.motion.feet import leg_length
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.motion import Motion
@@ -57,7 +57,9 @@ class Animation:
     motion: Motion
     """The distilled motion."""
     grounded: Grounded | None
-    """The motion tracked by physics, where that was asked for."""
+    """The motion tracked by physics, where that was asked for and did not lower the result."""
+    kept_distilled: str | None
+    """Why the motion tracked by physics was dropped: what it made worse."""
     history: list[dict[str, float]]
     """Loss and its terms at every iteration."""
     notes: tuple[str, ...]
@@ -181,6 +183,8 @@ def animate(
     starting = motion_of(start, "start", stage, rate)
     motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
     grounded = ground_each(request, motions, rate, observer)
+    worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
+    grounded = [g if why is None else None for g, why in zip(grounded, worse, strict=True)]
     finals = [m if g is None else g.motion for m, g in zip(motions, grounded, strict=True)]
     observer.begin("select")
     scores = (1.0,)
@@ -199,8 +203,13 @@ def animate(
         start=starting,
         motion=motions[best],
         grounded=physical,
+        kept_distilled=worse[best],
         history=went.history,
-        notes=(*character.notes, *went.notes),
+        notes=(
+            *character.notes,
+            *went.notes,
+            *(f"the distilled motion was kept: {why}" for why in worse[best : best + 1] if why),
+        ),
         selection_scores=scores,
         metrics={
             name: judged(character, motion, recogniser, request.action)
@@ -328,6 +337,17 @@ def ground_each(
             )
         )  # fmt: skip
     return grounded
+
+
+def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:
+    """What physics made worse, or None to keep the grounded motion."""
+    if grounded is None:
+        return None
+    character, rig = request.character, request.character.control_rig
+    before, after = (
+        measure(character, rig, m, asked=request.action) for m in (motion, grounded.motion)
+    )
+    return lowered(before, after)
 
 
 def smooth_fps(fps: float) -> float:

@@ -31,13 +31,35 @@ def zup_from_yup(vectors: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
     return torch.stack((x, -z, y), dim=-1)
 
 
-def write_mjcf(body: Body, parameters: Parameters, path: str | Path, *, name: str = "body") -> None:
-    """Write a body, its servos and the ground it stands on."""
-    write_text(Path(path), mjcf_text(body, parameters, name=name))
+def write_mjcf(
+    body: Body,
+    parameters: Parameters,
+    path: str | Path,
+    *,
+    name: str = "body",
+    clip: tuple[State, Float[Tensor, "D 3"]] | None = None,
+) -> None:
+    """Write a body standing on the floor, with position servos and keyframes.
+
+    Args:
+        body: The simulated body.
+        parameters: Gains, friction and time step.
+        path: The file.
+        name: Of the model.
+        clip: State and joint targets at the start of a tracked clip, for a keyframe `clip` beside
+            `stand`.
+    """
+    write_text(Path(path), mjcf_text(body, parameters, name=name, clip=clip))
 
 
-def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
-    """The text of the MJCF file."""
+def mjcf_text(
+    body: Body,
+    parameters: Parameters,
+    *,
+    name: str = "body",
+    clip: tuple[State, Float[Tensor, "D 3"]] | None = None,
+) -> str:
+    """The text of the MJCF file; arguments as for `write_mjcf`."""
     p = parameters
     labels = _unique(body.names)
     mujoco = ET.Element("mujoco", model=name)
@@ -61,11 +83,13 @@ def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
     )  # fmt: skip
     ET.SubElement(world, "light", pos="0 0 5", dir="0 0 -1", directional="true")
     elements: list[ET.Element] = []
+    # The neutral pose of a skeleton may be anywhere: the file's stands on the floor.
+    lift = zup_from_yup(torch.tensor((0.0, -float(body.corners[..., 1].min()), 0.0)).double())
     actuators = ET.Element("actuator")
     pivots = zup_from_yup(body.pivots)
     for i, parent in enumerate(body.parents):
         above = world if parent < 0 else elements[parent]
-        place = pivots[i] if parent < 0 else pivots[i] - pivots[parent]
+        place = pivots[i] + lift if parent < 0 else pivots[i] - pivots[parent]
         element = ET.SubElement(above, "body", name=labels[i], pos=_numbers(place))
         elements.append(element)
         if parent < 0:
@@ -95,8 +119,25 @@ def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
         )  # fmt: skip
     if len(actuators):
         mujoco.append(actuators)
+    keyframe = ET.SubElement(mujoco, "keyframe")
+    stand = torch.cat((pivots[0] + lift, pivots.new_tensor((1.0, 0.0, 0.0, 0.0))))
+    angles, none = torch.zeros(3 * len(body) - 3), torch.zeros(3 * len(body) + 3)
+    _add_key(keyframe, "stand", torch.cat((stand, angles)), none, angles)
+    if clip is not None:
+        state, targets = clip
+        order = [part - 1 for part in file_order(body)[1:]]
+        _add_key(
+            keyframe, "clip", mujoco_position(body, state), mujoco_velocity(body, state),
+            targets[order].flatten(),
+        )  # fmt: skip
     ET.indent(mujoco)
     return ET.tostring(mujoco, encoding="unicode") + "\n"
+
+
+def _add_key(parent: ET.Element, name: str, qpos: Tensor, qvel: Tensor, ctrl: Tensor) -> None:
+    ET.SubElement(
+        parent, "key", name=name, qpos=_numbers(qpos), qvel=_numbers(qvel), ctrl=_numbers(ctrl)
+    )
 
 
 def file_order(body: Body) -> list[int]:

@@ -21,8 +21,10 @@ class Seam:
     """The seam of a cycle against its inside; above 1 it is rougher."""
 
     jump: float
-    """Step into the first frame over the 90th percentile of a joint's own steps, worst joint; root
-    height and tilt included. A last frame that repeats the first is left out."""
+    """Step from the last frame to the first over the 90th percentile of a joint's own steps, worst
+    joint; root height and tilt included. Zero where the last frame repeats the first."""
+    step: float
+    """The same, of the step into the first frame: a last frame that repeats it is left out."""
     kink: float
     """Change of velocity over the seam over the 90th percentile of a joint's own changes from step
     to step, worst joint."""
@@ -40,12 +42,14 @@ def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
     rise = pose.translation[:, 1, None, None] / height * torch.eye(3)[1]
     steps = torch.cat((_turns(rotations[:-1], rotations[1:]), rise[1:] - rise[:-1]), dim=1)
     jump = torch.cat((_turns(rotations[-1], rotations[0]), rise[0] - rise[-1]))
+    step = jump
     if float(jump.norm(dim=-1).mean()) < 0.25 * float(steps.norm(dim=-1).mean()):
-        jump = jump + steps[-1]
-        steps = steps[:-1]
+        step, steps = jump + steps[-1], steps[:-1]
     bends = steps[1:] - steps[:-1]
-    kink = torch.stack((jump - steps[-1], steps[0] - jump)).norm(dim=-1).amax(0)
-    return Seam(_worst(jump.norm(dim=-1), steps), _worst(kink, bends))
+    kink = torch.stack((step - steps[-1], steps[0] - step)).norm(dim=-1).amax(0)
+    return Seam(
+        _worst(jump.norm(dim=-1), steps), _worst(step.norm(dim=-1), steps), _worst(kink, bends)
+    )
 
 
 def _turns(a: Float[Tensor, "*b 4"], b: Float[Tensor, "*b 4"]) -> Float[Tensor, "*b 3"]:
