@@ -24,12 +24,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset import read_asset
 from akd.export.creature import write_creature
+from akd.export.mjcf import file_order, mjcf_text, mujoco_controls, zup_from_yup
 from akd.math import quaternion
 from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import assess
 from akd.physics.bodies import build_body
-from akd.physics.body import Body
+from akd.physics.body import Body, place
 from akd.physics.ground import Grounded, ground
 from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
@@ -119,6 +120,28 @@ def seam_cells(result: Grounded) -> str:
     return f" {seams} | {gap:.2f} | {drift:.3f} |"
 
 
+def replay_seconds(result: Grounded) -> float | None:
+    """How long MuJoCo follows the clip within 5 % of body height, played the joint targets."""
+    try:
+        import mujoco
+    except ImportError:
+        return None
+    body, made = result.character.body, result.tracking
+    start = made.rollout[0], made.targets[0]
+    model = mujoco.MjModel.from_xml_string(mjcf_text(body, made.parameters, clip=start))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("clip").id)
+    wanted = zup_from_yup(place(body, made.rollout).origins)[:, file_order(body)]
+    for k, controls in enumerate(mujoco_controls(body, made.targets)):
+        data.ctrl[:] = controls.numpy()
+        mujoco.mj_step(model, data)
+        mujoco.mj_kinematics(model, data)
+        apart = (torch.from_numpy(data.xpos[1:].copy()) - wanted[k + 1]).norm(dim=-1).mean()
+        if not float(apart) < 0.05 * body.height:
+            return k * model.opt.timestep
+    return len(made.targets) * model.opt.timestep
+
+
 def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
     """Walks and runs of real files."""
     extra = (
@@ -142,6 +165,9 @@ def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
         name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
         row = cells(result.character.body, result.character.feet, result.clip, result.tracking)
         print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)
+        if (seconds := replay_seconds(result)) is not None:
+            whole = len(result.tracking.targets) * result.tracking.parameters.step
+            print(f"  MuJoCo follows {seconds:.2f} s of {whole:.2f} s", file=sys.stderr, flush=True)
 
 
 def zoo_walk(name: str) -> tuple[Body, torch.Tensor, TargetMotion]:

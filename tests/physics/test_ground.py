@@ -12,6 +12,7 @@ import torch
 
 from akd.asset import read_asset
 from akd.export.creature import write_creature
+from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
 from akd.physics.bodies import CharacterBody, _points_by_control, build_body
@@ -109,12 +110,17 @@ def test_fox_walk_is_grounded(fox, tmp_path: Path) -> None:
     assert result.after.skate < 0.2 * result.before.skate
     assert result.after.penetration < 0.005
     assert result.after.contact >= result.before.contact - 0.05
-    # The motion is the simulated one: its bones are where the simulated parts are.
+    # The clip is a cycle, on whole frames; its ends meet.
+    assert result.cycle_gap is not None
+    assert result.cycle_gap < 0.02
+    torch.testing.assert_close(result.motion.times, torch.arange(len(result.motion)) / 30.0)
+    assert measure_seam(rig, result.motion, height=character.height).jump < 0.05
+    # The motion is the simulated one: its bones are where the simulated parts are, but for the gap.
     world = result.motion.world()
     joint = rig.joints[int(result.character.controls[-1])]
     states = result.tracking.states
     origins = place(result.character.body, states).origins
-    torch.testing.assert_close(world[:, joint, :3, 3].double(), origins[:, -1], rtol=0, atol=1e-4)
+    torch.testing.assert_close(world[:, joint, :3, 3].double(), origins[:, -1], rtol=0, atol=3e-2)
     in_place = take_travel_out(result)
     assert float((in_place.translation[-1] - in_place.translation[0])[[0, 2]].norm()) < 0.1
 

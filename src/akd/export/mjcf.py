@@ -61,7 +61,7 @@ def mjcf_text(
 ) -> str:
     """The text of the MJCF file; arguments as for `write_mjcf`."""
     p = parameters
-    labels = _unique(body.names)
+    labels = unique_names(body)
     mujoco = ET.Element("mujoco", model=name)
     # Every body states its inertia; joints may turn without limit.
     ET.SubElement(mujoco, "compiler", angle="radian", autolimits="true")
@@ -125,11 +125,8 @@ def mjcf_text(
     _add_key(keyframe, "stand", torch.cat((stand, angles)), none, angles)
     if clip is not None:
         state, targets = clip
-        order = [part - 1 for part in file_order(body)[1:]]
-        _add_key(
-            keyframe, "clip", mujoco_position(body, state), mujoco_velocity(body, state),
-            targets[order].flatten(),
-        )  # fmt: skip
+        qpos, qvel = mujoco_position(body, state), mujoco_velocity(body, state)
+        _add_key(keyframe, "clip", qpos, qvel, mujoco_controls(body, targets))
     ET.indent(mujoco)
     return ET.tostring(mujoco, encoding="unicode") + "\n"
 
@@ -152,14 +149,18 @@ def file_order(body: Body) -> list[int]:
     return order
 
 
+def mujoco_controls(body: Body, targets: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b U"]:
+    """`ctrl` of joint targets (rad)."""
+    return targets[..., [part - 1 for part in file_order(body)[1:]], :].flatten(-2)
+
+
 def mujoco_position(body: Body, state: State) -> Float[Tensor, "*b Q"]:
     """`qpos` of a state: root position, root quaternion (wxyz), joint angles."""
     turn = state.rotation.new_tensor(ZUP_FROM_YUP)
     rotation = quaternion.multiply(
         quaternion.multiply(turn, state.rotation), quaternion.conjugate(turn)
     )
-    joints = [part - 1 for part in file_order(body)[1:]]
-    angles = state.angles[..., joints, :].flatten(-2)
+    angles = mujoco_controls(body, state.angles)
     return torch.cat((zup_from_yup(state.position), rotation, angles), dim=-1)
 
 
@@ -186,11 +187,11 @@ def _upper(m: Float[Tensor, "3 3"]) -> Float[Tensor, "6"]:
     return torch.stack((m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]))
 
 
-def _unique(names: tuple[str, ...]) -> list[str]:
-    """Names with a number where one comes again, as MJCF wants them unique."""
+def unique_names(body: Body) -> list[str]:
+    """The parts' names, numbered where one comes again, as in the file."""
     seen: dict[str, int] = {}
     result = []
-    for name in names:
+    for name in body.names:
         seen[name] = seen.get(name, 0) + 1
         result.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
     return result

@@ -78,7 +78,8 @@ class Grounded:
     def save(self, folder: Path | str) -> None:
         """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
         folder = Path(folder)
-        write_arrays(folder / "physics.npz", tracking_arrays(self.tracking))
+        names = np.array(self.character.body.names)
+        write_arrays(folder / "physics.npz", {"parts": names, **tracking_arrays(self.tracking)})
         write_json(folder / "physics.json", {"format": 1, **self.summary()})
 
 

@@ -1,4 +1,4 @@
-"""Robot data at scale: a tracked motion simulated again under many variations of the world."""
+"""Domain randomisation: a tracked motion simulated again under many variations of the world."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Samples:
 
     states: State
     """[E, F, ...]."""
+    fps: float
     targets: Float[Tensor, "F D 3"]
     """Joint targets at the frames; the same in every environment."""
     contacts: Float[Tensor, "E F B 3"]
@@ -59,6 +60,7 @@ class Samples:
         """Write an npz file."""
         v = self.variation
         arrays = {
+            "time": torch.arange(len(self.targets)) / self.fps,
             **self.states.arrays(), "targets": self.targets,
             "contact_forces": self.contacts, "torques": self.torques, "friction": v.friction,
             "mass_scale": v.mass_scale, "push": v.push, "push_first_substep": v.push_first,
@@ -108,6 +110,7 @@ def simulate_samples(
     )
     return Samples(
         states=states,
+        fps=tracking.target.fps,
         targets=tracking.targets[frames.clamp(max=substeps - 1)],
         contacts=torch.cat([p[1] for p in pieces]),
         torques=torch.cat([p[2] for p in pieces]),
