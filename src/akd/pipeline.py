@@ -57,9 +57,9 @@ class Animation:
     motion: Motion
     """The distilled motion."""
     grounded: Grounded | None
-    """The motion tracked by physics, where that was asked for and did not lower the result."""
+    """The motion tracked by physics, where that was asked for."""
     kept_distilled: str | None
-    """Why the motion tracked by physics was dropped: what it made worse."""
+    """Why `final` is the distilled motion all the same: what physics made worse."""
     history: list[dict[str, float]]
     """Loss and its terms at every iteration."""
     notes: tuple[str, ...]
@@ -76,8 +76,10 @@ class Animation:
 
     @property
     def final(self) -> Motion:
-        """The grounded motion where there is one, else the distilled one."""
-        return self.motion if self.grounded is None else self.grounded.motion
+        """The grounded motion where there is one that is no worse, else the distilled one."""
+        if self.grounded is None or self.kept_distilled:
+            return self.motion
+        return self.grounded.motion
 
     def motions(self) -> dict[str, Motion]:
         """The clips to write: `motion` and, where there is one, `grounded`."""
@@ -184,8 +186,10 @@ def animate(
     motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
     grounded = ground_each(request, motions, rate, observer)
     worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
-    grounded = [g if why is None else None for g, why in zip(grounded, worse, strict=True)]
-    finals = [m if g is None else g.motion for m, g in zip(motions, grounded, strict=True)]
+    finals = [
+        m if g is None or why else g.motion
+        for m, g, why in zip(motions, grounded, worse, strict=True)
+    ]
     observer.begin("select")
     scores = (1.0,)
     if len(finals) > 1:
@@ -208,7 +212,7 @@ def animate(
         notes=(
             *character.notes,
             *went.notes,
-            *(f"the distilled motion was kept: {why}" for why in worse[best : best + 1] if why),
+            *(f"prefer the distilled clip: {why}" for why in worse[best : best + 1] if why),
         ),
         selection_scores=scores,
         metrics={
