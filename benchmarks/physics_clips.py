@@ -16,7 +16,9 @@ import os
 import sys
 import tempfile
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -123,7 +125,7 @@ def seam_cells(result: Grounded) -> str:
 def replay_seconds(result: Grounded) -> float | None:
     """How long MuJoCo follows the clip within 5 % of body height, played the joint targets."""
     try:
-        import mujoco
+        mujoco: Any = import_module("mujoco")
     except ImportError:
         return None
     body, made = result.character.body, result.tracking
