@@ -26,7 +26,7 @@ from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.simulator import Simulator, WarpSimulator
-from akd.physics.tracking import Reference, track
+from akd.physics.tracking import TargetMotion, track
 from tests.physics.bodies_for_tests import quadruped
 
 REPEATS = 5
@@ -56,7 +56,7 @@ def standing(body: Body, environments: int, device: str) -> State:
     return State(*(p.expand(environments, *p.shape).contiguous() for p in parts)).to(device)
 
 
-def walk(frames: int = 48, fps: float = 8.0) -> Reference:
+def walk(frames: int = 48, fps: float = 8.0) -> TargetMotion:
     """A quadruped's trot, as long as the paper's clips."""
     t = torch.arange(frames, dtype=torch.float64) / fps
     phase, ramp = 2 * math.pi * t, (t / 0.3).clamp(0.0, 1.0)
@@ -68,7 +68,7 @@ def walk(frames: int = 48, fps: float = 8.0) -> Reference:
         angles[:, 3 * leg + 2, 0] = bend - angles[:, 3 * leg, 0]
     x = torch.cumsum(0.5 * ramp / fps, 0)
     position = torch.stack((x, torch.full_like(x, 0.56), torch.zeros_like(x)), -1)
-    return Reference(position, quaternion.identity(frames, like=position), angles, fps)
+    return TargetMotion(position, quaternion.identity(frames, like=position), angles, fps)
 
 
 def time_rollout(
@@ -127,9 +127,9 @@ def compare_with_newton(substeps: int = 600, inner: int = 8) -> None:
 
 def whole_tracking() -> None:
     begin, worked = time.perf_counter(), time.process_time()
-    body, reference = quadruped(), walk()
+    body, target = quadruped(), walk()
     feet = torch.tensor([name.endswith("foot") for name in body.names])
-    result = track(body, reference, feet=feet)
+    result = track(body, target, feet=feet)
     span, worked = time.perf_counter() - begin, time.process_time() - worked
     print(
         f"tracking 48 frames, {len(result.targets)} substeps, {len(result.losses) - 1} iterations: "

@@ -1,11 +1,12 @@
 """What grounding does to walks and runs, in numbers: before and after.
 
     python benchmarks/physics_clips.py --assets FOLDER        clips of real files
+    python benchmarks/physics_clips.py --assets FOLDER --cycles    seams of artists' cycles
     python benchmarks/physics_clips.py --zoo fox man ...      walks of the zoo, spoiled on purpose
     python benchmarks/physics_clips.py --zoo all
 
-Skate is in body heights a second; penetration, float and error in % of body height; help is the
-work of the upright help in % of the joints'. "Up" says whether the body stays up for the clip.
+Skate is in body heights a second; penetration, float and error in % of body height; assist is the
+work of the root assist torque in % of the joints'. "Up" says whether the body stays up.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import os
 import sys
 import tempfile
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -23,13 +26,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset import read_asset
 from akd.export.creature import write_creature
+from akd.export.mjcf import file_order, mjcf_text, mujoco_controls, zup_from_yup
 from akd.math import quaternion
+from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import assess
 from akd.physics.bodies import build_body
-from akd.physics.body import Body
-from akd.physics.ground import ground
-from akd.physics.target import Reference, stand_on_ground
+from akd.physics.body import Body, place
+from akd.physics.ground import Grounded, ground
+from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
@@ -37,6 +42,21 @@ from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 from akd.zoo.species.catalogue import SPECIES
 
+CYCLES: tuple[tuple[str, str, float | None], ...] = (
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
+    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", "", None),
+    ("quaternius/animals_pack/Cow.glb", "Walk", None),
+    ("quaternius/animals_pack/Cow.glb", "Gallop", None),
+    ("quaternius/animals_pack/Wolf.glb", "Walk", None),
+    ("quaternius/animals_pack/Wolf.glb", "Gallop", None),
+    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", 4.0),
+    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk", None),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking", None),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Running", None),
+    ("godot/player.glb", "walk", None),
+)
+"""Walks and runs of artists, on the measuring side: one cycle each."""
 CLIPS: tuple[tuple[str, str, float | None], ...] = (
     ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
     ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
@@ -61,14 +81,14 @@ MOST_SECONDS = 4.0
 FPS = 30.0
 
 
-def cells(body: Body, feet: torch.Tensor, before: Reference, made: Tracking) -> str:
+def cells(body: Body, feet: torch.Tensor, before: TargetMotion, made: Tracking) -> str:
     """The columns of one row."""
     s = made.states
     b = assess(body, feet, before)
-    a = assess(body, feet, Reference(s.position, s.rotation, s.angles, before.fps))
+    a = assess(body, feet, TargetMotion(s.position, s.rotation, s.angles, before.fps))
     up = torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64)
     tilt = (quaternion.rotate(s.rotation, up) * quaternion.rotate(before.rotation, up)).sum(-1)
-    work = made.forces.help_work / made.forces.joint_work
+    work = made.forces.assist_work / made.forces.joint_work
     return (
         f"{b.skate:.2f} > {a.skate:.3f} | {b.contact:.2f} > {a.contact:.2f} "
         f"| {100 * b.penetration:.2f} > {100 * a.penetration:.2f} "
@@ -77,14 +97,62 @@ def cells(body: Body, feet: torch.Tensor, before: Reference, made: Tracking) -> 
     )
 
 
-HEAD = "skate | contact | penetration, % | float, % | error, % | help, % | up |"
+HEAD = "skate | contact | penetration, % | float, % | error, % | assist, % | up |"
 RULE = "--- | --- | --- | --- | --- | --- | --- |"
 
 
-def ground_clips(assets: Path, only: str) -> None:
+def seam_cells(result: Grounded) -> str:
+    """Seam of the grounded cycle, and its drift off the clip's course."""
+    if result.cycle_gap is None:
+        return " no cycle | | | | |"
+    rig, body = result.character.rig, result.character.body
+    given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
+    clip, seam = (
+        measure_seam(rig, motion, height=body.height)
+        for motion in (replace(result.motion, pose=given), result.motion)
+    )
+    course, gone = (p[-1] - p[0] for p in (result.clip.position, result.controls.translation))
+    along = course / course.norm().clamp_min(1e-9)
+    off = (gone - (gone.double() @ along) * along)[[0, 2]].norm() / body.height
+    gap, drift = 100 * result.cycle_gap, 100 * float(off)
+    seams = " | ".join(
+        f"{getattr(clip, name):.2f} > {getattr(seam, name):.2f}"
+        for name in ("jump", "step", "kink")
+    )
+    return f" {seams} | {gap:.2f} | {drift:.3f} |"
+
+
+def replay_seconds(result: Grounded) -> float | None:
+    """How long MuJoCo follows the clip within 5 % of body height, played the joint targets."""
+    try:
+        mujoco: Any = import_module("mujoco")
+    except ImportError:
+        return None
+    body, made = result.character.body, result.tracking
+    start = made.rollout[0], made.targets[0]
+    model = mujoco.MjModel.from_xml_string(mjcf_text(body, made.parameters, clip=start))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("clip").id)
+    wanted = zup_from_yup(place(body, made.rollout).origins)[:, file_order(body)]
+    for k, controls in enumerate(mujoco_controls(body, made.targets)):
+        data.ctrl[:] = controls.numpy()
+        mujoco.mj_step(model, data)
+        mujoco.mj_kinematics(model, data)
+        apart = (torch.from_numpy(data.xpos[1:].copy()) - wanted[k + 1]).norm(dim=-1).mean()
+        if not float(apart) < 0.05 * body.height:
+            return k * model.opt.timestep
+    return len(made.targets) * model.opt.timestep
+
+
+def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
     """Walks and runs of real files."""
-    print(f"| clip | {HEAD}\n| --- | {RULE}", flush=True)
-    for path, wanted, height in CLIPS:
+    extra = (
+        (" jump | step | kink | gap, % | drift, % |", " --- | --- | --- | --- | --- |")
+        if cycles
+        else ("", "")
+    )
+    print(f"| clip | {HEAD}{extra[0]}\n| --- | {RULE}{extra[1]}", flush=True)
+    for path, wanted, height in CYCLES if cycles else CLIPS:
         if only not in path:
             continue
         up = "z" if path.startswith("makehuman") else "y"
@@ -93,15 +161,18 @@ def ground_clips(assets: Path, only: str) -> None:
         chosen = next((n for n in names if n.split("|")[-1].split("_")[-1] == wanted), names[0])
         clip = next(c for c in character.asset.clips if c.name == chosen)
         motion = motion_from_clip(character, clip)
-        span = min(motion.duration, MOST_SECONDS)
-        motion = motion.sample(motion.times[0] + torch.arange(0.0, span, 1 / 60))
+        if motion.duration > MOST_SECONDS:
+            motion = motion.sample(motion.times[0] + torch.arange(0.0, MOST_SECONDS, 1 / 60))
         result = ground(build_control_rig(character), character.mesh, motion, fps=FPS)
         name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
         row = cells(result.character.body, result.character.feet, result.clip, result.tracking)
-        print(f"| {name} | {row}", flush=True)
+        print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)
+        if (seconds := replay_seconds(result)) is not None:
+            whole = len(result.tracking.targets) * result.tracking.parameters.step
+            print(f"  MuJoCo follows {seconds:.2f} s of {whole:.2f} s", file=sys.stderr, flush=True)
 
 
-def zoo_walk(name: str) -> tuple[Body, torch.Tensor, Reference]:
+def zoo_walk(name: str) -> tuple[Body, torch.Tensor, TargetMotion]:
     """Body, feet and walk of an archetype, read back from its file."""
     creature = build_creature(name)
     motion = perform(creature, "walk", fps=FPS).motion
@@ -112,10 +183,10 @@ def zoo_walk(name: str) -> tuple[Body, torch.Tensor, Reference]:
     rig = build_control_rig(character)
     made = build_body(rig, character.mesh)
     clip = motion_from_clip(character, character.asset.clips[0]).resample(FPS)
-    return made.body, made.feet, made.reference(rig.from_pose(clip.pose), FPS)
+    return made.body, made.feet, made.target_motion(rig.from_pose(clip.pose), FPS)
 
 
-def spoiled(body: Body, clean: Reference) -> dict[str, Reference]:
+def spoiled(body: Body, clean: TargetMotion) -> dict[str, TargetMotion]:
     """The walk as it is, lifted, sunk, and with 60 % of its travel."""
     up = torch.tensor((0.0, 0.05 * body.height, 0.0), dtype=torch.float64)
     along = torch.linspace(0, 1, len(clean.position), dtype=torch.float64)[:, None]
@@ -134,19 +205,20 @@ def ground_zoo(names: list[str]) -> None:
     print(f"| creature | spoiled | {HEAD}\n| --- | --- | {RULE}", flush=True)
     for name in names:
         body, feet, clean = zoo_walk(name)
-        runs: list[tuple[Reference, Tracking]] = []
-        for what, reference in spoiled(body, clean).items():
-            standing, _ = stand_on_ground(body, reference)
+        runs: list[tuple[TargetMotion, Tracking]] = []
+        for what, target in spoiled(body, clean).items():
+            standing, _ = stand_on_ground(body, target)
             same = [made for r, made in runs if torch.allclose(r.position, standing.position)]
-            made = same[0] if same else track(body, reference, feet=feet)
+            made = same[0] if same else track(body, target, feet=feet)
             runs.append((standing, made))
-            row = cells(body, feet, reference, made)
+            row = cells(body, feet, target, made)
             print(f"| {name} | {what} | {row}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--assets", type=Path, help="folder of real files: ground their clips")
+    parser.add_argument("--cycles", action="store_true", help="one cycle each, with its seam")
     parser.add_argument("--only", default="", help="only clips whose path holds this")
     parser.add_argument("--zoo", nargs="+", help="species of the zoo, or all")
     options = parser.parse_args()
@@ -154,7 +226,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     if options.assets is not None:
-        ground_clips(options.assets, options.only)
+        ground_clips(options.assets, options.only, cycles=options.cycles)
     if options.zoo:
         ground_zoo(list(SPECIES) if options.zoo == ["all"] else options.zoo)
 

@@ -22,9 +22,9 @@ from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
-from akd.metrics.motion import MotionMetrics, judged
+from akd.metrics.motion import MotionMetrics, judged, measure
 from akd.metrics.recognise.recogniser import find_recogniser
-from akd.metrics.selection import selection_score, video_score
+from akd.metrics.selection import lowered, selection_score, video_score
 from akd.motion.feet import leg_length
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.motion import Motion
@@ -59,6 +59,8 @@ class Animation:
     """The distilled motion."""
     grounded: Grounded | None
     """The motion tracked by physics, where that was asked for."""
+    kept_distilled: str | None
+    """Why `final` is the distilled motion all the same: what physics made worse."""
     history: list[dict[str, float]]
     """Loss and its terms at every iteration."""
     notes: tuple[str, ...]
@@ -75,8 +77,10 @@ class Animation:
 
     @property
     def final(self) -> Motion:
-        """The grounded motion where there is one, else the distilled one."""
-        return self.motion if self.grounded is None else self.grounded.motion
+        """The grounded motion where there is one that is no worse, else the distilled one."""
+        if self.grounded is None or self.kept_distilled:
+            return self.motion
+        return self.grounded.motion
 
     def motions(self) -> dict[str, Motion]:
         """The clips to write: `motion` and, where there is one, `grounded`."""
@@ -181,8 +185,12 @@ def animate(
     rate = fps or smooth_fps(model.fps)
     starting = motion_of(start, "start", stage, rate)
     motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
-    grounded = ground_each(request, motions, observer)
-    finals = [m if g is None else g.motion for m, g in zip(motions, grounded, strict=True)]
+    grounded = ground_each(request, motions, rate, observer)
+    worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
+    finals = [
+        m if g is None or why else g.motion
+        for m, g, why in zip(motions, grounded, worse, strict=True)
+    ]
     observer.begin("select")
     scores = (1.0,)
     if len(finals) > 1:
@@ -200,8 +208,13 @@ def animate(
         start=starting,
         motion=motions[best],
         grounded=physical,
+        kept_distilled=worse[best],
         history=went.history,
-        notes=(*character.notes, *went.notes),
+        notes=(
+            *character.notes,
+            *went.notes,
+            *(f"prefer the distilled clip: {why}" for why in worse[best : best + 1] if why),
+        ),
         selection_scores=scores,
         metrics={
             name: judged(character, motion, recogniser, request.action)
@@ -307,7 +320,7 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
 
 
 def ground_each(
-    request: Request, motions: Sequence[Motion], observer: Observer
+    request: Request, motions: Sequence[Motion], fps: float, observer: Observer
 ) -> list[Grounded | None]:
     """Each motion tracked by physics; None where that was not asked for."""
     if request.physics is None:
@@ -322,11 +335,22 @@ def ground_each(
 
         grounded.append(
             ground(
-                character.control_rig, character.mesh, motion, settings=request.physics,
-                progress=progress,
+                character.control_rig, character.mesh, motion, fps=fps,
+                settings=request.physics, progress=progress,
             )
         )  # fmt: skip
     return grounded
+
+
+def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:
+    """What physics made worse, or None to keep the grounded motion."""
+    if grounded is None:
+        return None
+    character, rig = request.character, request.character.control_rig
+    before, after = (
+        measure(character, rig, m, asked=request.action) for m in (motion, grounded.motion)
+    )
+    return lowered(before, after)
 
 
 def smooth_fps(fps: float) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from akd.asset import read_asset
 from akd.export.mjcf import (
     file_order,
     mjcf_text,
@@ -17,11 +18,13 @@ from akd.export.mjcf import (
     zup_from_yup,
 )
 from akd.math import quaternion
+from akd.physics.bodies import build_body
 from akd.physics.body import Body, State, place
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator
-from tests.physics.bodies_for_tests import biped, quadruped, random_tree, tensor
+from akd.rig.character import load_character
+from tests.physics.bodies_for_tests import biped, quadruped, random_tree, scattered, tensor
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -51,7 +54,7 @@ def theirs(
 
 
 def pivots(body: Body, state: State) -> torch.Tensor:
-    return zup_from_yup(place(body, state.position, state.rotation, state.angles).origins)
+    return zup_from_yup(place(body, state).origins)
 
 
 @pytest.mark.parametrize("make", [quadruped, biped, lambda: random_tree(4)])
@@ -69,7 +72,7 @@ def test_free_flight_is_mujocos(make) -> None:
         0.2 * normal(joints, 3), normal(3), normal(3), 0.5 * normal(joints, 3),
     )  # fmt: skip
     targets = 0.3 * normal(joints, 3)
-    base = replace(scale_parameters(body), upright_cap=0.0)
+    base = replace(scale_parameters(body), assist_limit=0.0)
     truth = theirs(body, replace(base, step=1e-4), start, targets, 1.0, fine=True)
     moved = (truth - pivots(body, start)).norm(dim=-1).max()
     assert moved > 1.0
@@ -85,8 +88,8 @@ def test_free_flight_is_mujocos(make) -> None:
 @pytest.mark.parametrize(("make", "stiffness", "bend"), [(quadruped, 1.0, 0.1), (biped, 4.0, 0.08)])
 def test_standing_bodies_settle_as_in_mujoco(make, stiffness: float, bend: float) -> None:
     body = make()
-    # Without the upright help, which MuJoCo does not have: both must stand by their own servos.
-    world = SimulatorSettings(stiffness=stiffness, upright_cap=0.0)
+    # MuJoCo has no root assist torque: both must stand by their own servos.
+    world = SimulatorSettings(stiffness=stiffness, assist_limit=0.0)
     parameters = scale_parameters(body, world, step=1e-3)
     # Knees bent, hips and ankles against them: every servo carries weight, feet stay flat.
     targets = torch.zeros(len(body) - 1, 3, dtype=torch.float64)
@@ -113,3 +116,40 @@ def test_file_has_the_bodys_masses_and_unique_names(tmp_path: Path) -> None:
     assert model.nu == 36
     assert float(model.body_mass.sum()) == pytest.approx(body.mass)
     assert model.body(2).name == "part_2"
+
+
+STANDING = (
+    "khronos/Fox/glTF-Binary/Fox.glb", "khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
+    "quaternius/animals_pack/Cow.glb", "quaternius/animals_pack/Wolf.glb",
+    "quaternius/dinosaurs_pack/Triceratops.glb", "threejs/RobotExpressive/RobotExpressive.glb",
+    "cmu_bvh/02_01.bvh", "cmu_bvh/104_48.bvh", "cmu_bvh/07_12.bvh", "cmu_bvh/36_01.bvh",
+    "cmu_bvh/82_01.bvh", "makehuman/bvh/walk1.bvh",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", STANDING)
+def test_characters_stand_for_three_seconds(file: str, shared_assets: Path) -> None:
+    up = "z" if file.startswith("makehuman") else "y"
+    character = load_character(read_asset(shared_assets / file), up=up)
+    body = build_body(character.control_rig, character.mesh).body
+    model = mujoco.MjModel.from_xml_string(mjcf_text(body, scale_parameters(body)))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("stand").id)
+    mujoco.mj_forward(model, data)
+    before = float(data.subtree_com[1][2])
+    for _ in range(round(3.0 / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    assert float(data.subtree_com[1][2]) == pytest.approx(before, rel=0.07)
+    assert float(data.xmat[1][8]) > 0.95
+
+
+def test_the_clip_keyframe_is_the_start_of_the_clip() -> None:
+    body = quadruped()
+    start = scattered(body, 3, height=0.1)
+    targets = torch.arange(36, dtype=torch.float64).view(12, 3)
+    text = mjcf_text(body, scale_parameters(body), clip=(start, targets))
+    key = mujoco.MjModel.from_xml_string(text).key("clip")
+    torch.testing.assert_close(torch.from_numpy(key.qpos), mujoco_position(body, start))
+    torch.testing.assert_close(torch.from_numpy(key.qvel), mujoco_velocity(body, start))
+    assert sorted(key.ctrl.tolist()) == targets.flatten().tolist()

@@ -5,10 +5,11 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
+from akd.metrics.motion import measure
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser, load_recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
-from akd.metrics.selection import selection_score, video_score
+from akd.metrics.selection import lowered, selection_score, video_score
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import displaced
 from akd.rig.character import load_character
@@ -67,3 +68,13 @@ def test_only_what_it_was_trained_on_is_judged():
     assert video_score(recogniser, "trot", style=SceneStyle.ROLES, size=wide) is None
     textured = given | {"style": SceneStyle.TEXTURED}
     assert video_score(recogniser, "trot", **textured) is None
+
+
+def test_physics_that_lowers_a_result_is_named(fox):
+    character, walk, _ = fox
+    rig = character.control_rig
+    up = torch.tensor((0.0, 0.1, 0.0)).expand(len(walk), 3)
+    good, bad = (measure(character, rig, m) for m in (walk, displaced(rig, walk, up)))
+    assert lowered(bad, good) is None
+    assert lowered(good, good) is None
+    assert "a foot touches the ground for 0%" in (lowered(good, bad) or "")

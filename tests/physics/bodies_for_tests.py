@@ -120,7 +120,8 @@ def scattered(body: Body, seed: int, *, height: float | None) -> State:
     rotation = quaternion.from_rotation_vector(normal(3))
     angles = normal(joints, 3)
     position = body.pivots[0] + normal(3)
-    if height is not None:
-        low = lowest(body, place(body, position, rotation, angles))
-        position = position + torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64) * (height - low)
-    return State(position, rotation, angles, normal(3), normal(3), normal(joints, 3))
+    state = State(position, rotation, angles, normal(3), normal(3), normal(joints, 3))
+    if height is None:
+        return state
+    rise = position.new_tensor((0.0, 1.0, 0.0)) * (height - lowest(body, place(body, state)))
+    return replace(state, position=position + rise)

@@ -8,13 +8,15 @@ import torch
 
 from akd.math import quaternion
 from akd.physics.body import Body
-from akd.physics.tracking import Reference
+from akd.physics.tracking import TargetMotion
 
 FEET = torch.tensor([False] + [False, False, True] * 4)
 """Which parts of the quadruped are feet."""
 
 
-def trot(frames: int = 25, fps: float = 20.0, speed: float = 0.5, lift: float = 0.03) -> Reference:
+def trot(
+    frames: int = 25, fps: float = 20.0, speed: float = 0.5, lift: float = 0.03
+) -> TargetMotion:
     """A quadruped's trot with its feet in the air and sliding: a motion no body can make."""
     t = torch.arange(frames, dtype=torch.float64) / fps
     phase = 2 * math.pi * 1.5 * t
@@ -28,10 +30,10 @@ def trot(frames: int = 25, fps: float = 20.0, speed: float = 0.5, lift: float = 
     travel = torch.cumsum(ramp * speed / fps, 0)
     zero = torch.zeros_like(t)
     position = torch.stack((travel, 0.53 + lift + zero, zero), -1)
-    return Reference(position, quaternion.identity(frames, like=position), angles, fps)
+    return TargetMotion(position, quaternion.identity(frames, like=position), angles, fps)
 
 
-def walk_in_place(body: Body) -> Reference:
+def walk_in_place(body: Body) -> TargetMotion:
     """Legs swing back steadily while they stand and forth while they are lifted; no travel."""
     frames, fps = 48, 24.0
     phase = torch.arange(frames, dtype=torch.float64) / fps % 1.0
@@ -48,4 +50,4 @@ def walk_in_place(body: Body) -> Reference:
         angles[:, 3 * leg + 1, 0] = -bend
         angles[:, 3 * leg + 2, 0] = -(back - 0.5 * bend)
     position = body.pivots[0].expand(frames, 3).clone()
-    return Reference(position, quaternion.identity(frames, like=position), angles, fps)
+    return TargetMotion(position, quaternion.identity(frames, like=position), angles, fps)

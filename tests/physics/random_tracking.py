@@ -9,7 +9,7 @@ import torch
 
 from akd.math import quaternion
 from akd.physics.settings import SimulatorSettings, TrackingSettings
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 from akd.physics.tracking import Tracking, track
 from tests.physics.bodies_for_tests import random_tree
 
@@ -54,11 +54,11 @@ def track_random(seed: int) -> Outcome:
         # Frames that have nothing to do with each other.
         angles = angles + 2 * normal(*angles.shape)
         place = place + 0.5 * body.height * normal(frames, 3)
-    clip = Reference(place, turn, angles, (frames - 1) / duration)
+    clip = TargetMotion(place, turn, angles, (frames - 1) / duration)
     world = SimulatorSettings(
         stiffness=10 ** uniform(-1.0, 1.0), damping=10 ** uniform(-2.5, -0.3),
         friction=uniform(0.0, 1.5), penetration=10 ** uniform(-3.3, -2.0),
-        upright_cap=uniform(0.0, 1.0), step=10 ** uniform(-2.3, -1.2),
+        assist_limit=uniform(0.0, 1.0), step=10 ** uniform(-2.3, -1.2),
     )  # fmt: skip
     settings = TrackingSettings(
         iterations=2 + int(uniform(0, 10)), knots_per_second=uniform(2, 40) / duration,
@@ -74,7 +74,7 @@ def track_random(seed: int) -> Outcome:
 
 
 def _curves(normal, uniform, frames: int, count: int) -> torch.Tensor:
-    """Sines of random sizes, rates and phases, [frames, count]."""
+    """Sines of random sizes, frequencies and phases, [frames, count]."""
     time = torch.linspace(0, 1, frames, dtype=torch.float64)[:, None]
     size = uniform(0.05, 1.2) * normal(count)
     return size * torch.sin(2 * math.pi * (uniform(0.2, 4) * time + normal(count)))
@@ -83,6 +83,6 @@ def _curves(normal, uniform, frames: int, count: int) -> torch.Tensor:
 def _is_finite(made: Tracking) -> bool:
     tensors = (
         *made.states.parts(), *made.rollout.parts(), made.targets, made.forces.torques,
-        made.forces.contacts, made.forces.help, made.reference.position, made.reference.angles,
+        made.forces.contacts, made.forces.assist, made.target.position, made.target.angles,
     )  # fmt: skip
     return math.isfinite(made.error) and all(bool(torch.isfinite(t).all()) for t in tensors)

@@ -22,7 +22,7 @@ def passive(body: Body, step: float) -> Parameters:
     """No servos, no help, no armature: gravity and the ground only."""
     return replace(
         scale_parameters(body, step=step),
-        stiffness=0.0, damping=0.0, armature=0.0, upright_cap=0.0,
+        stiffness=0.0, damping=0.0, armature=0.0, assist_limit=0.0,
     )  # fmt: skip
 
 
@@ -83,10 +83,10 @@ def test_momentum_in_free_flight() -> None:
     start = State.neutral(body)
     start = replace(
         start, position=start.position + tensor((0.0, 50.0, 0.0)),
-        velocity=tensor((1.0, 0.5, -0.3)), spin=tensor((0.5, -1.0, 0.8)),
-        rates=5 * torch.randn(len(body) - 1, 3, generator=generator, dtype=torch.float64),
+        velocity=tensor((1.0, 0.5, -0.3)), angular_velocity=tensor((0.5, -1.0, 0.8)),
+        joint_velocity=5 * torch.randn(len(body) - 1, 3, generator=generator, dtype=torch.float64),
     )  # fmt: skip
-    weak = SimulatorSettings(stiffness=0.02, armature=0.0, upright_cap=0.0)
+    weak = SimulatorSettings(stiffness=0.02, armature=0.0, assist_limit=0.0)
     base = replace(scale_parameters(body, weak), gravity=(0.0, 0.0, 0.0))
     drifts = []
     for substeps in (200, 400):
@@ -108,8 +108,9 @@ def test_energy_drift_is_first_order_in_the_step() -> None:
     generator = torch.Generator().manual_seed(1)
     start = State.neutral(body)
     start = replace(
-        start, position=start.position + tensor((0.0, 50.0, 0.0)), spin=tensor((1.0, 2.0, -1.0)),
-        rates=torch.randn(len(body) - 1, 3, generator=generator, dtype=torch.float64),
+        start, position=start.position + tensor((0.0, 50.0, 0.0)),
+        angular_velocity=tensor((1.0, 2.0, -1.0)),
+        joint_velocity=torch.randn(len(body) - 1, 3, generator=generator, dtype=torch.float64),
     )  # fmt: skip
     drifts = []
     for substeps in (500, 1000, 2000):
@@ -131,9 +132,9 @@ def test_box_rests_on_a_slope_below_the_friction_angle() -> None:
     parameters = slope(replace(passive(body, 1e-3), friction=mu), angle)
     states = run(body, parameters, State.neutral(body), 3000)
     # Regularised friction mu N v / sqrt(v^2 + c^2) balances N tan(angle) at the creeping speed
-    # v = c tan / sqrt(mu^2 - tan^2). It settles within a few times m / (damping of the creep).
+    # v = c tan / sqrt(mu^2 - tan^2). It settles within a few times m / (viscous coefficient).
     slope_ = math.tan(angle)
-    creep = parameters.creep * slope_ / math.sqrt(mu**2 - slope_**2)
+    creep = parameters.friction_epsilon * slope_ / math.sqrt(mu**2 - slope_**2)
     speed = float(states.velocity[-1, 0])
     assert speed == pytest.approx(creep, rel=0.01)
     # A second of standing moves it less than 3 % of its height.

@@ -16,7 +16,7 @@ from akd.physics.body import Body, place
 from akd.physics.footing import find_stance, plant_feet
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
-from akd.physics.target import Reference, stand_on_ground, starts_apart
+from akd.physics.target import TargetMotion, stand_on_ground, starts_apart
 from akd.physics.tracking import _Problem, track
 from akd.physics.units import BodyUnits
 from akd.rig.character import load_character
@@ -30,17 +30,17 @@ SPEED = 0.42 * 0.4 / 0.6
 """Of the walk that `walk_in_place` makes on the spot, m/s."""
 
 
-def walk(share: float = 1.0) -> Reference:
+def walk(share: float = 1.0) -> TargetMotion:
     """A walk along x with a share of the travel that its steps ask for."""
     velocity = torch.tensor((share * SPEED, 0.0, 0.0), dtype=torch.float64)
     return add_travel(walk_in_place(quadruped()), velocity)
 
 
-def in_body_units(motion: Reference) -> tuple[Body, Reference]:
+def in_body_units(motion: TargetMotion) -> tuple[Body, TargetMotion]:
     body = quadruped()
     units = BodyUnits(body.height, body.mass)
     unit = body.scaled(length=1 / units.length, mass=1 / units.mass)
-    return unit, stand_on_ground(unit, units.reference_in(motion))[0]
+    return unit, stand_on_ground(unit, units.motion_in(motion))[0]
 
 
 def true_stance() -> torch.Tensor:
@@ -95,8 +95,8 @@ def test_planted_feet_keep_their_place_and_the_body_its_way(share: float) -> Non
     assert after.skate < max(0.2 * before.skate, 0.02)
     assert after.penetration < 0.002
     assert after.contact == 1.0
-    made = place(body, planted.position, planted.rotation, planted.angles)
-    given = place(body, motion.position, motion.rotation, motion.angles)
+    made = place(body, planted)
+    given = place(body, motion)
     moved = (made.origins - given.origins).norm(dim=-1)
     assert float(moved.mean()) < 0.03
     # It still goes where it went.
@@ -134,7 +134,7 @@ def test_a_body_that_glides_does_not_stand() -> None:
     assert not bool(find_stance(body, FEET, motion).any())
 
 
-def raised(seconds: float, *, ballistic: bool) -> tuple[Body, Reference, torch.Tensor]:
+def raised(seconds: float, *, ballistic: bool) -> tuple[Body, TargetMotion, torch.Tensor]:
     """A body that stands, is 5 % up half way, and stands again; and its height, in body heights."""
     motion = walk(0.0)
     body = quadruped()
@@ -147,7 +147,7 @@ def raised(seconds: float, *, ballistic: bool) -> tuple[Body, Reference, torch.T
     position[:, 1] += height
     angles = torch.zeros(frames, *motion.angles.shape[1:], dtype=torch.float64)
     turn = motion.rotation[:1].expand(frames, 4)
-    unit, moved = in_body_units(Reference(position, turn, angles, 60.0))
+    unit, moved = in_body_units(TargetMotion(position, turn, angles, 60.0))
     return unit, moved, height / body.height
 
 
@@ -178,7 +178,7 @@ def test_whose_feet_are_sunk_unevenly_walks_ahead(shared_assets: Path, name: str
     made = build_body(rig, character.mesh)
     walk_ = next(c for c in file.clips if c.name.endswith("Walk"))
     frames = motion_from_clip(character, walk_).resample(30.0)
-    motion = made.reference(rig.from_pose(frames.pose), 30.0)
+    motion = made.target_motion(rig.from_pose(frames.pose), 30.0)
     velocity = implied_travel(made.body, made.feet, motion)
     assert velocity is not None
     assert float(velocity @ character.forward.double()) > 0.05 * made.body.height
@@ -192,7 +192,7 @@ def test_sliding_counts_as_a_speed_whatever_the_frame_rate() -> None:
         both = torch.stack((values[:-1], (values[:-1] + values[1:]) / 2), dim=1)
         return torch.cat((both.flatten(0, 1), values[-1:]))
 
-    finer = Reference(
+    finer = TargetMotion(
         between(motion.position), between(motion.rotation), between(motion.angles), 2 * motion.fps
     )
     costs = []
@@ -202,7 +202,7 @@ def test_sliding_counts_as_a_speed_whatever_the_frame_rate() -> None:
             body, clip, stands, 20, TrackingSettings(clearance=0.0), SimulatorSettings(),
             WarpSimulator,
         )  # fmt: skip
-        made = place(body, clip.position, clip.rotation, clip.angles)
+        made = place(body, clip)
         costs.append(float(problem.footing(made).mean()))
     assert costs[1] == pytest.approx(costs[0], rel=0.1)
 
@@ -219,18 +219,14 @@ def test_tracking_a_slowed_walk_skates_a_fifth_at_most() -> None:
     body, motion = quadruped(), walk(0.6)
     result = track(body, motion, feet=FEET, settings=TrackingSettings(iterations=60))
     states = result.states
-    made = Reference(states.position, states.rotation, states.angles, motion.fps)
+    made = TargetMotion(states.position, states.rotation, states.angles, motion.fps)
     before, after = assess(body, FEET, motion), assess(body, FEET, made)
     assert after.skate < 0.2 * before.skate
     assert after.contact >= before.contact
     assert after.penetration < 0.005
     assert result.error < 0.04
     # The error is that from the motion given, not from the planted one that was followed.
-    centres = body.centres[:, None]
-    wanted, found = (
-        place(body, m.position, m.rotation, m.angles).points(body, centres)
-        for m in (result.given, made)
-    )
+    wanted, found = (place(body, m).centres(body) for m in (result.given, made))
     apart = float((wanted - found).norm(dim=-1).mean()) / body.height
     assert result.error == pytest.approx(apart, rel=1e-6)
 

@@ -12,10 +12,12 @@ import torch
 
 from akd.asset import read_asset
 from akd.export.creature import write_creature
+from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
 from akd.physics.bodies import CharacterBody, _points_by_control, build_body
 from akd.physics.body import State, place
+from akd.physics.cycle import close_cycle
 from akd.physics.ground import check_feet, ground, take_travel_out
 from akd.physics.reference import momentum
 from akd.physics.settings import TrackingSettings
@@ -90,8 +92,8 @@ def test_body_moves_as_the_control_rig_does(fox) -> None:
     )  # fmt: skip
     deltas = rig.deltas(pose).double()[:, 2:]
     deltas = torch.cat((deltas[:, :1], deltas[:, 1 + made.controls]), dim=1)
-    reference = made.reference(pose, 30.0)
-    placement = place(made.body, reference.position, reference.rotation, reference.angles)
+    target = made.target_motion(pose, 30.0)
+    placement = place(made.body, target)
     corners = made.body.corners
     expected = (deltas[:, :, None, :3, :3] @ corners[..., None]).squeeze(-1)
     expected = expected + deltas[:, :, None, :3, 3]
@@ -109,11 +111,16 @@ def test_fox_walk_is_grounded(fox, tmp_path: Path) -> None:
     assert result.after.skate < 0.2 * result.before.skate
     assert result.after.penetration < 0.005
     assert result.after.contact >= result.before.contact - 0.05
-    # The motion is the simulated one: its bones are where the simulated parts are.
+    # The clip is a cycle, on whole frames; its ends meet.
+    assert result.cycle_gap is not None
+    assert result.cycle_gap < 0.02
+    torch.testing.assert_close(result.motion.times, torch.arange(len(result.motion)) / 30.0)
+    assert measure_seam(rig, result.motion, height=character.height).jump < 0.05
+    # The motion is the simulated one, closed: its bones are where the simulated parts are.
     world = result.motion.world()
     joint = rig.joints[int(result.character.controls[-1])]
-    states = result.tracking.states
-    origins = place(result.character.body, states.position, states.rotation, states.angles).origins
+    states = close_cycle(result.tracking.states, result.clip)
+    origins = place(result.character.body, states).origins
     torch.testing.assert_close(world[:, joint, :3, 3].double(), origins[:, -1], rtol=0, atol=1e-4)
     in_place = take_travel_out(result)
     assert float((in_place.translation[-1] - in_place.translation[0])[[0, 2]].norm()) < 0.1
@@ -135,7 +142,7 @@ def test_fox_walk_is_grounded(fox, tmp_path: Path) -> None:
     )
     summary = json.loads((tmp_path / "physics.json").read_text())
     assert summary["after"]["skate"] == result.after.skate
-    assert summary["help_share"] < 0.1
+    assert summary["assist_share"] < 0.1
 
 
 def test_a_bare_skeleton_has_a_body(shared_assets: Path) -> None:
@@ -156,11 +163,11 @@ def test_welded_joints_still_move(fox) -> None:
     )
     # Pretend that the last control is welded: it keeps the clip's angle.
     welded = CharacterBody(rig, made.body, made.controls[:-1], ("tail",), made.feet, made.ground)
-    reference = made.reference(states_pose, 30.0)
-    zeros = torch.zeros_like(reference.position)
+    target = made.target_motion(states_pose, 30.0)
+    zeros = torch.zeros_like(target.position)
     states = State(
-        reference.position, reference.rotation, reference.angles[:, :-1], zeros, zeros,
-        reference.angles[:, :-1],
+        target.position, target.rotation, target.angles[:, :-1], zeros, zeros,
+        target.angles[:, :-1],
     )  # fmt: skip
     pose = welded.control_pose(states, moving)
     assert float(pose.angles[0, int(made.controls[-1]), 0]) == pytest.approx(0.3)

@@ -34,17 +34,17 @@ def batch(state: State) -> State:
 
 
 def origins(body: Body, state: State) -> torch.Tensor:
-    return place(body, state.position, state.rotation, state.angles).origins
+    return place(body, state).origins
 
 
 def test_free_flight_is_newtons() -> None:
     body, parameters = in_body_units()
-    limp = replace(parameters, stiffness=0.0, damping=0.0, armature=0.0, upright_cap=0.0)
+    limp = replace(parameters, stiffness=0.0, damping=0.0, armature=0.0, assist_limit=0.0)
     generator = torch.Generator().manual_seed(3)
     start = replace(
         State.neutral(body), position=tensor((0.0, 5.0, 0.0)),
         angles=0.3 * torch.randn(12, 3, generator=generator, dtype=torch.float64),
-        spin=tensor((0.3, 0.5, 0.8)), velocity=tensor((0.5, 0.0, 0.1)),
+        angular_velocity=tensor((0.3, 0.5, 0.8)), velocity=tensor((0.5, 0.0, 0.1)),
     )  # fmt: skip
     targets = torch.zeros(1, 90, 12, 3)
     ours = WarpSimulator(body, limp, dtype=torch.float64).rollout(batch(start), targets)[0][-1]

@@ -31,7 +31,7 @@ def throw(seed: int, substeps: int = 400) -> tuple[bool, float]:
     world = SimulatorSettings(
         stiffness=10 ** uniform(-1.0, 0.7), damping=10 ** uniform(-2.0, -0.3),
         friction=uniform(0.0, 1.5), penetration=10 ** uniform(-3.3, -2.0),
-        upright_cap=uniform(0.0, 1.0), step=uniform(0.002, 0.012),
+        assist_limit=uniform(0.0, 1.0), step=uniform(0.002, 0.012),
     )  # fmt: skip
     parameters = scale_parameters(body, world)
     speed = math.sqrt(9.81 * body.height)
@@ -39,7 +39,8 @@ def throw(seed: int, substeps: int = 400) -> tuple[bool, float]:
     turn = math.sqrt(9.81 / body.height)
     state = State(
         state.position, state.rotation, 3 * state.angles,
-        3 * speed * state.velocity, 3 * turn * state.spin, 5 * turn * state.rates,
+        3 * speed * state.velocity, 3 * turn * state.angular_velocity,
+        5 * turn * state.joint_velocity,
     )  # fmt: skip
     joints = len(body) - 1
     jumps = torch.randn(substeps // 20 + 1, joints, 3, generator=generator, dtype=torch.float64)

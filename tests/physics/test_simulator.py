@@ -31,8 +31,8 @@ def test_gradients_are_finite_differences_in_contact_over_400_substeps(seed: int
         return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
     start = replace(
-        State.neutral(body), velocity=0.3 * normal(3), spin=0.3 * normal(3),
-        rates=0.3 * normal(len(body) - 1, 3),
+        State.neutral(body), velocity=0.3 * normal(3), angular_velocity=0.3 * normal(3),
+        joint_velocity=0.3 * normal(len(body) - 1, 3),
     )  # fmt: skip
     time = torch.linspace(0.0, 8.0, 400, dtype=torch.float64)[:, None, None]
     targets = 0.2 * torch.sin(time + normal(len(body) - 1, 3))
@@ -41,14 +41,17 @@ def test_gradients_are_finite_differences_in_contact_over_400_substeps(seed: int
 
     def losses(*controls: torch.Tensor) -> torch.Tensor:
         """Of many environments at once, [E]."""
-        velocity, spin, rates, targets_ = controls
+        velocity, angular_velocity, joint_velocity, targets_ = controls
         first = [p[None].expand(len(velocity), *p.shape) for p in still]
-        made = simulator.rollout(State(*first, velocity, spin, rates), targets_)
+        made = simulator.rollout(
+            State(*first, velocity, angular_velocity, joint_velocity), targets_
+        )
         terms = [w * p[:, -1] for w, p in zip(weights, made.parts(), strict=True)]
         return torch.stack([term.flatten(1).sum(1) for term in terms]).sum(0)
 
     leaves = [
-        t[None].clone().requires_grad_() for t in (start.velocity, start.spin, start.rates, targets)
+        t[None].clone().requires_grad_()
+        for t in (start.velocity, start.angular_velocity, start.joint_velocity, targets)
     ]
     losses(*leaves).sum().backward()
     for moved, leaf in enumerate(leaves):
@@ -68,7 +71,7 @@ def test_gradients_are_finite_differences_in_contact_over_400_substeps(seed: int
         states = simulator.rollout(
             State(*(p[None] for p in still), *(x.detach() for x in leaves[:3])), targets[None]
         )[0]
-    height = lowest(body, place(body, states.position, states.rotation, states.angles))
+    height = lowest(body, place(body, states))
     assert (height < 0).double().mean() > 0.9
 
 
@@ -91,7 +94,7 @@ def test_numeric_derivatives_see_kinks() -> None:
 def shake(clip: float | None) -> tuple[float, torch.Tensor]:
     """A quadruped shaken on hard ground; the gradient of its end with respect to its start."""
     body = quadruped()
-    hard = SimulatorSettings(contact_rounding=0.0005, creep=0.001)
+    hard = SimulatorSettings(contact_rounding=0.0005, friction_epsilon=0.001)
     simulator = WarpSimulator(body, scale_parameters(body, hard), dtype=torch.float64)
     generator = torch.Generator().manual_seed(0)
     targets = 0.2 * torch.randn(1, 1500, 12, 3, generator=generator, dtype=torch.float64)

@@ -15,7 +15,7 @@ from akd.physics.forces import measure_forces
 from akd.physics.parameters import scale_parameters
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
-from akd.physics.tracking import Reference, track
+from akd.physics.tracking import TargetMotion, track
 from tests.physics.bodies_for_tests import quadruped
 from tests.physics.gaits import FEET, trot, walk_in_place
 
@@ -24,18 +24,18 @@ pytestmark = pytest.mark.slow
 
 def test_tracking_brings_a_floating_trot_to_the_ground() -> None:
     body = quadruped()
-    reference = trot()
-    result = track(body, reference, settings=TrackingSettings(iterations=80))
+    target = trot()
+    result = track(body, target, settings=TrackingSettings(iterations=80))
     assert not result.failed
     assert result.retries == 0
     assert min(result.losses) < 0.25 * result.losses[0]
     assert result.error < 0.05
     # It was 3 cm in the air, but for frames with bent knees, and so is lowered by about that.
     assert -0.04 < result.lift < -0.02
-    made = Reference(
-        result.states.position, result.states.rotation, result.states.angles, reference.fps
+    made = TargetMotion(
+        result.states.position, result.states.rotation, result.states.angles, target.fps
     )
-    before, after = assess(body, FEET, reference), assess(body, FEET, made)
+    before, after = assess(body, FEET, target), assess(body, FEET, made)
     assert before.contact == 0.0
     assert after.contact > 0.9
     assert after.penetration < 0.005
@@ -67,7 +67,7 @@ def test_forces_are_those_that_moved_the_body() -> None:
 
 def test_help_is_capped_and_its_work_is_counted() -> None:
     body = quadruped()
-    weak = SimulatorSettings(upright_cap=0.01)
+    weak = SimulatorSettings(assist_limit=0.01)
     tilted = quaternion.from_rotation_vector(torch.tensor((0.6, 0.0, 0.0), dtype=torch.float64))
     start = replace(State.neutral(body), rotation=tilted)
     start = replace(start, position=start.position + torch.tensor((0.0, 0.1, 0.0)))
@@ -78,10 +78,10 @@ def test_help_is_capped_and_its_work_is_counted() -> None:
     )[0]
     forces = measure_forces(body, parameters, states, targets[0])
     # The cap is on the help at the start of a substep; its damping then acts at the end of it.
-    assert 0 < float(forces.help.norm(dim=-1).max()) <= 1.05 * parameters.upright_cap
-    assert float(forces.help_work) > 0
-    none = measure_forces(body, replace(parameters, upright_cap=0.0), states, targets[0])
-    assert float(none.help_work) == 0
+    assert 0 < float(forces.assist.norm(dim=-1).max()) <= 1.05 * parameters.assist_limit
+    assert float(forces.assist_work) > 0
+    none = measure_forces(body, replace(parameters, assist_limit=0.0), states, targets[0])
+    assert float(none.assist_work) == 0
 
 
 class Breaking(WarpSimulator):
@@ -133,11 +133,11 @@ def test_a_run_that_never_works_says_so(breaking) -> None:
         track(quadruped(), trot(5), make_simulator=breaking)
 
 
-def test_nothing_explodes_on_wild_references() -> None:
+def test_nothing_explodes_on_wild_targets() -> None:
     # Random jumps from frame to frame: far beyond what servos can follow.
     body = quadruped()
     generator = torch.Generator().manual_seed(0)
-    wild = Reference(
+    wild = TargetMotion(
         torch.randn(8, 3, generator=generator, dtype=torch.float64),
         quaternion.normalize(torch.randn(8, 4, generator=generator, dtype=torch.float64)),
         3 * torch.randn(8, 12, 3, generator=generator, dtype=torch.float64),
@@ -160,7 +160,7 @@ def test_the_start_touches_the_ground() -> None:
     body = quadruped()
     result = track(body, trot(4), settings=TrackingSettings(iterations=1))
     start = result.rollout[0]
-    low = lowest(body, place(body, start.position, start.rotation, start.angles))
+    low = lowest(body, place(body, start))
     assert abs(float(low)) < 1e-5 * body.height
 
 
@@ -178,10 +178,10 @@ def test_travel_of_an_in_place_walk_is_that_of_its_stance_feet() -> None:
     assert implied_travel(body, FEET, moving) is None
 
 
-def test_bad_references_are_refused() -> None:
+def test_bad_targets_are_refused() -> None:
     with pytest.raises(ValueError, match="a motion to track needs at least 2 frames, got 1"):
         trot(1)
     r = trot(4)
-    short = Reference(r.position, r.rotation, r.angles[:, :5], r.fps)
-    with pytest.raises(ValueError, match="the reference moves 5 joints, the body has 12"):
+    short = TargetMotion(r.position, r.rotation, r.angles[:, :5], r.fps)
+    with pytest.raises(ValueError, match="the target moves 5 joints, the body has 12"):
         track(quadruped(), short)

@@ -73,9 +73,10 @@ class Grounding:
         else:
             written.append(out / "motion.bvh")
             write_bvh(motion, written[-1], fps=self.fps)
-        body, parameters = self.result.character.body, self.result.tracking.parameters
+        tracking = self.result.tracking
+        body, parameters = self.result.character.body, tracking.parameters
         written.append(out / "body.xml")
-        write_mjcf(body, parameters, written[-1])
+        write_mjcf(body, parameters, written[-1], clip=(tracking.rollout[0], tracking.targets[0]))
         try:
             from akd.export.usd_body import write_usd_body
 

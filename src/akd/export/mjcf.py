@@ -31,15 +31,37 @@ def zup_from_yup(vectors: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
     return torch.stack((x, -z, y), dim=-1)
 
 
-def write_mjcf(body: Body, parameters: Parameters, path: str | Path, *, name: str = "body") -> None:
-    """Write a body, its servos and the ground it stands on."""
-    write_text(Path(path), mjcf_text(body, parameters, name=name))
+def write_mjcf(
+    body: Body,
+    parameters: Parameters,
+    path: str | Path,
+    *,
+    name: str = "body",
+    clip: tuple[State, Float[Tensor, "D 3"]] | None = None,
+) -> None:
+    """Write a body standing on the floor, with position servos and keyframes.
+
+    Args:
+        body: The simulated body.
+        parameters: Gains, friction and time step.
+        path: The file.
+        name: Of the model.
+        clip: State and joint targets at the start of a tracked clip, for a keyframe `clip` beside
+            `stand`.
+    """
+    write_text(Path(path), mjcf_text(body, parameters, name=name, clip=clip))
 
 
-def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
-    """The text of the MJCF file."""
+def mjcf_text(
+    body: Body,
+    parameters: Parameters,
+    *,
+    name: str = "body",
+    clip: tuple[State, Float[Tensor, "D 3"]] | None = None,
+) -> str:
+    """The text of the MJCF file; arguments as for `write_mjcf`."""
     p = parameters
-    labels = _unique(body.names)
+    labels = unique_names(body)
     mujoco = ET.Element("mujoco", model=name)
     # Every body states its inertia; joints may turn without limit.
     ET.SubElement(mujoco, "compiler", angle="radian", autolimits="true")
@@ -61,11 +83,13 @@ def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
     )  # fmt: skip
     ET.SubElement(world, "light", pos="0 0 5", dir="0 0 -1", directional="true")
     elements: list[ET.Element] = []
+    # The neutral pose of a skeleton may be anywhere: the file's stands on the floor.
+    lift = zup_from_yup(torch.tensor((0.0, -float(body.corners[..., 1].min()), 0.0)).double())
     actuators = ET.Element("actuator")
     pivots = zup_from_yup(body.pivots)
     for i, parent in enumerate(body.parents):
         above = world if parent < 0 else elements[parent]
-        place = pivots[i] if parent < 0 else pivots[i] - pivots[parent]
+        place = pivots[i] + lift if parent < 0 else pivots[i] - pivots[parent]
         element = ET.SubElement(above, "body", name=labels[i], pos=_numbers(place))
         elements.append(element)
         if parent < 0:
@@ -95,8 +119,22 @@ def mjcf_text(body: Body, parameters: Parameters, *, name: str = "body") -> str:
         )  # fmt: skip
     if len(actuators):
         mujoco.append(actuators)
+    keyframe = ET.SubElement(mujoco, "keyframe")
+    stand = torch.cat((pivots[0] + lift, pivots.new_tensor((1.0, 0.0, 0.0, 0.0))))
+    angles, none = torch.zeros(3 * len(body) - 3), torch.zeros(3 * len(body) + 3)
+    _add_key(keyframe, "stand", torch.cat((stand, angles)), none, angles)
+    if clip is not None:
+        state, targets = clip
+        qpos, qvel = mujoco_position(body, state), mujoco_velocity(body, state)
+        _add_key(keyframe, "clip", qpos, qvel, mujoco_controls(body, targets))
     ET.indent(mujoco)
     return ET.tostring(mujoco, encoding="unicode") + "\n"
+
+
+def _add_key(parent: ET.Element, name: str, qpos: Tensor, qvel: Tensor, ctrl: Tensor) -> None:
+    ET.SubElement(
+        parent, "key", name=name, qpos=_numbers(qpos), qvel=_numbers(qvel), ctrl=_numbers(ctrl)
+    )
 
 
 def file_order(body: Body) -> list[int]:
@@ -111,23 +149,32 @@ def file_order(body: Body) -> list[int]:
     return order
 
 
+def mujoco_controls(body: Body, targets: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b U"]:
+    """`ctrl` of joint targets (rad)."""
+    return targets[..., [part - 1 for part in file_order(body)[1:]], :].flatten(-2)
+
+
 def mujoco_position(body: Body, state: State) -> Float[Tensor, "*b Q"]:
     """`qpos` of a state: root position, root quaternion (wxyz), joint angles."""
     turn = state.rotation.new_tensor(ZUP_FROM_YUP)
     rotation = quaternion.multiply(
         quaternion.multiply(turn, state.rotation), quaternion.conjugate(turn)
     )
-    joints = [part - 1 for part in file_order(body)[1:]]
-    angles = state.angles[..., joints, :].flatten(-2)
+    angles = mujoco_controls(body, state.angles)
     return torch.cat((zup_from_yup(state.position), rotation, angles), dim=-1)
 
 
 def mujoco_velocity(body: Body, state: State) -> Float[Tensor, "*b U"]:
-    """`qvel` of a state: root velocity in the world, root spin in its own frame, joint rates."""
-    spin = quaternion.rotate(quaternion.conjugate(state.rotation), state.spin)
+    """`qvel` of a state: linear velocity of the root in the world, its angular velocity in
+    its own frame, joint velocities."""
+    angular_velocity = quaternion.rotate(
+        quaternion.conjugate(state.rotation), state.angular_velocity
+    )
     joints = [part - 1 for part in file_order(body)[1:]]
-    rates = state.rates[..., joints, :].flatten(-2)
-    return torch.cat((zup_from_yup(state.velocity), zup_from_yup(spin), rates), dim=-1)
+    joint_velocity = state.joint_velocity[..., joints, :].flatten(-2)
+    return torch.cat(
+        (zup_from_yup(state.velocity), zup_from_yup(angular_velocity), joint_velocity), dim=-1
+    )
 
 
 def _turned(inertia: Float[Tensor, "3 3"]) -> Float[Tensor, "3 3"]:
@@ -140,11 +187,11 @@ def _upper(m: Float[Tensor, "3 3"]) -> Float[Tensor, "6"]:
     return torch.stack((m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]))
 
 
-def _unique(names: tuple[str, ...]) -> list[str]:
-    """Names with a number where one comes again, as MJCF wants them unique."""
+def unique_names(body: Body) -> list[str]:
+    """The parts' names, numbered where one comes again, as in the file."""
     seen: dict[str, int] = {}
     result = []
-    for name in names:
+    for name in body.names:
         seen[name] = seen.get(name, 0) + 1
         result.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
     return result

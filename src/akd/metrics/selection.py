@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.metrics.action import score_action
+from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
@@ -43,6 +44,18 @@ def video_score(
     return lambda videos: recogniser(videos.cpu())[:, place]
 
 
+def lowered(before: MotionMetrics, after: MotionMetrics) -> str | None:
+    """What physics made worse, in words; None where the motion is at least as sound as before."""
+    if _soundness(after) >= _soundness(before):
+        return None
+    faults = "; ".join(after.fails) or after.verdict
+    return f"physics lowered the score from {before.score:.2f} to {after.score:.2f}: {faults}"
+
+
+def _soundness(metrics: MotionMetrics) -> float:
+    return metrics.score - _FAILURE * len(metrics.fails)
+
+
 def selection_score(
     character: Character, motion: Motion, recogniser: Recogniser | None, action: str | None
 ) -> float:
@@ -52,7 +65,7 @@ def selection_score(
     probability that it shows the action, seen from several sides, where that can be said.
     """
     found = measure(character, character.control_rig, motion, asked=action)
-    sound = found.score - _FAILURE * len(found.fails)
+    sound = _soundness(found)
     if recogniser is None or action is None:
         return sound
     return sound + (score_action(recogniser, character, motion, action).probability or 0.0)

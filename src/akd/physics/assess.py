@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from akd.motion.contact import implied_velocity, skate_speed, touches
 from akd.physics.body import Body, place
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class GroundContact:
     """Mean height of the lowest corner above the ground."""
 
 
-def assess(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> GroundContact:
+def assess(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> GroundContact:
     """Measure a motion of a body. Feet are the parts whose contact and skate count."""
-    placement = place(body, motion.position, motion.rotation, motion.angles)
+    placement = place(body, motion)
     corners = placement.points(body, body.corners)
     lowest = corners[..., 1].flatten(1).amin(1) / body.height
     soles = corners[:, feet if bool(feet.any()) else slice(None)].flatten(1, 2)
@@ -47,10 +47,10 @@ def assess(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> GroundCont
 
 
 def implied_travel(
-    body: Body, feet: Bool[Tensor, "B"], motion: Reference
+    body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion
 ) -> Float[Tensor, "3"] | None:
     """The velocity (m/s, horizontal) that the stance feet of an in-place clip imply, else None."""
-    placement = place(body, motion.position, motion.rotation, motion.angles)
+    placement = place(body, motion)
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
     corners = placement.points(body, body.corners)[:, chosen]
     return implied_velocity(
@@ -58,8 +58,7 @@ def implied_travel(
     )
 
 
-def add_travel(motion: Reference, velocity: Float[Tensor, "3"]) -> Reference:
+def add_travel(motion: TargetMotion, velocity: Float[Tensor, "3"]) -> TargetMotion:
     """The motion carried along at a constant velocity (m/s)."""
     times = torch.arange(len(motion.position), dtype=torch.float64) / motion.fps
-    position = motion.position + times[:, None] * velocity.to(motion.position)
-    return Reference(position, motion.rotation, motion.angles, motion.fps)
+    return replace(motion, position=motion.position + times[:, None] * velocity.to(motion.position))

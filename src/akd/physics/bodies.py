@@ -10,12 +10,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.math import davenport, quaternion
-from akd.physics.body import Body, State
+from akd.physics.body import Body, Coordinates
 from akd.physics.forces import root_angles
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 from akd.rig.control import ROOT, ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
-from akd.rig.roles.role import Part
+from akd.rig.roles.role import LimbKind, Part
 
 FLESH_DENSITY = 600.0
 """kg/m^3 of a cuboid round a limb. Flesh is near 1000, and fills 52 % (an ellipsoid) to 79 % (a
@@ -23,7 +23,7 @@ cylinder) of its box."""
 LEAST_MASS = 1e-3
 """Share of the body's mass below which an outer part (with all beyond it) is welded to the next."""
 LEAST_HALF_EXTENT = 0.006
-"""Of a cuboid, as a share of body height: thinner ones would spin too fast for the step."""
+"""Of a cuboid, as a share of body height: thinner ones would turn too fast for the step."""
 FLAT = 0.012
 """A part whose lowest point is within this share of body height of the ground stands on it."""
 STANDS = 0.04
@@ -36,6 +36,10 @@ SKIRT = 0.2
 """Skin of a trunk that has legs is left out below this share of body height."""
 TRIM = 0.01
 """Share of a part's points left out at either end of an edge: hair, straps, loose corners."""
+HEEL = 0.5
+"""Distance of the heel behind the ankle over that of the toes before it, without a surface."""
+PERSON_DENSITY = 14.0
+"""kg/m^3: mass of a person over the cube of the height, 69 kg at 1.7 m."""
 BONE_WIDTH = 0.15
 """Half width of a cuboid without a surface, as a share of its length."""
 
@@ -55,18 +59,18 @@ class CharacterBody:
     ground: float
     """Height of the lowest point in the neutral pose, metres."""
 
-    def reference(self, pose: ControlPose, fps: float) -> Reference:
+    def target_motion(self, pose: ControlPose, fps: float) -> TargetMotion:
         """What the simulation is to follow: control coordinates as coordinates of the body."""
         pivot, axes = self.rig.root_pivot.double(), self.rig.root_axes.double()
         rotation = davenport.to_quaternion(axes, pose.root_rotation.double())
-        return Reference(
+        return TargetMotion(
             pivot + pose.translation.double(),
             quaternion.make_continuous(rotation),
             pose.angles.double()[:, self.controls],
             fps,
         )
 
-    def control_pose(self, states: State, like: ControlPose) -> ControlPose:
+    def control_pose(self, states: Coordinates, like: ControlPose) -> ControlPose:
         """Control coordinates of simulated states; welded joints move as they do in `like`."""
         angles = like.angles.double().clone()
         angles[:, self.controls] = states.angles.double()
@@ -79,12 +83,21 @@ class CharacterBody:
 
 
 def build_body(
-    rig: ControlRig, mesh: SkinnedMesh | None, *, density: float = FLESH_DENSITY
+    rig: ControlRig, mesh: SkinnedMesh | None, *, density: float | None = None
 ) -> CharacterBody:
     """Fit cuboids to the skin of every control, in the neutral pose.
 
-    Without a mesh they follow the bones. An outer part that carries less than a thousandth of the
-    body is welded to what it hangs on.
+    Args:
+        rig: The control rig.
+        mesh: The skin; without one, cuboids follow the bones.
+        density: Of the cuboids, kg/m^3. By default a body with legs and arms has the mass of a
+            person of its height, any other `FLESH_DENSITY`.
+
+    Returns:
+        The body. An outer part that carries less than a thousandth of it is welded to its parent.
+
+    Raises:
+        ValueError: The character has no height.
     """
     points, owners = _points_by_control(rig, mesh)
     ground = float(points[:, 1].min())
@@ -113,8 +126,11 @@ def build_body(
         torch.stack([pieces[part].centre for part in kept]),
         axes=_orthonormal(axes[kept]),
         orientations=torch.stack([pieces[part].orientation for part in kept]),
-        density=density,
+        density=density or FLESH_DENSITY,
     )
+    limbs = {role.limb for role in rig.roles}
+    if density is None and {LimbKind.LEG, LimbKind.ARM} <= limbs:
+        body = body.scaled(length=1.0, mass=PERSON_DENSITY * height**3 / body.mass)
     return CharacterBody(
         rig=rig,
         body=body,
@@ -184,6 +200,12 @@ def _own_points(
     pivot = rig.root_pivot if part == 0 else rig.pivots[part - 1]
     children = [i for i, parent in enumerate(rig.parents) if parent + 1 == part]
     ends = torch.cat((own, pivot[None].double(), rig.pivots[children].double()))
+    if part and rig.roles[part - 1].part is Part.FOOT:
+        # A skeleton has no heel; without one a body stands on its toes and falls backwards.
+        tip = ends[(ends - pivot).norm(dim=-1).argmax()]
+        heel = pivot - HEEL * (tip - pivot)
+        heel[1] = ends[:, 1].min()
+        ends = torch.cat((ends[:1], heel[None].double(), ends[1:]))
     length = float((ends.amax(0) - ends.amin(0)).norm())
     spread = BONE_WIDTH * length * torch.eye(3, dtype=torch.float64)
     sideways = torch.cat((spread, -spread))

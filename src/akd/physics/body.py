@@ -151,20 +151,26 @@ def cuboid_inertia(
 
 
 @dataclass(frozen=True)
-class State:
-    """Where a body is and how it moves. Leading dimensions are free (environments, time)."""
+class Coordinates:
+    """Generalized coordinates. Leading dimensions are free (environments, time)."""
 
     position: Float[Tensor, "*b 3"]
     """World position of the root's pivot, metres."""
     rotation: Float[Tensor, "*b 4"]
     """Rotation of the root from the neutral pose, wxyz."""
     angles: Float[Tensor, "*b D 3"]
-    """Of the joints about their three axes, radians; zero is the neutral pose."""
+    """Of the joints about their three axes, radians, continuous; zero is the neutral pose."""
+
+
+@dataclass(frozen=True)
+class State(Coordinates):
+    """Generalized coordinates and velocities."""
+
     velocity: Float[Tensor, "*b 3"]
     """Of the root's pivot, m/s."""
-    spin: Float[Tensor, "*b 3"]
+    angular_velocity: Float[Tensor, "*b 3"]
     """Angular velocity of the root in world axes, rad/s."""
-    rates: Float[Tensor, "*b D 3"]
+    joint_velocity: Float[Tensor, "*b D 3"]
     """Time derivatives of the angles, rad/s."""
 
     @classmethod
@@ -181,7 +187,11 @@ class State:
 
     def parts(self) -> tuple[Tensor, ...]:
         """The six tensors, in the order of the fields."""
-        return (self.position, self.rotation, self.angles, self.velocity, self.spin, self.rates)
+        return tuple(vars(self).values())
+
+    def arrays(self) -> dict[str, Tensor]:
+        """The tensors by the names they have in npz files."""
+        return {("rotation_wxyz" if n == "rotation" else n): t for n, t in vars(self).items()}
 
     def detach(self) -> State:
         """Without gradients."""
@@ -208,17 +218,16 @@ class Placement:
         arms = neutral.to(self.origins) - body.pivots.to(self.origins)[:, None]
         return self.origins[..., None, :] + quaternion.rotate(self.rotations[..., None, :], arms)
 
+    def centres(self, body: Body) -> Float[Tensor, "*b B 3"]:
+        """World positions of the parts' centres of mass."""
+        return self.points(body, body.centres[:, None]).squeeze(-2)
 
-def place(
-    body: Body,
-    position: Float[Tensor, "*b 3"],
-    rotation: Float[Tensor, "*b 4"],
-    angles: Float[Tensor, "*b D 3"],
-) -> Placement:
-    """Forward kinematics: where every part is for given coordinates (fields of `State`)."""
-    local = davenport.to_quaternion(body.axes[1:].to(angles), angles)
-    arms = (body.pivots[1:] - body.pivots[list(body.parents[1:])]).to(angles)
-    origins, rotations = [position], [rotation]
+
+def place(body: Body, at: Coordinates) -> Placement:
+    """Forward kinematics: the world transform of every part."""
+    local = davenport.to_quaternion(body.axes[1:].to(at.angles), at.angles)
+    arms = (body.pivots[1:] - body.pivots[list(body.parents[1:])]).to(at.angles)
+    origins, rotations = [at.position], [at.rotation]
     for i, parent in enumerate(body.parents[1:]):
         turn = rotations[parent]
         origins.append(origins[parent] + quaternion.rotate(turn, arms[i]))

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from akd.motion.contact import STANCE, nearness
 from akd.physics.body import Body, Placement, place
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 
 AHEAD = 0.15
 """A foot that moves ahead of the root faster than this swings, however low it is; so does one that
@@ -38,7 +38,7 @@ FARTHEST = 0.1
 """Mean distance of the parts beyond which planting has not found the same motion."""
 
 
-def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[Tensor, "F B"]:
+def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bool[Tensor, "F B"]:
     """When each foot stands, whatever the motion's height above the ground.
 
     Each foot has a floor of its own, the height under which it is for a tenth of the time that it
@@ -47,7 +47,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[
     stance = torch.zeros(len(motion.position), len(body), dtype=torch.bool)
     if not bool(feet.any()):
         return stance
-    placement = place(body, motion.position, motion.rotation, motion.angles)
+    placement = place(body, motion)
     corners = placement.points(body, body.corners)[:, feet]
     low = corners[..., 1].amin(-1)
     level = corners.new_tensor((1.0, 0.0, 1.0))
@@ -74,8 +74,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[
 
 def _falls(body: Body, placement: Placement, fps: float) -> Bool[Tensor, "F"]:
     """Whether the body's centre of mass falls, as it must where nothing carries it."""
-    centres = placement.points(body, body.centres[:, None]).squeeze(-2)
-    height = (centres[..., 1] * body.masses).sum(1) / body.masses.sum()
+    height = (placement.centres(body)[..., 1] * body.masses).sum(1) / body.masses.sum()
     # Over a fifth of a body time on either side: a single frame of a clip says little.
     reach = max(1, round(0.2 * fps))
     middle = torch.arange(len(height)).clamp(reach, max(reach, len(height) - 1 - reach))
@@ -146,12 +145,12 @@ class _Contact:
 def plant_feet(
     body: Body,
     feet: Bool[Tensor, "B"],
-    motion: Reference,
+    motion: TargetMotion,
     stance: Bool[Tensor, "F B"],
     *,
     clearance: float = 0.03,
     iterations: int = 150,
-) -> Reference:
+) -> TargetMotion:
     """The nearest motion whose standing feet keep their place; the motion itself where nothing
     stands, or where that would be another motion altogether.
 
@@ -159,7 +158,7 @@ def plant_feet(
     """
     if not bool(stance.any()):
         return motion
-    given = place(body, motion.position, motion.rotation, motion.angles)
+    given = place(body, motion)
     contact = _contact(body, feet, given, stance, clearance)
     legs = _on_the_way(body, feet)
     shift = torch.zeros_like(motion.position, requires_grad=True)
@@ -169,29 +168,23 @@ def plant_feet(
         tolerance_grad=1e-9, tolerance_change=1e-12,
     )  # fmt: skip
 
-    def moved() -> tuple[Tensor, Tensor]:
+    def moved() -> TargetMotion:
         angles = motion.angles.clone()
         angles[:, legs] = angles[:, legs] + turns
-        return motion.position + shift, angles
+        return replace(motion, position=motion.position + shift, angles=angles)
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        position, angles = moved()
-        made = place(body, position, motion.rotation, angles)
-        value = _misfit(body, feet, contact, given, made, shift, turns)
+        value = _misfit(body, feet, contact, given, place(body, moved()), shift, turns)
         value.backward()
         return value.detach()
 
     optimiser.step(loss)  # pyright: ignore[reportArgumentType]
     with torch.no_grad():
-        position, angles = moved()
-    centres = body.centres[:, None]
-    made = place(body, position, motion.rotation, angles)
-    apart = float((made.points(body, centres) - given.points(body, centres)).norm(dim=-1).mean())
-    # Written so that what is not a number is refused as well.
-    if not apart < FARTHEST:
-        return motion
-    return replace(motion, position=position, angles=angles)
+        planted = moved()
+    apart = (place(body, planted).centres(body) - given.centres(body)).norm(dim=-1).mean()
+    # NaN compares false, so a diverged search also returns the motion as given.
+    return planted if float(apart) < FARTHEST else motion
 
 
 def _contact(
@@ -243,8 +236,7 @@ def _misfit(
 ) -> Tensor:
     """How far a motion is from the one given, and from feet that stand: sums of squares, in body
     heights. A sole may be off by a tenth of what any other part would then have to move by."""
-    centres = body.centres[:, None]
-    apart = (made.points(body, centres) - given.points(body, centres)).squeeze(-2)
+    apart = made.centres(body) - given.centres(body)
     bound = 1.0 - 0.9 * feet.to(apart)
     stays = (bound[:, None] * apart.square()).sum() + 0.01 * turns.square().sum()
     tilts = (made.rotations - given.rotations)[:, feet].square().sum()

@@ -1,4 +1,4 @@
-"""What acted during a rollout: torques of the joints, contact forces, the upright help, work."""
+"""Forces of a rollout: joint torques, contact forces, root assist torque, and their work."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Forces:
     """About the joints' axes, N m."""
     contacts: Float[Tensor, "*k B 8 3"]
     """On the corners of the cuboids, world axes, N."""
-    help: Float[Tensor, "*k 3"]
-    """Of the upright help on the root, world axes, N m."""
+    assist: Float[Tensor, "*k 3"]
+    """Root assist torque, world axes, N m."""
     joint_work: Float[Tensor, ""]
-    """Sum of |torque . rate| dt over joints and time, J."""
-    help_work: Float[Tensor, ""]
-    """Sum of |help . spin| dt over time, J."""
+    """Sum of |torque . joint velocity| dt over joints and time, J."""
+    assist_work: Float[Tensor, ""]
+    """Sum of |assist . angular velocity| dt over time, J."""
 
 
 def measure_forces(
@@ -38,8 +38,8 @@ def measure_forces(
 ) -> Forces:
     """Forces of one environment from its states [K + 1, ...] and targets.
 
-    Servos, contacts and help are implicit: what was applied in a substep is the force at its start
-    less its stiffness times the change of velocity over the substep.
+    Servos, contacts and assist are linearly implicit: the force applied in a substep is the one at
+    its start less its derivative times the change of velocity over the substep.
     """
     return forces_between(body, parameters, states[:-1], states[1:], targets, up)
 
@@ -58,7 +58,10 @@ def forces_between(
     friction of its own where given."""
     p, dt = parameters, parameters.step
     mu = before.position.new_tensor(p.friction) if friction is None else friction[:, None, None]
-    torques = p.stiffness * (targets - before.angles - dt * after.rates) - p.damping * after.rates
+    torques = (
+        p.stiffness * (targets - before.angles - dt * after.joint_velocity)
+        - p.damping * after.joint_velocity
+    )
 
     old, new = part_motion(body, before), part_motion(body, after)
     arms = old.points - old.origins[:, :, None]
@@ -78,7 +81,7 @@ def forces_between(
     normal = torch.where(depth > -e, normal, torch.zeros_like(normal))
     firm = normal / (normal + p.contact_light) * viscous
     sliding = speed[..., [0, 2]].square().sum(-1)
-    drag = mu * normal / (sliding + p.creep**2).sqrt()
+    drag = mu * normal / (sliding + p.friction_epsilon**2).sqrt()
     contacts = torch.stack(
         (
             -drag * (speed + change)[..., 0],
@@ -88,29 +91,22 @@ def forces_between(
         dim=-1,
     )
 
-    help_ = torch.zeros_like(before.spin)
-    if p.upright_cap > 0:
-        goal = targets.new_tensor((0.0, 1.0, 0.0)).expand_as(before.spin) if up is None else up
-        tilt = quaternion.rotate(
-            before.rotation, torch.zeros_like(goal) + goal.new_tensor((0, 1.0, 0))
+    assist = torch.zeros_like(before.angular_velocity)
+    if p.assist_limit > 0:
+        y = targets.new_tensor((0.0, 1.0, 0.0)).expand_as(assist)
+        goal = y if up is None else up
+        spring = p.assist_stiffness * torch.linalg.cross(
+            quaternion.rotate(before.rotation, y), goal
         )
-        raw = p.upright * torch.linalg.cross(tilt, goal)
-        share = (
-            p.upright_cap
-            / (
-                p.upright_cap**2
-                + (raw - p.upright_damping * _across(before.spin, goal))
-                .square()
-                .sum(-1, keepdim=True)
-            ).sqrt()
-        )
-        help_ = share * (raw - p.upright_damping * _across(after.spin, goal))
+        raw = spring - p.assist_damping * _across(before.angular_velocity, goal)
+        share = p.assist_limit / (p.assist_limit**2 + raw.square().sum(-1, keepdim=True)).sqrt()
+        assist = share * (spring - p.assist_damping * _across(after.angular_velocity, goal))
     return Forces(
         torques=torques,
         contacts=contacts,
-        help=help_,
-        joint_work=(torques * after.rates).abs().sum() * dt,
-        help_work=(help_ * after.spin).sum(-1).abs().sum() * dt,
+        assist=assist,
+        joint_work=(torques * after.joint_velocity).abs().sum() * dt,
+        assist_work=(assist * after.angular_velocity).sum(-1).abs().sum() * dt,
     )
 
 
@@ -130,8 +126,8 @@ class PartMotion:
 
 def part_motion(body: Body, state: State) -> PartMotion:
     """Where the corners are and how the parts move, in the world."""
-    placement = place(body, state.position, state.rotation, state.angles)
-    omegas, speeds = [state.spin], [state.velocity]
+    placement = place(body, state)
+    omegas, speeds = [state.angular_velocity], [state.velocity]
     for i, parent in enumerate(body.parents[1:], start=1):
         arm = placement.origins[:, i] - placement.origins[:, parent]
         speeds.append(speeds[parent] + torch.linalg.cross(omegas[parent], arm))
@@ -139,7 +135,7 @@ def part_motion(body: Body, state: State) -> PartMotion:
         for axis, angle, rate in zip(
             body.axes[i].to(arm),
             state.angles[:, i - 1].unbind(-1),
-            state.rates[:, i - 1].unbind(-1),
+            state.joint_velocity[:, i - 1].unbind(-1),
             strict=True,
         ):
             omega = omega + rate[:, None] * quaternion.rotate(turn, axis.expand_as(arm))

@@ -14,9 +14,10 @@ from akd.base.files import write_arrays, write_json
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
-from akd.physics.target import Reference, starts_apart
+from akd.physics.target import TargetMotion, starts_apart
 from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
@@ -33,17 +34,20 @@ class Grounded:
     tracking: Tracking
     travel: Float[Tensor, "3"] | None
     """Velocity (m/s) that was given to a clip that walked on the spot."""
-    clip: Reference
+    clip: TargetMotion
     """The clip at the result's frame rate, with its travel, where it was above the ground."""
     first_left_out: bool
-    """The clip's first frame was no part of its motion (a T-pose), and is not in the result."""
+    """The clip's first frame was a calibration pose (a T-pose), and is not in the result."""
+    cycle_gap: float | None
+    """Mean distance of the simulated parts over the seam of a cycle, in body heights, before it was
+    spread over the period; None for a clip that is no cycle."""
     before: GroundContact
     """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
 
     def summary(self) -> dict[str, object]:
         """What a report says, as plain values."""
-        work, help_work = self.tracking.forces.joint_work, self.tracking.forces.help_work
+        work, assist_work = self.tracking.forces.joint_work, self.tracking.forces.assist_work
         return {
             "before": asdict(self.before),
             "after": asdict(self.after),
@@ -51,10 +55,11 @@ class Grounded:
             "lift": self.tracking.lift,
             "stance": self.stance_shares(),
             "first_frame_left_out": self.first_left_out,
+            "cycle_gap": self.cycle_gap,
             "travel": None if self.travel is None else self.travel.tolist(),
             "joint_work": float(work),
-            "help_work": float(help_work),
-            "help_share": float(help_work / work.clamp_min(1e-12)),
+            "assist_work": float(assist_work),
+            "assist_share": float(assist_work / work.clamp_min(1e-12)),
             "step": self.tracking.parameters.step,
             "iterations": len(self.tracking.losses) - 1,
             "retries": self.tracking.retries,
@@ -73,7 +78,8 @@ class Grounded:
     def save(self, folder: Path | str) -> None:
         """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
         folder = Path(folder)
-        write_arrays(folder / "physics.npz", tracking_arrays(self.tracking))
+        names = np.array(self.character.body.names)
+        write_arrays(folder / "physics.npz", {"parts": names, **tracking_arrays(self.tracking)})
         write_json(folder / "physics.json", {"format": 1, **self.summary()})
 
 
@@ -105,34 +111,70 @@ def ground(
     character = build_body(rig, mesh)
     check_feet(character)
     body = character.body
-    frames = motion.resample(fps)
-    apart = starts_apart(body, character.reference(rig.from_pose(frames.pose), fps))
-    if apart:
-        later = frames.sample(frames.times[1:])
-        frames = replace(later, times=later.times - later.times[0])
+    frames, apart, cyclic = _whole_frames(character, motion, fps)
     pose = rig.from_pose(frames.pose)
-    reference = character.reference(pose, fps)
-    velocity = implied_travel(body, character.feet, reference) if travel else None
+    target = replace(character.target_motion(pose, fps), cyclic=cyclic)
+    velocity = implied_travel(body, character.feet, target) if travel else None
     if velocity is not None:
-        reference = add_travel(reference, velocity)
+        target = add_travel(target, velocity)
     tracking = track(
-        body, reference, feet=character.feet, settings=settings, world=world,
+        body, target, feet=character.feet, settings=settings, world=world,
         make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
-    made = Reference(
-        tracking.states.position, tracking.states.rotation, tracking.states.angles, fps
-    )
-    controls = character.control_pose(tracking.states, pose)
+    s = tracking.states
+    made = TargetMotion(s.position, s.rotation, s.angles, fps)
+    gap = None
+    if cyclic:
+        gap = cycle_gap(body, made)
+        made = close_cycle(made, target)
+    controls = character.control_pose(made, pose)
     return Grounded(
         motion=replace(frames, pose=rig.to_pose(controls)),
         controls=controls,
         character=character,
         tracking=tracking,
         travel=velocity,
-        clip=reference,
+        clip=target,
         first_left_out=apart,
-        before=assess(body, character.feet, reference),
+        cycle_gap=gap,
+        before=assess(body, character.feet, target),
         after=assess(body, character.feet, made),
+    )
+
+
+def _whole_frames(
+    character: CharacterBody, motion: Motion, fps: float
+) -> tuple[Motion, bool, bool]:
+    """The motion on whole frames from 0; whether a calibration pose was left out; whether it is a
+    cycle, which is stretched by half a frame at most to end on a whole one."""
+
+    def target(frames: Motion) -> TargetMotion:
+        return character.target_motion(character.rig.from_pose(frames.pose), fps)
+
+    for clip in (motion, _with_first_frame_last(motion)):
+        count = max(1, round(clip.duration * fps))
+        spread = clip.sample(torch.linspace(0, clip.duration, count + 1) + clip.times[0])
+        clock = torch.arange(count + 1, dtype=motion.times.dtype) / fps
+        if is_cycle(character.body, target(spread)):
+            return replace(spread, times=clock), False, True
+    frames = motion.resample(fps)
+    apart = starts_apart(character.body, target(frames))
+    if apart:
+        frames = frames.sample(frames.times[1:])
+    return replace(frames, times=clock[: len(frames)]), apart, False
+
+
+def _with_first_frame_last(motion: Motion) -> Motion:
+    """The motion with its first frame again after its last."""
+    if len(motion) < 2:
+        return motion
+    step = motion.times[-1] - motion.times[-2]
+    order = torch.arange(len(motion) + 1) % len(motion)
+    return replace(
+        motion,
+        times=torch.cat((motion.times, motion.times[-1:] + step)),
+        pose=motion.pose[order],
+        morphs={node: weights[order] for node, weights in motion.morphs.items()},
     )
 
 
@@ -154,26 +196,20 @@ def take_travel_out(grounded: Grounded) -> ControlPose:
     if grounded.travel is None:
         return grounded.controls
     controls = grounded.controls
-    times = torch.arange(len(controls.translation)) / grounded.tracking.reference.fps
+    times = torch.arange(len(controls.translation)) / grounded.tracking.target.fps
     away = times[:, None].to(controls.translation) * grounded.travel.to(controls.translation)
     return replace(controls, translation=controls.translation - away)
 
 
 def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
     """What a tracking run made, by name, for an npz file. Per substep, SI units, Y up."""
-    rollout, forces = tracking.rollout, tracking.forces
-    contacts = forces.contacts.sum(-2)
+    forces = tracking.forces
     arrays = {
         "time": torch.arange(len(tracking.targets) + 1) * tracking.parameters.step,
-        "position": rollout.position,
-        "rotation_wxyz": rollout.rotation,
-        "angles": rollout.angles,
-        "velocity": rollout.velocity,
-        "spin": rollout.spin,
-        "rates": rollout.rates,
+        **tracking.rollout.arrays(),
         "targets": tracking.targets,
         "torques": forces.torques,
-        "contact_forces": contacts,
-        "help_torque": forces.help,
+        "contact_forces": forces.contacts.sum(-2),
+        "root_assist_torque": forces.assist,
     }
     return {name: value.float().numpy(force=True) for name, value in arrays.items()}

@@ -51,10 +51,10 @@ def build_kernel(real: Any) -> SimpleNamespace:
         contact_damping: real
         rounding: real
         light: real
-        creep: real
-        upright: real
-        upright_damping: real
-        upright_cap: real
+        friction_epsilon: real
+        assist_stiffness: real
+        assist_damping: real
+        assist_limit: real
         step: real
         fastest: real
 
@@ -105,7 +105,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
         k: int, e: int, joints: int, limit: real,
         g_position: wp.array2d(dtype=vec3), g_rotation: wp.array2d(dtype=quat),
         g_angles: wp.array3d(dtype=vec3), g_velocity: wp.array2d(dtype=vec3),
-        g_spin: wp.array2d(dtype=vec3), g_rates: wp.array3d(dtype=vec3),
+        g_angular_velocity: wp.array2d(dtype=vec3), g_joint_velocity: wp.array3d(dtype=vec3),
     ):  # fmt: skip
         return zero
 
@@ -114,7 +114,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
         k: int, e: int, joints: int, limit: real,
         g_position: wp.array2d(dtype=vec3), g_rotation: wp.array2d(dtype=quat),
         g_angles: wp.array3d(dtype=vec3), g_velocity: wp.array2d(dtype=vec3),
-        g_spin: wp.array2d(dtype=vec3), g_rates: wp.array3d(dtype=vec3),
+        g_angular_velocity: wp.array2d(dtype=vec3), g_joint_velocity: wp.array3d(dtype=vec3),
         adj_ret: real,
     ):  # fmt: skip
         """Scale the adjoint of the state before substep k to a norm of `limit` at most."""
@@ -122,20 +122,20 @@ def build_kernel(real: Any) -> SimpleNamespace:
             wp.dot(g_position[k, e], g_position[k, e])
             + wp.dot(g_rotation[k, e], g_rotation[k, e])
             + wp.dot(g_velocity[k, e], g_velocity[k, e])
-            + wp.dot(g_spin[k, e], g_spin[k, e])
+            + wp.dot(g_angular_velocity[k, e], g_angular_velocity[k, e])
         )
         for j in range(joints):
             square += wp.dot(g_angles[k, j, e], g_angles[k, j, e])
-            square += wp.dot(g_rates[k, j, e], g_rates[k, j, e])
+            square += wp.dot(g_joint_velocity[k, j, e], g_joint_velocity[k, j, e])
         if square > limit * limit:
             s = limit / wp.sqrt(square)
             g_position[k, e] = g_position[k, e] * s
             g_rotation[k, e] = g_rotation[k, e] * s
             g_velocity[k, e] = g_velocity[k, e] * s
-            g_spin[k, e] = g_spin[k, e] * s
+            g_angular_velocity[k, e] = g_angular_velocity[k, e] * s
             for j in range(joints):
                 g_angles[k, j, e] = g_angles[k, j, e] * s
-                g_rates[k, j, e] = g_rates[k, j, e] * s
+                g_joint_velocity[k, j, e] = g_joint_velocity[k, j, e] * s
 
     @wp.kernel(module=f"akd_physics_{real.__name__}", enable_backward=True)
     def simulate(
@@ -150,8 +150,8 @@ def build_kernel(real: Any) -> SimpleNamespace:
         rotation: wp.array2d(dtype=quat),
         angles: wp.array3d(dtype=vec3),
         velocity: wp.array2d(dtype=vec3),
-        spin: wp.array2d(dtype=vec3),
-        rates: wp.array3d(dtype=vec3),
+        angular_velocity: wp.array2d(dtype=vec3),
+        joint_velocity: wp.array3d(dtype=vec3),
         targets: wp.array3d(dtype=vec3),
         up: wp.array(dtype=vec3),
         scratch: Scratch,
@@ -159,8 +159,8 @@ def build_kernel(real: Any) -> SimpleNamespace:
         g_rotation: wp.array2d(dtype=quat),
         g_angles: wp.array3d(dtype=vec3),
         g_velocity: wp.array2d(dtype=vec3),
-        g_spin: wp.array2d(dtype=vec3),
-        g_rates: wp.array3d(dtype=vec3),
+        g_angular_velocity: wp.array2d(dtype=vec3),
+        g_joint_velocity: wp.array3d(dtype=vec3),
     ):
         e = wp.tid()
         dt = model.step
@@ -172,18 +172,19 @@ def build_kernel(real: Any) -> SimpleNamespace:
             if clip_every > 0 and k % wp.max(clip_every, 1) == 0:
                 cut_adjoint(
                     k, e, model.parts - 1, clip,
-                    g_position, g_rotation, g_angles, g_velocity, g_spin, g_rates,
+                    g_position, g_rotation, g_angles,
+                    g_velocity, g_angular_velocity, g_joint_velocity,
                 )  # fmt: skip
 
             # 1. Where every part is and how it moves, root to leaves.
             scratch.turn[s, 0, e] = rotation[k, e]
             scratch.origin[s, 0, e] = position[k, e]
-            scratch.omega[s, 0, e] = spin[k, e]
+            scratch.omega[s, 0, e] = angular_velocity[k, e]
             scratch.speed[s, 0, e] = velocity[k, e]
             for i in range(1, model.parts):
                 p = model.parent[i]
                 t = angles[k, i - 1, e]
-                r = rates[k, i - 1, e]
+                r = joint_velocity[k, i - 1, e]
                 above = scratch.turn[s, p, e]
                 turn1 = above * about(model.axis1[i], t[0])
                 turn2 = turn1 * about(model.axis2[i], t[1])
@@ -201,7 +202,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
                 scratch.speed[s, i, e] = scratch.speed[s, p, e] + swing
                 scratch.axes[s, i, e] = wp.matrix_from_cols(a1, a2, a3)
                 scratch.arm[s, i, e] = arm
-                # The axes turn with the joint: their rates of change times the joint's rates.
+                # The axes turn with the joint: their derivatives times the joint velocities.
                 scratch.bias_angular[s, i, e] = (
                     wp.cross(om, relative)
                     + wp.cross(a1, a2) * (r[0] * r[1])
@@ -226,16 +227,19 @@ def build_kernel(real: Any) -> SimpleNamespace:
                 scratch.N[s, i, e] = N
                 scratch.F[s, i, e] = F
                 if i == 0:
-                    if model.upright_cap > zero:
+                    if model.assist_limit > zero:
                         goal = up[k]
                         tilt = R * vec3(zero, one, zero)
                         level = om - goal * wp.dot(om, goal)
-                        help = wp.cross(tilt, goal) * model.upright - level * model.upright_damping
-                        share = model.upright_cap / wp.sqrt(
-                            model.upright_cap * model.upright_cap + wp.dot(help, help)
+                        assist = (
+                            wp.cross(tilt, goal) * model.assist_stiffness
+                            - level * model.assist_damping
                         )
-                        implicit = model.upright_damping * share * dt
-                        wp.atomic_add(scratch.N, s, 0, e, -help * share)
+                        share = model.assist_limit / wp.sqrt(
+                            model.assist_limit * model.assist_limit + wp.dot(assist, assist)
+                        )
+                        implicit = model.assist_damping * share * dt
+                        wp.atomic_add(scratch.N, s, 0, e, -assist * share)
                         wp.atomic_add(scratch.A, s, 0, e, (eye - wp.outer(goal, goal)) * implicit)
                     if k >= variation.push_first[e] and k < variation.push_last[e]:
                         wp.atomic_add(scratch.F, s, 0, e, -variation.push[e])
@@ -263,7 +267,11 @@ def build_kernel(real: Any) -> SimpleNamespace:
                                 drag = (
                                     variation.friction[e]
                                     * normal
-                                    / wp.sqrt(v[0] * v[0] + v[2] * v[2] + model.creep * model.creep)
+                                    / wp.sqrt(
+                                        v[0] * v[0]
+                                        + v[2] * v[2]
+                                        + model.friction_epsilon * model.friction_epsilon
+                                    )
                                 )
                                 force = vec3(-drag * v[0], normal, -drag * v[2])
                                 stiff = wp.diag(vec3(drag * dt, firm, drag * dt))
@@ -282,7 +290,7 @@ def build_kernel(real: Any) -> SimpleNamespace:
                 axes = scratch.axes[s, i, e]
                 stiffness = model.stiffness[i]
                 damping = model.damping[i]
-                servo = (targets[k, i - 1, e] - angles[k, i - 1, e]) * stiffness - rates[
+                servo = (targets[k, i - 1, e] - angles[k, i - 1, e]) * stiffness - joint_velocity[
                     k, i - 1, e
                 ] * (damping + stiffness * dt)
                 added = model.armature[i] + dt * damping + dt * dt * stiffness
@@ -325,9 +333,9 @@ def build_kernel(real: Any) -> SimpleNamespace:
             scratch.alpha[s, 0, e] = alpha0
             scratch.accel[s, 0, e] = accel0
             new_velocity = velocity[k, e] + accel0 * dt
-            new_spin = limited(spin[k, e] + alpha0 * dt, model.fastest)
+            new_spin = limited(angular_velocity[k, e] + alpha0 * dt, model.fastest)
             velocity[k + 1, e] = new_velocity
-            spin[k + 1, e] = new_spin
+            angular_velocity[k + 1, e] = new_spin
             position[k + 1, e] = position[k, e] + new_velocity * dt
             w = new_spin * (dt * half)
             rotation[k + 1, e] = wp.normalize(quat(w[0], w[1], w[2], one) * rotation[k, e])
@@ -346,9 +354,9 @@ def build_kernel(real: Any) -> SimpleNamespace:
                 )
                 scratch.alpha[s, i, e] = alpha + scratch.axes[s, i, e] * joint
                 scratch.accel[s, i, e] = accel
-                new_rates = limited(rates[k, i - 1, e] + joint * dt, model.fastest)
-                rates[k + 1, i - 1, e] = new_rates
-                angles[k + 1, i - 1, e] = angles[k, i - 1, e] + new_rates * dt
+                new_velocity = limited(joint_velocity[k, i - 1, e] + joint * dt, model.fastest)
+                joint_velocity[k + 1, i - 1, e] = new_velocity
+                angles[k + 1, i - 1, e] = angles[k, i - 1, e] + new_velocity * dt
 
     fields = {
         "turn": (4, quat), "origin": (3, vec3), "omega": (3, vec3), "speed": (3, vec3),

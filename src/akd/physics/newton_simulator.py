@@ -19,7 +19,7 @@ from torch import Tensor
 from akd.math import davenport, quaternion
 from akd.physics.body import Body, State
 from akd.physics.forces import part_motion
-from akd.physics.newton_help import apply_upright_help
+from akd.physics.newton_assist import apply_assist_torque
 from akd.physics.parameters import Parameters
 
 XYZW = [1, 2, 3, 0]
@@ -104,13 +104,15 @@ class NewtonSimulator:
         wrapped = davenport.from_quaternion(axes, relative)
         # Whole turns are constants, and the other set of angles is never near: no joint goes there.
         angles = wrapped + (davenport.unwrap(axes, wrapped.detach()) - wrapped.detach())
-        rates = torch.gradient(angles.detach(), spacing=self.parameters.step, dim=0)[0]
+        joint_velocity = torch.gradient(angles.detach(), spacing=self.parameters.step, dim=0)[0]
         arm = quaternion.rotate(
             rotations[:, 0], (self.body.centres[0] - self.body.pivots[0]).float()
         )
-        spin = motions[:, 0, 3:]
-        velocity = motions[:, 0, :3] - torch.linalg.cross(spin, arm)
-        state = State(places[:, 0, :3], rotations[:, 0], angles, velocity, spin, rates)
+        angular_velocity = motions[:, 0, 3:]
+        velocity = motions[:, 0, :3] - torch.linalg.cross(angular_velocity, arm)
+        state = State(
+            places[:, 0, :3], rotations[:, 0], angles, velocity, angular_velocity, joint_velocity
+        )
         return State(*(part[None] for part in state.parts()))
 
 
@@ -191,8 +193,8 @@ class _Chunk:
         for k in range(len(self.states) - 1):
             state, row = self.states[k], k // sim.inner_steps
             state.clear_forces()
-            if p.upright_cap > 0:
-                apply_upright_help(state, self.up, row, p)
+            if p.assist_limit > 0:
+                apply_assist_torque(state, self.up, row, p)
             self.solver.step(state, self.states[k + 1], self.controls[row], self.contacts, inner)
 
     def forward(self, places: Tensor, motions: Tensor, targets: Tensor, up: Tensor) -> None:

@@ -32,18 +32,17 @@ class Parameters:
     """Contact force below which its implicit part fades out, N."""
     friction: float
     """Coulomb's coefficient."""
-    creep: float
+    friction_epsilon: float
     """m/s."""
-    upright: float
+    assist_stiffness: float
     """N m / rad."""
-    upright_damping: float
+    assist_damping: float
     """N m s / rad."""
-    upright_cap: float
+    assist_limit: float
     """N m."""
     turn_limit: float = 0.25
     """Most that a joint or the root may turn in one substep, rad. Gyroscopic terms are explicit and
-    go with the square of the rates: beyond this they would feed on themselves. Nothing that moves
-    as animals do comes near it."""
+    quadratic in the velocities: beyond this limit they are unstable. Animals stay far below it."""
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0)
     """m/s^2, world axes. Tilting it makes a slope of the ground."""
 
@@ -79,9 +78,9 @@ def scale_parameters(
         contact_rounding=s.contact_rounding * height,
         contact_light=0.005 * weight,
         friction=s.friction,
-        creep=s.creep * math.sqrt(gravity * height),
-        upright=s.upright * torque,
-        upright_damping=s.upright_damping * torque * time,
-        upright_cap=s.upright_cap * torque,
+        friction_epsilon=s.friction_epsilon * math.sqrt(gravity * height),
+        assist_stiffness=s.assist_stiffness * torque,
+        assist_damping=s.assist_damping * torque * time,
+        assist_limit=s.assist_limit * torque,
         gravity=(0.0, -gravity, 0.0),
     )

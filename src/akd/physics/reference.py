@@ -1,9 +1,9 @@
-"""The definition of a substep, in plain torch: slow, and written another way than the kernel.
+"""Reference implementation of a substep in plain torch, derived independently of the kernel.
 
-Generalised velocities are u = (velocity of the root's pivot, spin of the root, rates of the
-joints). With a part's Jacobians J (of its pivot) and W (of its angular velocity) the equations of
-motion are M a = f with M = sum of J' m J + ..., assembled densely and solved as they stand. Joint
-servos, contacts and the upright help are taken at the end of the substep, linearised.
+Generalized velocities are u = (linear velocity of the root's pivot, angular velocity of the root,
+joint velocities). With a part's Jacobians J (of its pivot) and W (of its angular velocity) the
+equations of motion are M a = f with M = sum of J' m J + ..., assembled densely and solved directly.
+Joint servos, contacts and the root assist torque are linearly implicit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from akd.physics.body import Body, Placement, State, place
 from akd.physics.parameters import Parameters
 
 
-def rollout_twin(
+def rollout_reference(
     body: Body,
     parameters: Parameters,
     start: State,
@@ -42,9 +42,9 @@ def substep(
 ) -> State:
     """One substep: semi-implicit Euler with linearly implicit forces."""
     p, dt = parameters, parameters.step
-    placement = place(body, state.position, state.rotation, state.angles)
+    placement = place(body, state)
     linear, angular, linear_bias, angular_bias = jacobians(body, state, placement)
-    u = torch.cat((state.velocity, state.spin, state.rates.flatten()))
+    u = torch.cat((state.velocity, state.angular_velocity, state.joint_velocity.flatten()))
     lhs = u.new_zeros(len(u), len(u))
     rhs = torch.zeros_like(u)
     gravity = u.new_tensor(p.gravity)
@@ -67,21 +67,27 @@ def substep(
         rhs = rhs + centre.T @ (mass * (gravity - bias)) - angular[i].T @ gyration
 
     # Joint servos: k_e (target - angle) - k_d rate at the end of the substep.
-    servo = p.stiffness * (target - state.angles) - (p.damping + dt * p.stiffness) * state.rates
+    servo = (
+        p.stiffness * (target - state.angles)
+        - (p.damping + dt * p.stiffness) * state.joint_velocity
+    )
     joints = torch.arange(6, len(u))
     added = torch.zeros_like(lhs)
     added[joints, joints] = p.armature + dt * p.damping + dt * dt * p.stiffness
     lhs = lhs + added
     rhs = rhs + torch.cat((u.new_zeros(6), servo.flatten()))
 
-    # The upright help, a torque on the root.
-    if p.upright_cap > 0:
+    # The root assist torque, a torque on the root.
+    if p.assist_limit > 0:
         tilt = quaternion.rotate(state.rotation, u.new_tensor((0.0, 1.0, 0.0)))
         level = torch.eye(3, dtype=u.dtype) - torch.outer(up, up)
-        help_ = p.upright * torch.linalg.cross(tilt, up) - p.upright_damping * level @ state.spin
-        share = p.upright_cap / (p.upright_cap**2 + help_ @ help_).sqrt()
-        lhs = lhs + angular[0].T @ level @ angular[0] * (dt * p.upright_damping * share)
-        rhs = rhs + angular[0].T @ (help_ * share)
+        assist = (
+            p.assist_stiffness * torch.linalg.cross(tilt, up)
+            - p.assist_damping * level @ state.angular_velocity
+        )
+        share = p.assist_limit / (p.assist_limit**2 + assist @ assist).sqrt()
+        lhs = lhs + angular[0].T @ level @ angular[0] * (dt * p.assist_damping * share)
+        rhs = rhs + angular[0].T @ (assist * share)
 
     # Contact of the corners with the ground.
     corners = placement.points(body, body.corners.to(u))
@@ -96,20 +102,20 @@ def substep(
 
     new = u + dt * torch.linalg.solve(lhs, rhs)
     velocity = new[:3]
-    spin = _limited(new[3:6], p.turn_limit / dt)
-    rates = _limited(new[6:].unflatten(0, (-1, 3)), p.turn_limit / dt)
-    half_turn = torch.cat((u.new_ones(1), 0.5 * dt * spin))
+    angular_velocity = _limited(new[3:6], p.turn_limit / dt)
+    joint_velocity = _limited(new[6:].unflatten(0, (-1, 3)), p.turn_limit / dt)
+    half_turn = torch.cat((u.new_ones(1), 0.5 * dt * angular_velocity))
     return State(
         state.position + dt * velocity,
         quaternion.normalize(quaternion.multiply(half_turn, state.rotation)),
-        state.angles + dt * rates,
-        velocity, spin, rates,
+        state.angles + dt * joint_velocity,
+        velocity, angular_velocity, joint_velocity,
     )  # fmt: skip
 
 
-def _limited(rates: Float[Tensor, "*n 3"], fastest: float) -> Float[Tensor, "*n 3"]:
-    """Angular rates no faster than a limit."""
-    return rates * (fastest / rates.norm(dim=-1, keepdim=True).clamp_min(fastest))
+def _limited(joint_velocity: Float[Tensor, "*n 3"], fastest: float) -> Float[Tensor, "*n 3"]:
+    """Angular velocities no faster than a limit."""
+    return joint_velocity * (fastest / joint_velocity.norm(dim=-1, keepdim=True).clamp_min(fastest))
 
 
 def contact(
@@ -128,7 +134,9 @@ def contact(
     if normal <= 0:
         return torch.zeros_like(velocity), torch.zeros_like(velocity)
     firm = normal / (normal + p.contact_light) * viscous * p.step
-    drag = p.friction * normal / (velocity[0] ** 2 + velocity[2] ** 2 + p.creep**2).sqrt()
+    drag = (
+        p.friction * normal / (velocity[0] ** 2 + velocity[2] ** 2 + p.friction_epsilon**2).sqrt()
+    )
     force = torch.stack((-drag * velocity[0], normal, -drag * velocity[2]))
     return force, torch.stack((drag * p.step, firm, drag * p.step))
 
@@ -143,14 +151,14 @@ def jacobians(
     linear = [torch.cat((torch.eye(3, dtype=zeros(1).dtype), zeros(3, size - 3)), 1)]
     angular = [torch.cat((zeros(3, 3), torch.eye(3, dtype=zeros(1).dtype), zeros(3, size - 6)), 1)]
     linear_bias, angular_bias = [zeros(3)], [zeros(3)]
-    omegas = [state.spin]
+    omegas = [state.angular_velocity]
     for i, parent in enumerate(body.parents[1:], start=1):
         above = placement.rotations[parent]
         arm = placement.origins[i] - placement.origins[parent]
         omega = omegas[parent]
         turn, carried, columns, bias = above, omega, [], angular_bias[parent]
         for axis, angle, rate in zip(
-            body.axes[i], state.angles[i - 1], state.rates[i - 1], strict=True
+            body.axes[i], state.angles[i - 1], state.joint_velocity[i - 1], strict=True
         ):
             world_axis = quaternion.rotate(turn, axis)
             columns.append(world_axis)
@@ -181,9 +189,9 @@ def skew(v: Float[Tensor, "3"]) -> Float[Tensor, "3 3"]:
 
 def energy(body: Body, state: State, gravity: float) -> float:
     """Kinetic plus potential energy of one state, J; height is measured from y = 0."""
-    placement = place(body, state.position, state.rotation, state.angles)
+    placement = place(body, state)
     linear, angular, _, _ = jacobians(body, state, placement)
-    u = torch.cat((state.velocity, state.spin, state.rates.flatten()))
+    u = torch.cat((state.velocity, state.angular_velocity, state.joint_velocity.flatten()))
     total = 0.0
     for i in range(len(body)):
         turn = quaternion.to_matrix(placement.rotations[i])
@@ -199,9 +207,9 @@ def energy(body: Body, state: State, gravity: float) -> float:
 
 def momentum(body: Body, state: State) -> tuple[Float[Tensor, "3"], Float[Tensor, "3"]]:
     """Linear (kg m/s) and angular (kg m^2/s, about the world's origin) momentum of one state."""
-    placement = place(body, state.position, state.rotation, state.angles)
+    placement = place(body, state)
     linear, angular, _, _ = jacobians(body, state, placement)
-    u = torch.cat((state.velocity, state.spin, state.rates.flatten()))
+    u = torch.cat((state.velocity, state.angular_velocity, state.joint_velocity.flatten()))
     straight = round_ = torch.zeros(3, dtype=u.dtype)
     for i in range(len(body)):
         turn = quaternion.to_matrix(placement.rotations[i])

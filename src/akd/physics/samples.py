@@ -1,8 +1,8 @@
-"""Robot data at scale: a tracked motion simulated again under many variations of the world."""
+"""Domain randomisation: a tracked motion simulated again under many variations of the world."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -42,10 +42,11 @@ class SampleSettings:
 
 @dataclass(frozen=True)
 class Samples:
-    """E rollouts of one motion, at the frames of its reference. SI units, Y up."""
+    """E rollouts of one motion, at the frames of its target. SI units, Y up."""
 
     states: State
     """[E, F, ...]."""
+    fps: float
     targets: Float[Tensor, "F D 3"]
     """Joint targets at the frames; the same in every environment."""
     contacts: Float[Tensor, "E F B 3"]
@@ -57,10 +58,10 @@ class Samples:
 
     def save(self, path: Path | str) -> None:
         """Write an npz file."""
-        s, v = self.states, self.variation
+        v = self.variation
         arrays = {
-            "position": s.position, "rotation_wxyz": s.rotation, "angles": s.angles,
-            "velocity": s.velocity, "spin": s.spin, "rates": s.rates, "targets": self.targets,
+            "time": torch.arange(len(self.targets)) / self.fps,
+            **self.states.arrays(), "targets": self.targets,
             "contact_forces": self.contacts, "torques": self.torques, "friction": v.friction,
             "mass_scale": v.mass_scale, "push": v.push, "push_first_substep": v.push_first,
             "push_last_substep": v.push_last, "upright": self.upright,
@@ -109,6 +110,7 @@ def simulate_samples(
     )
     return Samples(
         states=states,
+        fps=tracking.target.fps,
         targets=tracking.targets[frames.clamp(max=substeps - 1)],
         contacts=torch.cat([p[1] for p in pieces]),
         torques=torch.cat([p[2] for p in pieces]),
@@ -143,15 +145,15 @@ def _draw(
         push_first=first,
         push_last=first + max(1, round(s.push_seconds / p.step)),
     )
-    begin = tracking.rollout[0]
-    start = State(*(part.expand(count, *part.shape).clone() for part in begin.parts()))
+    start = State(*(part.expand(count, *part.shape) for part in tracking.rollout[0].parts()))
     speed = s.velocity * (gravity * body.height) ** 0.5
     turn = s.velocity * (gravity / body.height) ** 0.5
-    moved = State(
-        start.position, start.rotation, start.angles, start.velocity + speed * normal(count, 3),
-        start.spin + turn * normal(count, 3), start.rates + turn * normal(*start.rates.shape),
-    )  # fmt: skip
-    return variation, moved
+    return variation, replace(
+        start,
+        velocity=start.velocity + speed * normal(count, 3),
+        angular_velocity=start.angular_velocity + turn * normal(count, 3),
+        joint_velocity=start.joint_velocity + turn * normal(*start.joint_velocity.shape),
+    )
 
 
 def _at_frames(

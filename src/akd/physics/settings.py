@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SimulatorSettings:
-    """What the simulated world is made of."""
+    """Joint servos, contact and integration step."""
 
     stiffness: float = 2.0
     """k_e of every joint, in m g h a radian."""
@@ -28,63 +28,72 @@ class SimulatorSettings:
     """Height over which the contact force rises smoothly from zero, in h."""
     friction: float = 0.8
     """Coulomb's coefficient."""
-    creep: float = 0.002
-    """Speed below which friction is viscous, in sqrt(g h): what holds a standing foot."""
-    upright: float = 2.0
-    """Stiffness of the help that keeps the root upright, in m g h a radian."""
-    upright_damping: float = 0.2
+    friction_epsilon: float = 0.002
+    """Friction velocity epsilon: friction is viscous below this speed, in sqrt(g h)."""
+    assist_stiffness: float = 2.0
+    """Stiffness of the root assist torque, which aligns the root's up with the clip's, in m g h a
+    radian."""
+    assist_damping: float = 0.2
     """Its damping, in m g h sqrt(h / g)."""
-    upright_cap: float = 0.15
-    """Most torque the help may give, in m g h. Zero switches it off."""
+    assist_limit: float = 0.15
+    """Greatest assist torque, in m g h. Zero switches it off."""
     step: float = 0.008
     """Length of a substep, in sqrt(h / g): 2 ms for a body 0.6 m high."""
 
     def __post_init__(self) -> None:
         for name in ("stiffness", "damping", "armature", "contact_damping", "friction",
-                     "upright", "upright_damping", "upright_cap"):  # fmt: skip
+                     "assist_stiffness", "assist_damping", "assist_limit"):  # fmt: skip
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
-        for name in ("penetration", "contact_rounding", "creep", "step"):
+        for name in ("penetration", "contact_rounding", "friction_epsilon", "step"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above zero, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
 class TrackingSettings:
-    """How control targets are searched for."""
+    """Trajectory optimisation of the joint targets."""
 
     iterations: int = 200
     """Steps of the optimiser."""
     knots_per_second: float = 24.0
-    """Control knots of the spline that gives the targets, a second of the clip."""
+    """Knots of the joint-target spline, a second of the clip."""
     learning_rate: float = 0.03
     """Adam's, on the control knots, radians."""
     velocity_learning_rate: float = 0.02
     """Adam's, on the initial velocity, in body units."""
+    pose_learning_rate: float = 0.003
+    """Adam's, on the initial pose of a cycle, in body units and radians."""
     smoothness: float = 0.2
     """Weight of the mean absolute second difference of the controls (lambda_3 of the paper)."""
     plant: bool = True
-    """Make the feet that stand keep their place, in the motion to follow and in the loss."""
+    """Foot-plant clean-up: pin stance feet in the target motion and in the loss."""
     clearance: float = 0.03
-    """How high over the ground a foot is to swing, in h."""
+    """Least height of a swing foot above the ground, in h."""
     footing: float = 3.0
-    """Weight of what standing soles slide and hover, against the parts' distances."""
+    """Weight of the foot-plant loss against the pose loss."""
     grow: float = 0.5
-    """Share of the iterations over which the clip is taken in from its beginning; 0 for all of it
-    from the first."""
+    """Share of the iterations over which the loss grows from the first frames to all of them; 0
+    for all frames from the start."""
     reach: float = 0.15
-    """Share of the clip taken in at first."""
+    """Share of the frames in the loss at first."""
     clip: float = 5.0
-    """Norm to which the adjoint of the state is cut, in body units."""
+    """Gradient-norm clip on the state adjoint, in body units."""
     clip_every: int = 30
-    """Substeps between two cuts."""
+    """Substeps between two clips."""
     retries: int = 3
-    """How often a diverging run starts again with half the step."""
+    """Restarts of a diverging run, each with half the step."""
 
     def __post_init__(self) -> None:
         for name in ("iterations", "clip_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("knots_per_second", "learning_rate", "velocity_learning_rate", "clip"):
+        for name in (
+            "knots_per_second",
+            "learning_rate",
+            "velocity_learning_rate",
+            "pose_learning_rate",
+            "clip",
+        ):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above zero, got {getattr(self, name)}")

@@ -112,7 +112,7 @@ class WarpSimulator:
         Args:
             start: State of every environment, leading dimension [E].
             targets: Angles (rad) the joints' servos pull to.
-            up: Unit vectors (world) to which the upright help aligns the root; y where absent.
+            up: Target up-vector of the root assist torque, world axes; y by default.
             variation: Differences between the environments.
             clip: Norm to which the adjoint of the state is cut on its way back; None for no cut.
             clip_every: Substeps between two cuts.
@@ -171,9 +171,13 @@ class WarpSimulator:
         model.armature = put(every * p.armature, types.real)
         model.gravity = types.vec3(*p.gravity)
         model.contact_stiffness, model.contact_damping = p.contact_stiffness, p.contact_damping
-        model.rounding, model.light, model.creep = p.contact_rounding, p.contact_light, p.creep
-        model.upright, model.upright_damping = p.upright, p.upright_damping
-        model.upright_cap, model.step = p.upright_cap, p.step
+        model.rounding, model.light, model.friction_epsilon = (
+            p.contact_rounding,
+            p.contact_light,
+            p.friction_epsilon,
+        )
+        model.assist_stiffness, model.assist_damping = p.assist_stiffness, p.assist_damping
+        model.assist_limit, model.step = p.assist_limit, p.step
         model.fastest = p.turn_limit / p.step
         return model
 

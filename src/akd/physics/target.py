@@ -1,13 +1,10 @@
-"""`Reference`: the motion that a body is to follow, in the body's coordinates."""
+"""`TargetMotion`: the motion that a body is to follow, in the body's coordinates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from jaxtyping import Float
-from torch import Tensor
-
-from akd.physics.body import Body, lowest, place
+from akd.physics.body import Body, Coordinates, lowest, place
 
 JUMP = 0.05
 """Least mean distance, in body heights, that parts move between two frames that do not belong
@@ -15,16 +12,12 @@ together."""
 
 
 @dataclass(frozen=True)
-class Reference:
-    """The motion to follow, at a fixed frame rate."""
+class TargetMotion(Coordinates):
+    """The motion to follow: coordinates [F, ...] at a fixed frame rate."""
 
-    position: Float[Tensor, "F 3"]
-    """World position of the root's pivot, metres."""
-    rotation: Float[Tensor, "F 4"]
-    """Of the root from the neutral pose, wxyz."""
-    angles: Float[Tensor, "F D 3"]
-    """Joint coordinates, radians, continuous."""
     fps: float
+    cyclic: bool = False
+    """The last frame is the first, up to a horizontal displacement and a yaw."""
 
     def __post_init__(self) -> None:
         if len(self.position) < 2:
@@ -33,21 +26,21 @@ class Reference:
             raise ValueError(f"fps must be above zero, got {self.fps}")
 
 
-def stand_on_ground(body: Body, reference: Reference) -> tuple[Reference, float]:
+def stand_on_ground(body: Body, target: TargetMotion) -> tuple[TargetMotion, float]:
     """The motion moved vertically so that its lowest corner is on the ground in the lower half of
     its frames, which are those that stand where the other half flies; and by how much (metres)."""
-    placement = place(body, reference.position, reference.rotation, reference.angles)
+    placement = place(body, target)
     lift = -float(lowest(body, placement).quantile(0.25))
-    raised = reference.position + reference.position.new_tensor((0.0, lift, 0.0))
-    return replace(reference, position=raised), lift
+    raised = target.position + target.position.new_tensor((0.0, lift, 0.0))
+    return replace(target, position=raised), lift
 
 
-def starts_apart(body: Body, reference: Reference) -> bool:
-    """Whether the first frame is no part of the motion, as the T-pose is with which captured files
-    begin: to the second the body changes its shape more than twice as much as anywhere after."""
-    if len(reference.position) < 4:
+def starts_apart(body: Body, target: TargetMotion) -> bool:
+    """Whether the first frame is a calibration pose, as the T-pose of captured files: the body's
+    shape jumps to the second frame, by far more than over the next few."""
+    if len(target.position) < 4:
         return False
-    placement = place(body, reference.position, reference.rotation, reference.angles)
-    shape = placement.points(body, body.centres[:, None]).squeeze(-2) - placement.origins[:, :1]
+    placement = place(body, target)
+    shape = placement.centres(body) - placement.origins[:, :1]
     change = (shape[1:] - shape[:-1]).norm(dim=-1).mean(1) / body.height
-    return bool(change[0] > max(2.5 * float(change[1:].max()), JUMP))
+    return bool(change[0] > max(2.5 * float(change[1:6].max()), JUMP))

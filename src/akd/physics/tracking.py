@@ -15,18 +15,21 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.math import quaternion, spline
-from akd.physics.body import Body, Placement, State, lowest, place
+from akd.physics.body import Body, Coordinates, Placement, State, lowest, place
+from akd.physics.cycle import Advance, close_cycle, repeat_cycle
 from akd.physics.footing import find_stance, plant_feet, sole_weights
 from akd.physics.forces import Forces, measure_forces
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import Simulator, WarpSimulator
-from akd.physics.target import Reference, stand_on_ground
+from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.units import BodyUnits
 
 Progress = Callable[[int, int, float], None]
 """Called with the iteration, their number and the loss."""
 MakeSimulator = Callable[[Body, Parameters], Simulator]
+POSE_CLOSURE, VELOCITY_CLOSURE = 0.5, 0.3
+"""Weights of the gaps of pose and velocity over the seam of a cycle."""
 SLIDE_TIME = 0.15
 """Body times over which the speed of a sliding sole counts like a distance."""
 
@@ -36,19 +39,19 @@ class Tracking:
     """A motion a simulated body made, and what it took. SI units."""
 
     states: State
-    """At every frame of the reference, [F, ...]."""
+    """At every frame of the target, [F, ...]."""
     rollout: State
     """Before and after every substep, [K + 1, ...]."""
     targets: Float[Tensor, "K D 3"]
     """Joint targets of every substep, radians."""
     up: Float[Tensor, "K 3"]
-    """Where the upright help aligned the root's up to."""
+    """Where the root assist torque aligned the root's up to."""
     forces: Forces
     """During every substep."""
     parameters: Parameters
-    given: Reference
+    given: TargetMotion
     """The motion given, lowered or raised on to the ground."""
-    reference: Reference
+    target: TargetMotion
     """What was followed: the same with its standing feet at rest."""
     stance: Bool[Tensor, "F B"]
     """When each part stands in it; nowhere where no feet were named."""
@@ -66,7 +69,7 @@ class Tracking:
 
 def track(
     body: Body,
-    reference: Reference,
+    target: TargetMotion,
     *,
     feet: Bool[Tensor, "B"] | None = None,
     settings: TrackingSettings | None = None,
@@ -81,24 +84,19 @@ def track(
     A run that diverges is begun again with half the substep; what was best so far is kept.
     """
     settings, world = settings or TrackingSettings(), world or SimulatorSettings()
-    if reference.angles.shape[1] != len(body) - 1:
+    if target.angles.shape[1] != len(body) - 1:
         raise ValueError(
-            f"the reference moves {reference.angles.shape[1]} joints, the body has {len(body) - 1}"
+            f"the target moves {target.angles.shape[1]} joints, the body has {len(body) - 1}"
         )
     units = BodyUnits(body.height, body.mass)
     unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
-    given, lift = stand_on_ground(unit_body, units.reference_in(reference))
+    given, lift = stand_on_ground(unit_body, units.motion_in(target))
     feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
-    stance = find_stance(unit_body, feet, given)
-    planted = given
-    if settings.plant:
-        planted = plant_feet(unit_body, feet, given, stance, clearance=settings.clearance)
-    if planted is given:
-        stance = torch.zeros_like(stance)
-    duration = (len(reference.position) - 1) / reference.fps
+    planted, stance = _plant(unit_body, feet, given, settings)
+    duration = (len(target.position) - 1) / target.fps
     # More than two knots a frame have nothing to hold them.
-    rate = min(settings.knots_per_second, 2.0 * reference.fps)
-    knots = max(4, math.ceil(duration * rate) + 3)
+    rate = min(settings.knots_per_second, 2.0 * target.fps)
+    knots = max(4, math.ceil(duration * rate) + (0 if target.cyclic else 3))
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
     while True:
@@ -119,6 +117,32 @@ def track(
     return _finish(body, units, problem, result, given, lift * units.length, retries)
 
 
+def _plant(
+    body: Body, feet: Bool[Tensor, "B"], given: TargetMotion, settings: TrackingSettings
+) -> tuple[TargetMotion, Bool[Tensor, "F B"]]:
+    """The motion with its stance feet pinned, and when each part stands in it.
+
+    A cycle is repeated three times and its middle taken, so that stances continue over its seam.
+    """
+    frames = len(given.position) - 1
+    longer = repeat_cycle(given, 3) if given.cyclic else given
+    stance = find_stance(body, feet, longer)
+    if not settings.plant:
+        planted = longer
+    else:
+        planted = plant_feet(body, feet, longer, stance, clearance=settings.clearance)
+    if planted is longer:
+        return given, torch.zeros(frames + 1, len(body), dtype=torch.bool)
+    if not given.cyclic:
+        return planted, stance
+    middle, back = slice(frames, 2 * frames + 1), Advance.of(given).inverse()
+    once = Coordinates(
+        back.points(planted.position[middle]), back.rotations(planted.rotation[middle]),
+        planted.angles[middle],
+    )  # fmt: skip
+    return close_cycle(once, given), stance[middle]
+
+
 @dataclass(frozen=True)
 class _Solution:
     rollout: State
@@ -133,43 +157,45 @@ class _Problem:
     def __init__(
         self,
         body: Body,
-        reference: Reference,
+        target: TargetMotion,
         stance: Bool[Tensor, "F B"],
         knots: int,
         settings: TrackingSettings,
         world: SimulatorSettings,
         make_simulator: MakeSimulator,
     ) -> None:
-        self.body, self.reference, self.settings = body, reference, settings
+        self.body, self.target, self.settings, self.world = body, target, settings, world
         self.stance, self.feet = stance, stance.any(0)
         # A speed, not a distance a frame: tall bodies have more frames in a body time.
-        self.slide_weight = SLIDE_TIME * reference.fps
-        frame = 1.0 / reference.fps
+        self.slide_weight = SLIDE_TIME * target.fps
+        frame = 1.0 / target.fps
         per_frame = math.ceil(frame / world.step - 1e-9)
         self.parameters = scale_parameters(body, world, gravity=1.0, step=frame / per_frame)
         self.simulator = make_simulator(body, self.parameters)
-        frames = len(reference.position)
+        frames = len(target.position)
         self.substeps = (frames - 1) * per_frame
         self.frames = torch.arange(frames) * per_frame
-        self.wanted = place(body, reference.position, reference.rotation, reference.angles)
+        self.wanted = place(body, target)
         soles = sole_weights(body, self.feet, self.wanted, stance)
         self.soles = torch.minimum(soles[1:], soles[:-1])
         height = self.wanted.points(body, body.corners)[1:, self.feet][..., 1].amin(-1)
         self.swing = height.clamp_max(settings.clearance)
-        up = quaternion.rotate(reference.rotation, reference.rotation.new_tensor((0.0, 1.0, 0.0)))
+        up = quaternion.rotate(target.rotation, target.rotation.new_tensor((0.0, 1.0, 0.0)))
         up = _at_substeps(up, per_frame)
         self.up = up / up.norm(dim=-1, keepdim=True).clamp_min(1e-9)
         phases = torch.arange(self.substeps, dtype=torch.float64) / self.substeps
-        self.basis = spline.cubic_basis(phases, knots)
+        self.basis = spline.cubic_basis(phases, knots, periodic=target.cyclic)
         self.knots = self._first_knots(per_frame)
         self.start = self._first_state()
 
     def _first_knots(self, per_frame: int) -> Float[Tensor, "M D 3"]:
-        """Knots of the reference's own angles, ahead by what the servos' damping holds back."""
-        angles = self.reference.angles
-        rates = torch.gradient(angles, spacing=1.0 / self.reference.fps, dim=0)[0]
+        """Knots of the target's own angles, ahead by what the servos' damping holds back."""
+        angles = self.target.angles
+        joint_velocity = torch.gradient(angles, spacing=1.0 / self.target.fps, dim=0)[0]
+        if self.target.cyclic:
+            joint_velocity[[0, -1]] = joint_velocity[[0, -1]].mean(0)
         lag = self.parameters.damping / max(self.parameters.stiffness, 1e-12)
-        dense = _at_substeps(angles + lag * rates, per_frame).flatten(1)
+        dense = _at_substeps(angles + lag * joint_velocity, per_frame).flatten(1)
         normal = self.basis.T @ self.basis
         normal = normal + 1e-6 * normal.diagonal().mean() * torch.eye(len(normal)).double()
         knots = torch.linalg.solve(normal, self.basis.T @ dense)
@@ -177,7 +203,7 @@ class _Problem:
 
     def _first_state(self) -> State:
         """The first frame, its lowest corner on the ground, moving as the first two frames do."""
-        r = self.reference
+        r = self.target
         first = Placement(self.wanted.origins[:1], self.wanted.rotations[:1])
         height = float(lowest(self.body, first)[0])
         turn = quaternion.multiply(r.rotation[1], quaternion.conjugate(r.rotation[0]))
@@ -191,11 +217,10 @@ class _Problem:
         )
 
     def errors(self, made: Placement) -> Float[Tensor, "G"]:
-        """L1 distance of the parts from the reference, summed over parts, for all frames but the
+        """L1 distance of the parts from the target, summed over parts, for all frames but the
         first."""
-        centres = self.body.centres[:, None]
-        wanted = self.wanted.points(self.body, centres)[1:].to(made.origins)
-        apart = (made.points(self.body, centres)[1:] - wanted).abs().flatten(1).sum(1)
+        wanted = self.wanted.centres(self.body)[1:].to(made.origins)
+        apart = (made.centres(self.body)[1:] - wanted).abs().flatten(1).sum(1)
         turns, own = self.wanted.rotations[1:].to(made.origins), made.rotations[1:]
         sign = torch.where((own * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
         return apart + (own - sign * turns).abs().flatten(1).sum(1)
@@ -211,6 +236,29 @@ class _Problem:
         misses = torch.where(standing, low.abs(), (self.swing.to(low) - low).clamp_min(0.0))
         return slides + misses.sum(1)
 
+    def bend(self, knots: Float[Tensor, "M D 3"]) -> Float[Tensor, ""]:
+        """Mean absolute second difference of the knots."""
+        if self.target.cyclic:
+            knots = torch.cat((knots, knots[:2]))
+        return (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
+
+    def closure(self, made: Placement, rollout: State) -> Float[Tensor, ""]:
+        """Distance of the state at the end of a cycle from the one at its start."""
+        if not self.target.cyclic:
+            return rollout.position.new_zeros(())
+        advance, centres = Advance.of(self.target), made.centres(self.body)
+        first, last = advance.rotations(made.rotations[0]), made.rotations[-1]
+        sign = torch.where((first * last).sum(-1, keepdim=True) < 0, -1.0, 1.0)
+        pose = (centres[-1] - advance.points(centres[0])).abs().sum()
+        pose = pose + (last - sign * first).abs().sum()
+        before, after = rollout[0], rollout[-1]
+        velocity = (
+            (after.velocity - advance.vectors(before.velocity)).abs().mean()
+            + (after.angular_velocity - advance.vectors(before.angular_velocity)).abs().mean()
+            + (after.joint_velocity - before.joint_velocity).abs().mean()
+        )
+        return POSE_CLOSURE * pose + VELOCITY_CLOSURE * velocity
+
     def reach(self, iteration: int) -> Float[Tensor, "G"]:
         """Weights of the frames: those of the beginning first, then more and more of the rest. What
         comes late depends on all before it, and says little while that is still wrong."""
@@ -225,15 +273,21 @@ class _Problem:
         s = self.settings
         knots = self.knots.float().requires_grad_()
         start = self.start.to(dtype=torch.float32)
-        motion = [p.clone().requires_grad_() for p in (start.velocity, start.spin, start.rates)]
+        motion = [
+            p.clone().requires_grad_()
+            for p in (start.velocity, start.angular_velocity, start.joint_velocity)
+        ]
+        # A cycle starts where it ends, not exactly at the clip's first frame.
+        pose = [torch.zeros_like(p) for p in (start.position, start.position, start.angles)]
         basis, up = self.basis.float(), self.up.float()
-        optimiser = torch.optim.Adam(
-            [
-                {"params": [knots], "lr": s.learning_rate},
-                {"params": motion, "lr": s.velocity_learning_rate},
-            ],
-            betas=(0.9, 0.99),
-        )
+        groups = [
+            {"params": [knots], "lr": s.learning_rate},
+            {"params": motion, "lr": s.velocity_learning_rate},
+        ]
+        if self.target.cyclic:
+            pose = [p.requires_grad_() for p in pose]
+            groups.append({"params": pose, "lr": s.pose_learning_rate})
+        optimiser = torch.optim.Adam(groups, betas=(0.9, 0.99))
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             optimiser, s.iterations, eta_min=0.05 * s.learning_rate
         )
@@ -241,18 +295,21 @@ class _Problem:
         best: tuple[float, State, Tensor] | None = None
         for iteration in range(s.iterations + 1):
             targets = (basis @ knots.flatten(1)).unflatten(1, knots.shape[1:])
-            state = State(start.position, start.rotation, start.angles, *motion)
+            turned = quaternion.multiply(quaternion.from_rotation_vector(pose[1]), start.rotation)
+            state = State(start.position + pose[0], turned, start.angles + pose[2], *motion)
             rollout = self.simulator.rollout(
                 State(*(part[None] for part in state.parts())), targets[None], up,
                 clip=s.clip, clip_every=s.clip_every,
             )[0]  # fmt: skip
             at = rollout[self.frames]
-            made = place(self.body, at.position, at.rotation, at.angles)
+            made = place(self.body, at)
             errors = self.errors(made) + s.footing * self.footing(made)
-            bend = (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
+            bend = self.bend(knots)
             weights = self.reach(iteration).to(errors)
+            closure = self.closure(made, rollout)
             loss = (weights * errors).sum() / weights.sum() + s.smoothness * bend
-            value = float((errors.mean() + s.smoothness * bend).detach())
+            loss = loss + weights[-1] * closure
+            value = float((errors.mean() + s.smoothness * bend + closure).detach())
             if not _is_sane(rollout, value):
                 return None if best is None else self._solution(best, losses, failed=True)
             losses.append(value)
@@ -281,7 +338,7 @@ class _Problem:
 def _is_sane(rollout: State, loss: float) -> bool:
     """Finite, and nowhere faster than a hundred body heights a body time."""
     with torch.no_grad():
-        fastest = max(float(p.abs().max()) for p in (rollout.velocity, rollout.spin))
+        fastest = max(float(p.abs().max()) for p in (rollout.velocity, rollout.angular_velocity))
     return math.isfinite(loss) and fastest < 100.0
 
 
@@ -294,18 +351,16 @@ def _at_substeps(values: Float[Tensor, "F *n"], per_frame: int) -> Float[Tensor,
 
 
 def _finish(
-    body: Body, units: BodyUnits, problem: _Problem, solution: _Solution, given: Reference,
+    body: Body, units: BodyUnits, problem: _Problem, solution: _Solution, given: TargetMotion,
     lift: float, retries: int,
 ) -> Tracking:  # fmt: skip
     """Back to SI units, with what acted."""
-    parameters = units.parameters_out(problem.parameters)
+    step = problem.parameters.step * units.time
+    parameters = scale_parameters(body, problem.world, step=step)
     rollout = units.state_out(solution.rollout)
-    reference, given = units.reference_out(problem.reference), units.reference_out(given)
+    target, given = units.motion_out(problem.target), units.motion_out(given)
     states = rollout[problem.frames]
-    made = place(body, states.position, states.rotation, states.angles)
-    wanted = place(body, given.position, given.rotation, given.angles)
-    centres = body.centres[:, None]
-    apart = (made.points(body, centres) - wanted.points(body, centres)).norm(dim=-1)
+    apart = (place(body, states).centres(body) - place(body, given).centres(body)).norm(dim=-1)
     return Tracking(
         states=states,
         rollout=rollout,
@@ -314,7 +369,7 @@ def _finish(
         forces=measure_forces(body, parameters, rollout, solution.targets, problem.up),
         parameters=parameters,
         given=given,
-        reference=reference,
+        target=target,
         stance=problem.stance,
         lift=lift,
         losses=solution.losses,

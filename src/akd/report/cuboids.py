@@ -10,7 +10,7 @@ from torch import Tensor
 
 from akd.base.constants import GRAVITY
 from akd.physics.body import Body, State, place
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 from akd.physics.tracking import Tracking
 from akd.report.plots import COLOURS
 
@@ -46,7 +46,7 @@ def cuboid_frames(body: Body, tracking: Tracking, *, count: int = 8, columns: in
         x, y = panel % columns * WIDTH, panel // columns * height
         ground = height - MARGIN[1] - low * scale
         drawn = _panel(body, tracking, axes, scale, ground, frame, made[panel], given[panel])
-        seconds = frame / tracking.reference.fps
+        seconds = frame / tracking.target.fps
         label = f'<text x="8" y="16" font-size="12" class="soft" fill="#555">{seconds:.2f} s</text>'
         parts.append(
             f'<svg x="{x:.0f}" y="{y:.0f}" width="{WIDTH:.0f}" height="{height:.0f}">'
@@ -101,11 +101,9 @@ def _below(position: Tensor) -> Float[np.ndarray, "F 1 3"]:
 
 
 def _corners(
-    body: Body, motion: State | Reference, frames: list[int]
+    body: Body, motion: State | TargetMotion, frames: list[int]
 ) -> Float[np.ndarray, "F B 8 3"]:
-    m = motion
-    placement = place(body, m.position[frames], m.rotation[frames], m.angles[frames])
-    return placement.points(body, body.corners).numpy()
+    return place(body, motion).points(body, body.corners)[frames].numpy()
 
 
 def _panel(
@@ -197,7 +195,7 @@ def _ground(body: Body, centre: np.ndarray, seen: Seen) -> str:
 def _arrows(body: Body, tracking: Tracking, frame: int, made: np.ndarray, seen: Seen) -> str:
     """Forces of the ground on each part, mean over the substeps of one frame."""
     steps = len(tracking.targets)
-    per_frame = steps // (len(tracking.reference.position) - 1)
+    per_frame = steps // (len(tracking.target.position) - 1)
     first = min(max(frame * per_frame - per_frame // 2, 0), steps - per_frame)
     forces = tracking.forces.contacts[first : first + per_frame].mean(0).numpy()
     weight = body.mass * GRAVITY

@@ -17,7 +17,7 @@ from akd.base.files import write_text
 from akd.motion.contact import touches
 from akd.physics.body import Body, place
 from akd.physics.ground import Grounded
-from akd.physics.target import Reference
+from akd.physics.target import TargetMotion
 from akd.report.cuboids import cuboid_frames
 from akd.report.page import Row, header, notes, page, picture, section, strip, table
 from akd.report.plots import contact_chart, line_chart
@@ -86,7 +86,7 @@ def _notes(grounded: Grounded) -> list[str]:
 
 def _metrics(grounded: Grounded) -> str:
     b, a, tracking = grounded.before, grounded.after, grounded.tracking
-    share = float(tracking.forces.help_work / tracking.forces.joint_work.clamp_min(1e-12))
+    share = float(tracking.forces.assist_work / tracking.forces.joint_work.clamp_min(1e-12))
     values = [
         ("skate, body heights a second", f"{b.skate:.3f}", f"{a.skate:.3f}"),
         ("a foot touches, of the time", f"{b.contact:.0%}", f"{a.contact:.0%}"),
@@ -95,7 +95,7 @@ def _metrics(grounded: Grounded) -> str:
         ("above the ground, mean of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
         ("distance from the clip, of height", "", f"{tracking.error:.2%}"),
         ("work of the joints", "", f"{float(tracking.forces.joint_work):.3g} J"),
-        ("work of the upright help, of the joints'", "", f"{share:.1%}"),
+        ("work of the root assist torque, of the joints'", "", f"{share:.1%}"),
     ]
     rows = [Row(name, (before, after)) for name, before, after in values]
     return table(("clip", "grounded"), {"": rows})
@@ -104,7 +104,7 @@ def _metrics(grounded: Grounded) -> str:
 def contact_charts(grounded: Grounded) -> list[str]:
     """What the ground gives each foot, in body weights, and when feet touch it."""
     character, tracking = grounded.character, grounded.tracking
-    body, fps = character.body, tracking.reference.fps
+    body, fps = character.body, tracking.target.fps
     feet = character.feet if bool(character.feet.any()) else torch.ones_like(character.feet)
     names = [body.names[i] for i in feet.nonzero().flatten()]
     forces = tracking.forces.contacts.sum(-2)[:, feet] / (body.mass * GRAVITY)
@@ -115,7 +115,7 @@ def contact_charts(grounded: Grounded) -> list[str]:
     upward = dict(zip(names, forces[..., 1].T.numpy(), strict=True))
     forward = dict(zip(names, (forces @ along).T.numpy(), strict=True))
     states = tracking.states
-    made = Reference(states.position, states.rotation, states.angles, fps)
+    made = TargetMotion(states.position, states.rotation, states.angles, fps)
     frames = np.arange(len(made.position)) / fps
     return [
         line_chart(upward, x=seconds, title="the ground bears", unit="weights"),
@@ -138,9 +138,9 @@ def contact_charts(grounded: Grounded) -> list[str]:
     ]  # fmt: skip
 
 
-def _touching(body: Body, feet: Bool[Tensor, "B"], motion: Reference) -> Bool[np.ndarray, "N F"]:
+def _touching(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bool[np.ndarray, "N F"]:
     """When each foot is on the ground, or under it."""
-    placement = place(body, motion.position, motion.rotation, motion.angles)
+    placement = place(body, motion)
     low = placement.points(body, body.corners)[:, feet][..., 1].amin(-1)
     return touches(low, body_height=body.height).T.numpy()
 
@@ -168,16 +168,14 @@ def search_charts(grounded: Grounded) -> list[str]:
     """Distance from the clip over time, and the loss over the iterations."""
     body, tracking = grounded.character.body, grounded.tracking
     states = tracking.states
-    centres = body.centres[:, None]
     made, given, planted = (
-        place(body, m.position, m.rotation, m.angles).points(body, centres)
-        for m in (states, tracking.given, tracking.reference)
+        place(body, m).centres(body) for m in (states, tracking.given, tracking.target)
     )
     apart = {
-        name: 100 * (made - other).norm(dim=-1).mean((1, 2)).numpy() / body.height
+        name: 100 * (made - other).norm(dim=-1).mean(1).numpy() / body.height
         for name, other in (("from the clip", given), ("from the clip with planted feet", planted))
     }
-    seconds = np.arange(len(states.position)) / tracking.reference.fps
+    seconds = np.arange(len(states.position)) / tracking.target.fps
     charts = [line_chart(apart, x=seconds, title="mean distance of the parts", unit="% height")]
     losses = np.array(tracking.losses)
     if len(losses) > 1:

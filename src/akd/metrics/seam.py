@@ -1,0 +1,61 @@
+"""`measure_seam`: how a cyclic clip passes from its last frame to its first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.math import davenport, quaternion
+from akd.motion.motion import Motion
+from akd.rig.control import ControlRig
+
+LEAST_STEP = 0.003
+"""Radians and body heights: smaller steps from frame to frame are not seen."""
+
+
+@dataclass(frozen=True)
+class Seam:
+    """The seam of a cycle against its inside; above 1 it is rougher."""
+
+    jump: float
+    """Step from the last frame to the first over the 90th percentile of a joint's own steps, worst
+    joint; root height and tilt included. Zero where the last frame repeats the first."""
+    step: float
+    """The same, of the step into the first frame: a last frame that repeats it is left out."""
+    kink: float
+    """Change of velocity over the seam over the 90th percentile of a joint's own changes from step
+    to step, worst joint."""
+
+
+def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
+    """Measure the seam of a cyclic clip of at least four frames."""
+    if len(motion) < 4:
+        raise ValueError(f"a cycle needs at least 4 frames, got {len(motion)}")
+    pose = rig.from_pose(motion.pose)
+    tilt = davenport.to_quaternion(
+        rig.root_axes, pose.root_rotation * pose.root_rotation.new_tensor((0.0, 1.0, 1.0))
+    )
+    rotations = torch.cat((motion.pose.rotation[:, list(rig.joints)], tilt[:, None]), dim=1)
+    rise = pose.translation[:, 1, None, None] / height * torch.eye(3)[1]
+    steps = torch.cat((_turns(rotations[:-1], rotations[1:]), rise[1:] - rise[:-1]), dim=1)
+    jump = torch.cat((_turns(rotations[-1], rotations[0]), rise[0] - rise[-1]))
+    step = jump
+    if float(jump.norm(dim=-1).mean()) < 0.25 * float(steps.norm(dim=-1).mean()):
+        step, steps = jump + steps[-1], steps[:-1]
+    bends = steps[1:] - steps[:-1]
+    kink = torch.stack((step - steps[-1], steps[0] - step)).norm(dim=-1).amax(0)
+    return Seam(
+        _worst(jump.norm(dim=-1), steps), _worst(step.norm(dim=-1), steps), _worst(kink, bends)
+    )
+
+
+def _turns(a: Float[Tensor, "*b 4"], b: Float[Tensor, "*b 4"]) -> Float[Tensor, "*b 3"]:
+    return quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(a), b))
+
+
+def _worst(seam: Float[Tensor, "N"], inside: Float[Tensor, "T N 3"]) -> float:
+    usual = inside.norm(dim=-1).quantile(0.9, dim=0).clamp_min(LEAST_STEP)
+    return float((seam / usual).max())
