@@ -5,7 +5,6 @@ Load, stage, sample, fit, distil, ground, select, measure; `Animation.save` expo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from akd.base.files import json_hash
 from akd.base.observer import Observer
 from akd.distill.loop import Distillation, distil
 from akd.distill.settings import DistillSettings
+from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
@@ -26,6 +26,7 @@ from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import selection_score, video_score
 from akd.motion.feet import leg_length
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
+from akd.motion.grid import CLIP_FPS
 from akd.motion.motion import Motion
 from akd.motion.parametrization import (
     MotionParameters,
@@ -41,8 +42,6 @@ from akd.request import Request, make_request
 from akd.rig.character import Character
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
-
-_SMOOTH_FPS = 24.0
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,13 @@ class Animation:
         }
 
     def save(
-        self, out: str | Path, *, formats: Sequence[str] = ("glb",), in_place: bool = False
+        self,
+        out: str | Path,
+        *,
+        formats: Sequence[str] = ("glb",),
+        in_place: bool = False,
+        keys: KeyChoice = "every",
+        loop_frame: LoopFrame = "repeat",
     ) -> list[Path]:
         """Write `motion.glb`, videos, `metrics.json` and `report.html` to a folder.
 
@@ -103,13 +108,17 @@ class Animation:
             out: The folder.
             formats: Out of glb, bvh, usd and fbx; `motion.glb` is always written.
             in_place: Take the root motion out of the clips; videos and metrics keep it.
+            keys: Keys of the GLB on `every` frame, or `reduced` to those that keep every joint
+                within 1e-3 body heights.
+            loop_frame: Let the last frame of a loop `repeat` the first, or `omit` it.
 
         Returns:
             The files that were written.
         """
         from akd.report.results import write_results
 
-        return write_results(self, Path(out), formats=formats, in_place=in_place)
+        settings = KeySettings(self.request.fps or CLIP_FPS, keys, loop_frame)
+        return write_results(self, Path(out), formats=formats, in_place=in_place, keys=settings)
 
 
 def animate(
@@ -147,7 +156,7 @@ def animate(
         steering: Let recogniser A help choose among samples and finalists; without it, the fit and
             the metrics alone decide.
         seed: Of all randomness: the same seed gives the same motion.
-        fps: Frames a second of the clip; by default a multiple of the prior's own, at least 24.
+        fps: Frames a second of all clips, 30 by default.
         weights: Folder of weights for the prior and the recognisers, in place of those that ship.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
@@ -177,10 +186,10 @@ def animate(
         size=(model.frames, model.height, model.width),
     )  # fmt: skip
     start, found = search(stage, model, request, score=score, observer=observer)
-    rate = fps or smooth_fps(model.fps)
+    rate = fps or CLIP_FPS
     starting = motion_of(start, "start", stage, rate)
     motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
-    grounded = ground_each(request, motions, observer)
+    grounded = ground_each(request, motions, observer, fps=rate)
     finals = [m if g is None else g.motion for m, g in zip(motions, grounded, strict=True)]
     observer.begin("select")
     scores = (1.0,)
@@ -308,7 +317,7 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
 
 
 def ground_each(
-    request: Request, motions: Sequence[Motion], observer: Observer
+    request: Request, motions: Sequence[Motion], observer: Observer, *, fps: float
 ) -> list[Grounded | None]:
     """Each motion tracked by physics; None where that was not asked for."""
     if request.physics is None:
@@ -323,16 +332,11 @@ def ground_each(
 
         grounded.append(
             ground(
-                character.control_rig, character.mesh, motion, settings=request.physics,
+                character.control_rig, character.mesh, motion, fps=fps, settings=request.physics,
                 progress=progress,
             )
         )  # fmt: skip
     return grounded
-
-
-def smooth_fps(fps: float) -> float:
-    """The least multiple of a prior's frame rate that looks smooth: 24 for 12, 8 or 24."""
-    return fps * max(1, math.ceil(_SMOOTH_FPS / fps - 1e-9))
 
 
 def _packed(values: list[dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -38,7 +38,13 @@ class Animate:
     """Single settings, such as score.guidance=50 warm_start.samples=0."""
     seed: int = 0
     fps: float | None = None
-    """Frames a second of the clip; by default a multiple of the prior's own, at least 24."""
+    """Frames a second of all clips, 30 by default. Keys lie on whole frames."""
+    keys: Literal["every", "reduced"] = "every"
+    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
+    the body's height."""
+    loop_frame: Literal["repeat", "omit"] = "repeat"
+    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
+    is left out."""
     formats: str = "glb"
     """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
     Blender). motion.glb is always written."""
@@ -100,7 +106,10 @@ class Animate:
                     weights=self.weights, device=self.device, template=self.template,
                 )  # fmt: skip
                 terminal.begin("film")
-                clip.save(self.out, formats=formats, in_place=self.in_place)
+                clip.save(
+                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                    loop_frame=self.loop_frame,
+                )  # fmt: skip
         except RunFinished as done:
             print(done)
             return
