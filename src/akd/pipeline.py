@@ -72,9 +72,17 @@ class Animation:
         return self.request.character
 
     @property
+    def best(self) -> str:
+        """Which clip to use: `grounded`, unless physics made more conditions fail."""
+        if self.grounded is None:
+            return "motion"
+        worse = len(self.metrics["grounded"].fails) > len(self.metrics["motion"].fails)
+        return "motion" if worse else "grounded"
+
+    @property
     def final(self) -> Motion:
-        """The grounded motion where there is one, else the distilled one."""
-        return self.motion if self.grounded is None else self.grounded.motion
+        """The clip to use."""
+        return self.motions()[self.best]
 
     def motions(self) -> dict[str, Motion]:
         """The clips to write: `motion` and, where there is one, `grounded`."""
@@ -202,6 +210,15 @@ def animate(
     observer.begin("measure")
     recogniser = find_recogniser("b", request.weights)
     went = found[best][1]
+    metrics = {
+        name: judged(character, motion, recogniser, request.action) for name, motion in kept.items()
+    }
+    notes = (*character.notes, *went.notes)
+    if physical is not None:
+        new = len(metrics["grounded"].fails) - len(metrics["motion"].fails)
+        if new > 0:
+            wrong = "; ".join(metrics["grounded"].fails)
+            notes = (*notes, f"physics lowered the result, use the distilled clip: {wrong}")
     return Animation(
         request=request,
         prior=model.name,
@@ -209,12 +226,9 @@ def animate(
         motion=motions[best],
         grounded=physical,
         history=went.history,
-        notes=(*character.notes, *went.notes),
+        notes=notes,
         selection_scores=scores,
-        metrics={
-            name: judged(character, motion, recogniser, request.action)
-            for name, motion in kept.items()
-        },
+        metrics=metrics,
     )
 
 

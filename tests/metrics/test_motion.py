@@ -7,7 +7,7 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.judge import MotionMetrics, demo_conditions, parts
+from akd.metrics.judge import MotionMetrics, demo_conditions, sound_parts
 from akd.metrics.motion import measure
 from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
 from akd.motion.clip import motion_from_clip
@@ -166,7 +166,7 @@ def test_a_character_without_feet_is_not_judged_by_them(fox, walk):
     found = measure(handless, rig, walk)
     assert found.contact == found.skate == found.alternation == ()
     assert found.verdict.startswith("no feet were found: it goes")
-    assert parts(found) == {"feet": 0.0}
+    assert sound_parts(found) == {"feet": 0.0}
     assert demo_conditions(found)[0] == "no feet were found"
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.export import Export
 from akd.commands.options import load_file, usage_error
+from akd.export.formats import files_of, read_formats
+
+if TYPE_CHECKING:
+    from akd.pipeline import Animation
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,6 @@ class Animate:
         from akd.base.observer import Observers
         from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
-        from akd.export.formats import read_formats
         from akd.physics.settings import TrackingSettings
         from akd.presets import find_preset, with_values
         from akd.prior.choose import is_tiny
@@ -97,8 +102,9 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
             with Terminal() as terminal:
+                terminal.begin("read")
+                character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
                 clip = akd.animate(
                     character, self.prompt, prior=self.prior, preset=settings,
                     physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
@@ -111,11 +117,20 @@ class Animate:
                     loop_frame=self.loop_frame,
                 )  # fmt: skip
         except RunFinished as done:
-            print(done)
+            missing = [
+                f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))
+            ]
+            if not missing:
+                print(done)
+                return
+            Export(self.out, to=",".join(missing)).run()
             return
         except KeyboardInterrupt:
+            kept = folder.kept()
             raise KeyboardInterrupt(
-                f"stopped; the state is kept, `akd resume {self.out}` goes on from there"
+                f"stopped; kept: {kept}; `akd resume {self.out}` continues from there"
+                if kept
+                else "stopped; nothing was kept yet, the same command starts again"
             ) from None
         except ArithmeticError as error:
             raise UsageError(
@@ -130,9 +145,25 @@ class Animate:
         folder.finish(notes=list(clip.notes))
         for note in clip.notes:
             print(f"akd: note: {note}", file=sys.stderr)
-        name, metrics = list(clip.metrics.items())[-1]
-        print(f"{self.out}: {name}: {metrics.verdict}")
-        print(f"{self.out / 'report.html'}: frames, curves, metrics and settings")
+        self._say(clip, formats)
+
+    def _say(self, clip: Animation, formats: Sequence[str]) -> None:
+        """Name what was written and what to open it with; say whether the result may be shown."""
+        names = ", ".join(repr(motion.name) for motion in clip.motions().values())
+        print(f"{self.out / 'motion.glb'}: clips {names}; open it in Blender or any glTF viewer")
+        for name in files_of([f for f in formats if f != "glb"], clip.motions()):
+            print(self.out / name)
+        print(
+            f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
+        )
+        metrics = clip.metrics[clip.best]
+        print(f"{clip.best}: score {metrics.score:.2f}, {metrics.verdict}")
+        if metrics.fails and metrics.contact:
+            raise ResultFailed(f"{clip.best}: failed: {'; '.join(metrics.fails)}")
+
+    def _files(self, formats: Sequence[str]) -> list[str]:
+        """Files of clips in these formats."""
+        return files_of(formats, ["motion", "grounded"] if self.grounded else ["motion"])
 
     def options(self) -> dict[str, Any]:
         """The options as JSON values, for `akd resume`."""
