@@ -97,7 +97,7 @@ class Terminal(Observer):
         """Time since the phase began, and time left of the whole job."""
         elapsed = time.monotonic() - self._began
         left = self._left.left(self._phase, elapsed, self._remaining)
-        return f"{clock(elapsed):>8}" + ("" if left is None else f"   {clock(left)} left in all")
+        return f"{clock(elapsed):>8}" + ("" if left is None else f"   {clock(left)} left")
 
     def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
         """Show how far the phase is, and stop where the user wants to."""
