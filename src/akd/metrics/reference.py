@@ -24,7 +24,10 @@ _LEAST = {"roughness": 1.0, "tilt": 6.0, "seam": 1.2, "skate": 0.3, "foot_travel
 @cache
 def _table() -> dict[str, dict[str, tuple[float, float]]]:
     text = resources.files("akd.metrics").joinpath("reference.json").read_text("utf-8")
-    return json.loads(text)["groups"]
+    return {
+        group: {name: (found[0], found[1]) for name, found in values.items() if name != "clips"}
+        for group, values in json.loads(text)["groups"].items()
+    }
 
 
 def reference_of(action: str | None, legs: int) -> dict[str, tuple[float, float]]:
