@@ -136,7 +136,7 @@ def verdict(metrics: MotionMetrics) -> str:
 def score(metrics: MotionMetrics) -> float:
     """From 0 to 1: how much a motion is like true clips of its action on so many legs.
 
-    The product of two: the worst of steps, contact and depth, each 1 where `demo_conditions` holds;
+    The product of two: the worst of travel, steps, contact, skate and depth;
     and the cube root of the product of the parts for roughness, tilt, seam, skate, swing of the
     feet and speed for the size, each 1 at the median of true clips or better
     (`akd.metrics.reference`).
@@ -168,6 +168,7 @@ def sound_parts(metrics: MotionMetrics) -> dict[str, float]:
             "steps": m.foot_travel / FOOT_TRAVEL,
             "travel": m.travel / _STILL_BODY,
             "contact": max(m.contact) / CONTACT,
+            "skate": 1.0 / (1.0 + (max(m.skate) / (3.0 * SKATE)) ** 2),
         }
     return {name: max(0.0, min(1.0, value)) for name, value in values.items()}
 
