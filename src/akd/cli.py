@@ -12,7 +12,7 @@ from akd.base.processor import avoid_broken_amx
 from akd.commands.animate import Animate
 from akd.commands.cache import Cache
 from akd.commands.demo import Demo
-from akd.commands.errors import UsageError
+from akd.commands.errors import ResultFailed, UsageError
 from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.ground import Ground
@@ -44,7 +44,11 @@ Command = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 2 for what the user can mend, 130 for Ctrl-C."""
+    """Run one command and return its exit code.
+
+    0; 2 for what the user can mend; 3 for a result that failed its own conditions, whose files are
+    written; 130 for Ctrl-C.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments in (["--version"], ["-V"]):
         print(f"akd {__version__}")
@@ -65,6 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (UsageError, AssetError, RunError) as error:
         print(f"akd: {error}", file=sys.stderr)
         return 2
+    except ResultFailed as error:
+        print(f"akd: {error}", file=sys.stderr)
+        return 3
     except BrokenPipeError:
         return 0
     except OSError as error:

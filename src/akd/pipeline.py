@@ -5,7 +5,6 @@ Load, stage, sample, fit, distil, ground, select, measure; `Animation.save` expo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
 from akd.distill.loop import Distillation, distil
 from akd.distill.settings import DistillSettings
+from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
@@ -27,6 +27,7 @@ from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import lowered, selection_score, video_score
 from akd.motion.feet import leg_length
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
+from akd.motion.grid import CLIP_FPS
 from akd.motion.motion import Motion
 from akd.motion.parametrization import (
     MotionParameters,
@@ -42,8 +43,6 @@ from akd.request import Request, make_request
 from akd.rig.character import Character
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
-
-_SMOOTH_FPS = 24.0
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,14 @@ class Animation:
         return self.request.character
 
     @property
+    def best(self) -> str:
+        """Which clip to use: `grounded`, unless physics lowered the result."""
+        return "motion" if self.grounded is None or self.kept_distilled else "grounded"
+
+    @property
     def final(self) -> Motion:
-        """The grounded motion where there is one that is no worse, else the distilled one."""
-        if self.grounded is None or self.kept_distilled:
-            return self.motion
-        return self.grounded.motion
+        """The clip to use."""
+        return self.motions()[self.best]
 
     def motions(self) -> dict[str, Motion]:
         """The clips to write: `motion` and, where there is one, `grounded`."""
@@ -100,7 +102,13 @@ class Animation:
         }
 
     def save(
-        self, out: str | Path, *, formats: Sequence[str] = ("glb",), in_place: bool = False
+        self,
+        out: str | Path,
+        *,
+        formats: Sequence[str] = ("glb",),
+        in_place: bool = False,
+        keys: KeyChoice = "every",
+        loop_frame: LoopFrame = "repeat",
     ) -> list[Path]:
         """Write `motion.glb`, videos, `metrics.json` and `report.html` to a folder.
 
@@ -108,13 +116,17 @@ class Animation:
             out: The folder.
             formats: Out of glb, bvh, usd and fbx; `motion.glb` is always written.
             in_place: Take the root motion out of the clips; videos and metrics keep it.
+            keys: Keys of the GLB on `every` frame, or `reduced` to those that keep every joint
+                within 1e-3 body heights.
+            loop_frame: Let the last frame of a loop `repeat` the first, or `omit` it.
 
         Returns:
             The files that were written.
         """
         from akd.report.results import write_results
 
-        return write_results(self, Path(out), formats=formats, in_place=in_place)
+        settings = KeySettings(self.request.fps or CLIP_FPS, keys, loop_frame)
+        return write_results(self, Path(out), formats=formats, in_place=in_place, keys=settings)
 
 
 def animate(
@@ -152,7 +164,7 @@ def animate(
         steering: Let recogniser A help choose among samples and finalists; without it, the fit and
             the metrics alone decide.
         seed: Of all randomness: the same seed gives the same motion.
-        fps: Frames a second of the clip; by default a multiple of the prior's own, at least 24.
+        fps: Frames a second of all clips, 30 by default.
         weights: Folder of weights for the prior and the recognisers, in place of those that ship.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
@@ -182,10 +194,10 @@ def animate(
         size=(model.frames, model.height, model.width),
     )  # fmt: skip
     start, found = search(stage, model, request, score=score, observer=observer)
-    rate = fps or smooth_fps(model.fps)
+    rate = fps or CLIP_FPS
     starting = motion_of(start, "start", stage, rate)
     motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
-    grounded = ground_each(request, motions, rate, observer)
+    grounded = ground_each(request, motions, observer, fps=rate)
     worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
     finals = [
         m if g is None or why else g.motion
@@ -202,24 +214,23 @@ def animate(
     observer.begin("measure")
     recogniser = find_recogniser("b", request.weights)
     went = found[best][1]
+    metrics = {
+        name: judged(character, motion, recogniser, request.action) for name, motion in kept.items()
+    }
+    notes = (*character.notes, *went.notes)
+    if (why := worse[best]) is not None:
+        notes = (*notes, f"physics lowered the result, use the distilled clip: {why}")
     return Animation(
         request=request,
         prior=model.name,
         start=starting,
         motion=motions[best],
         grounded=physical,
-        kept_distilled=worse[best],
+        kept_distilled=why,
         history=went.history,
-        notes=(
-            *character.notes,
-            *went.notes,
-            *(f"prefer the distilled clip: {why}" for why in worse[best : best + 1] if why),
-        ),
+        notes=notes,
         selection_scores=scores,
-        metrics={
-            name: judged(character, motion, recogniser, request.action)
-            for name, motion in kept.items()
-        },
+        metrics=metrics,
     )
 
 
@@ -320,7 +331,7 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
 
 
 def ground_each(
-    request: Request, motions: Sequence[Motion], fps: float, observer: Observer
+    request: Request, motions: Sequence[Motion], observer: Observer, *, fps: float
 ) -> list[Grounded | None]:
     """Each motion tracked by physics; None where that was not asked for."""
     if request.physics is None:
@@ -335,8 +346,8 @@ def ground_each(
 
         grounded.append(
             ground(
-                character.control_rig, character.mesh, motion, fps=fps,
-                settings=request.physics, progress=progress,
+                character.control_rig, character.mesh, motion, fps=fps, settings=request.physics,
+                progress=progress,
             )
         )  # fmt: skip
     return grounded
@@ -351,8 +362,3 @@ def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None
         measure(character, rig, m, asked=request.action) for m in (motion, grounded.motion)
     )
     return lowered(before, after)
-
-
-def smooth_fps(fps: float) -> float:
-    """The least multiple of a prior's frame rate that looks smooth: 24 for 12, 8 or 24."""
-    return fps * max(1, math.ceil(_SMOOTH_FPS / fps - 1e-9))

@@ -16,6 +16,9 @@ from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 from tests.commands.small_prior import QUICK
 
+DONE = (0, 3)
+"""Exit codes of a run that wrote its results: untrained weights make nothing that may be shown."""
+
 
 def words(fox, weights, out, *more: str, prompt: str = "a fox walking") -> list[str]:
     given = ["animate", str(fox), prompt, "-o", str(out), "--weights", str(weights)]

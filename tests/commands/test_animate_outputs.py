@@ -14,7 +14,7 @@ from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import travel_path
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
-from tests.commands.animating import refused, words
+from tests.commands.animating import DONE, refused, words
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def made(fox, weights, roles, tmp_path_factory):
     pytest.importorskip("pxr")
     out = tmp_path_factory.mktemp("outputs")
     more = ("--formats", "usd,bvh", "--in-place", "--roles", str(roles))
-    assert main(words(fox, weights, out, *more)) == 0
+    assert main(words(fox, weights, out, *more)) in DONE
     return out
 
 
@@ -82,7 +82,7 @@ def test_all_of_it_is_kept_for_resume(made, uninterrupted, tmp_path, capsys):
     files = ("motion.glb", "motion.bvh", "motion.usda")
     for name in files:
         (copy / name).unlink()
-    assert main(["resume", str(copy)]) == 0
+    assert main(["resume", str(copy)]) in DONE
     for name in files:
         assert (copy / name).read_bytes() == (made / name).read_bytes(), name
 
@@ -98,7 +98,7 @@ def test_roles_decide_what_is_driven(made, uninterrupted):
 
 
 def test_other_roles_are_another_run_and_other_formats_are_not(capsys, fox, weights, made, roles):
-    assert main(words(fox, weights, made, "--in-place", "--roles", str(roles))) == 0
+    assert main(words(fox, weights, made, "--in-place", "--roles", str(roles))) in DONE
     assert "was finished already" in capsys.readouterr().out
     message = refused(capsys, words(fox, weights, made, "--in-place"))
     assert message.startswith(f"{made}: holds another run (another roles)")
@@ -109,7 +109,7 @@ def test_overwriting_removes_files_of_formats_that_are_no_longer_asked_for(
 ):
     copy = tmp_path / "copy"
     shutil.copytree(made, copy)
-    assert main(words(fox, weights, copy, "--overwrite")) == 0
+    assert main(words(fox, weights, copy, "--overwrite")) in DONE
     assert not (copy / "motion.bvh").exists()
     assert not (copy / "motion.usda").exists()
 

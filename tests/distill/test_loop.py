@@ -16,7 +16,6 @@ from akd.fit.losses import LossState, LossTerm
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart
 from akd.motion.settings import Spline
-from akd.pipeline import smooth_fps
 from akd.scene.stage import Stage
 from tests.distill.fox import stage_for
 from tests.distill.known_prior import KnownPrior
@@ -213,9 +212,6 @@ def test_the_clip_passes_through_the_frames_and_is_smooth_in_between(tube, rig):
         )
     coarse = curves.motion("bend", lift=stage.lift)
     fine = curves.motion("bend", lift=stage.lift, fps=24.0)
-    assert smooth_fps(8.0) == 24.0
-    assert smooth_fps(12.0) == 24.0
-    assert smooth_fps(30.0) == 30.0
     assert len(coarse) == 4
     assert len(fine) == 10
     assert fine.duration == pytest.approx(coarse.duration)

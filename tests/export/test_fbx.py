@@ -23,11 +23,10 @@ def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_blender_gets_the_glb_and_its_file_appears_whole(only_here: Path) -> None:
-    stand_in(
-        only_here, 'for last; do before="$target"; target="$last"; done\ncp "$before" "$target"'
-    )
+    order = 'for last; do glb="$target"; target="$rate"; rate="$last"; done'
+    stand_in(only_here, f'{order}\ncp "$glb" "$target"')
     (only_here / "motion.glb").write_bytes(b"clips")
-    fbx.write_fbx(only_here / "motion.glb", only_here / "motion.fbx")
+    fbx.write_fbx(only_here / "motion.glb", only_here / "motion.fbx", fps=30.0)
     assert (only_here / "motion.fbx").read_bytes() == b"clips"
     assert {p.name for p in only_here.iterdir()} == {"blender", "motion.glb", "motion.fbx"}
 
@@ -35,11 +34,11 @@ def test_blender_gets_the_glb_and_its_file_appears_whole(only_here: Path) -> Non
 def test_what_blender_says_last_is_said(only_here: Path) -> None:
     stand_in(only_here, 'echo "a long story" >&2\necho "no importer" >&2\nexit 1')
     with pytest.raises(OSError, match=r"motion.fbx: Blender could not write it: no importer$"):
-        fbx.write_fbx(only_here / "motion.glb", only_here / "motion.fbx")
+        fbx.write_fbx(only_here / "motion.glb", only_here / "motion.fbx", fps=30.0)
     assert not (only_here / "motion.fbx").exists()
 
 
 def test_without_blender_there_is_no_fbx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(fbx, "find_blender", lambda: None)
     with pytest.raises(OSError, match="needs Blender"):
-        fbx.write_fbx(tmp_path / "motion.glb", tmp_path / "motion.fbx")
+        fbx.write_fbx(tmp_path / "motion.glb", tmp_path / "motion.fbx", fps=30.0)

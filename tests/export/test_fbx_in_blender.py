@@ -16,11 +16,12 @@ import pytest
 from akd.asset.read import read_asset
 from akd.export import fbx
 from akd.export.creature import write_creature
+from akd.motion.grid import on_grid
 from akd.zoo.gait.clips import make_clip
 from tests.zoo.menagerie import creature
 
-FPS = 24.0
-"""Blender's own frame rate, so that its frames fall on keys."""
+FPS = 30.0
+"""Not Blender's own frame rate."""
 READ = """
 import json, sys
 import bpy
@@ -34,15 +35,18 @@ for action in bpy.data.actions:
     if hasattr(action, "slots"):
         armature.animation_data.action_slot = action.slots[0]
     first, last = action.frame_range
+    assert max(abs(first - round(first)), abs(last - round(last))) < 1e-4, (first, last)
+    first, last = round(first), round(last)
     heads = []
-    for frame in range(int(first), int(last) + 1):
+    for frame in range(first, last + 1):
         scene.frame_set(frame)
         world = armature.matrix_world
         heads.append({b.name: tuple(world @ b.head) for b in armature.pose.bones})
     clips[action.name.rpartition("|")[2]] = {"seconds": (last - first) / scene.render.fps,
                                              "heads": heads}
 parents = {b.name: b.parent.name if b.parent else None for b in armature.data.bones}
-print(json.dumps({"parents": parents, "vertices": len(mesh.data.vertices), "clips": clips}))
+print(json.dumps({"parents": parents, "vertices": len(mesh.data.vertices),
+                  "fps": scene.render.fps, "clips": clips}))
 """
 
 
@@ -58,11 +62,11 @@ def blender_python() -> str:
 @pytest.mark.slow
 def test_blender_writes_bones_and_clips_as_they_were(blender_python, monkeypatch, tmp_path):
     animal = creature("fox")
-    motions = [make_clip(animal, action, fps=FPS) for action in ("walk", "gallop")]
+    motions = [on_grid(make_clip(animal, action), FPS) for action in ("walk", "gallop")]
     glb, path = tmp_path / "fox.glb", tmp_path / "fox.fbx"
     write_creature(animal, motions, glb)
     monkeypatch.setattr(fbx, "find_blender", lambda: [blender_python, "-c", fbx._SCRIPT])
-    fbx.write_fbx(glb, path)
+    fbx.write_fbx(glb, path, fps=FPS)
     assert {p.name for p in tmp_path.iterdir()} == {"fox.glb", "fox.fbx"}
 
     done = subprocess.run(
@@ -77,6 +81,7 @@ def test_blender_writes_bones_and_clips_as_they_were(blender_python, monkeypatch
     assert set(found["clips"]) == {motion.name for motion in motions}
     for motion in motions:
         clip = found["clips"][motion.name]
+        assert found["fps"] == FPS
         assert clip["seconds"] == pytest.approx(float(motion.times[-1]), abs=1e-5)
         heads = np.array([[frame[name] for name in names] for frame in clip["heads"]])
         x, y, z = motion.world()[:, :, :3, 3].double().numpy().transpose(2, 0, 1)

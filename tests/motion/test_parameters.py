@@ -67,10 +67,12 @@ def test_a_cycle_is_exported_as_a_loop(fox, stage):
         cycle = float(curves.cycle())
     motion = curves.motion("cycle", lift=stage.lift, fps=24.0)
     height = fox.height
-    # Whole cycles, and no shorter than the prior's video.
-    rounds = motion.duration / cycle
-    assert rounds == pytest.approx(round(rounds), abs=1e-3)
-    assert motion.duration >= 7 / FPS - 1e-3
+    # Whole cycles on whole frames, and no shorter than the prior's video.
+    rounds = round(motion.duration / cycle)
+    assert abs(motion.duration - rounds * cycle) <= 0.5 / 24.0 + 1e-6
+    frames = motion.times * 24.0
+    torch.testing.assert_close(frames, frames.round(), atol=1e-4, rtol=0)
+    assert motion.duration >= 7 / FPS - 0.5 / 24.0
     assert loop_gap(fox.control_rig, motion, height=height) < 1e-4
     plain = shaken(standing(fox, speed=0.8)).motion("once", lift=stage.lift, fps=24.0)
     assert loop_gap(fox.control_rig, plain, height=height) > 0.01

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from akd.motion.clip import motion_from_clip
+from akd.motion.clip_names import find_clip
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 
@@ -18,13 +19,11 @@ def find_motion(character: Character, clip: Clip = None) -> Motion:
     """
     if isinstance(clip, Motion):
         return clip
-    clips = {found.name: found for found in character.asset.clips}
-    names, file = ", ".join(map(repr, clips)), character.asset.path
-    if not clips:
-        raise ValueError(f"{file}: has no clip")
+    clips = character.asset.clips
     if clip is None and len(clips) > 1:
-        raise ValueError(f"{file}: has several clips, choose one with --clip: {names}")
-    name = next(iter(clips)) if clip is None else clip
-    if name not in clips:
-        raise ValueError(f"{file}: there is no clip {name!r}: it has {names}")
-    return motion_from_clip(character, clips[name])
+        names = ", ".join(repr(found.name) for found in clips)
+        raise ValueError(
+            f"{character.asset.path}: has several clips, choose one with --clip: {names}"
+        )
+    found = find_clip(character, clip) if clip is not None or not clips else clips[0]
+    return motion_from_clip(character, found)

@@ -14,7 +14,9 @@ from akd.asset.asset import AssetError
 from akd.base.observer import Observer
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
+from akd.export.clip_files import key_motions
 from akd.export.mjcf import write_mjcf
+from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.motion.motion import Motion
 from akd.motion.retarget import retarget
 from akd.physics import ground as physics
@@ -45,7 +47,14 @@ class Grounding:
         return replace(self.result.motion, name=f"{self.clip.name} (grounded)")
 
     def save(
-        self, out: str | Path, *, in_place: bool = False, samples: int = 0, seed: int = 0
+        self,
+        out: str | Path,
+        *,
+        in_place: bool = False,
+        keys: KeyChoice = "every",
+        loop_frame: LoopFrame = "repeat",
+        samples: int = 0,
+        seed: int = 0,
     ) -> list[Path]:
         """Write the clip, the physics data, the body and a report to a folder.
 
@@ -53,6 +62,8 @@ class Grounding:
             out: The folder: `motion.glb` (or `motion.bvh`), `physics.npz`, `physics.json`,
                 `body.xml` (MJCF), `body.usda` (with akd[usd]) and `report.html`.
             in_place: Take the root motion out again, for a clip that walked on the spot.
+            keys: As in `Animation.save`.
+            loop_frame: As in `Animation.save`.
             samples: Also simulate so many variations of friction, masses and pushes, and write
                 `samples.npz`.
             seed: Of the variations.
@@ -65,11 +76,13 @@ class Grounding:
         motion, rig = self.motion, self.character.control_rig
         if in_place:
             motion = replace(motion, pose=rig.to_pose(physics.take_travel_out(self.result)))
+        settings = KeySettings(self.fps, keys, loop_frame)
+        motion = key_motions(self.character, {"motion": motion}, settings)["motion"]
         self.result.save(out)
         written = [out / "physics.npz", out / "physics.json"]
         if self.character.asset.document is not None:
             written.append(out / "motion.glb")
-            write_motions(self.character, [motion], written[-1])
+            write_motions(self.character, [motion], written[-1], keys=keys)
         else:
             written.append(out / "motion.bvh")
             write_bvh(motion, written[-1], fps=self.fps)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.export import Export
 from akd.commands.options import load_file, usage_error
+from akd.export.formats import files_of, read_formats
+
+if TYPE_CHECKING:
+    from akd.pipeline import Animation
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,13 @@ class Animate:
     """Single settings, such as score.guidance=50 warm_start.samples=0."""
     seed: int = 0
     fps: float | None = None
-    """Frames a second of the clip; by default a multiple of the prior's own, at least 24."""
+    """Frames a second of all clips, 30 by default. Keys lie on whole frames."""
+    keys: Literal["every", "reduced"] = "every"
+    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
+    the body's height."""
+    loop_frame: Literal["repeat", "omit"] = "repeat"
+    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
+    is left out."""
     formats: str = "glb"
     """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
     Blender). motion.glb is always written."""
@@ -69,7 +81,6 @@ class Animate:
         from akd.base.observer import Observers
         from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
-        from akd.export.formats import read_formats
         from akd.physics.settings import TrackingSettings
         from akd.presets import find_preset, with_values
         from akd.prior.choose import is_tiny
@@ -91,8 +102,9 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
             with Terminal() as terminal:
+                terminal.begin("read")
+                character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
                 clip = akd.animate(
                     character, self.prompt, prior=self.prior, preset=settings,
                     physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
@@ -100,13 +112,25 @@ class Animate:
                     weights=self.weights, device=self.device, template=self.template,
                 )  # fmt: skip
                 terminal.begin("film")
-                clip.save(self.out, formats=formats, in_place=self.in_place)
+                clip.save(
+                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                    loop_frame=self.loop_frame,
+                )  # fmt: skip
         except RunFinished as done:
-            print(done)
+            missing = [
+                f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))
+            ]
+            if not missing:
+                print(done)
+                return
+            Export(self.out, to=",".join(missing)).run()
             return
         except KeyboardInterrupt:
+            kept = folder.kept()
             raise KeyboardInterrupt(
-                f"stopped; the state is kept, `akd resume {self.out}` goes on from there"
+                f"stopped; kept: {kept}; `akd resume {self.out}` continues from there"
+                if kept
+                else "stopped; nothing was kept yet, the same command starts again"
             ) from None
         except ArithmeticError as error:
             raise UsageError(
@@ -121,9 +145,25 @@ class Animate:
         folder.finish(notes=list(clip.notes))
         for note in clip.notes:
             print(f"akd: note: {note}", file=sys.stderr)
-        name, metrics = list(clip.metrics.items())[-1]
-        print(f"{self.out}: {name}: {metrics.verdict}")
-        print(f"{self.out / 'report.html'}: frames, curves, metrics and settings")
+        self._say(clip, formats)
+
+    def _say(self, clip: Animation, formats: Sequence[str]) -> None:
+        """Name what was written and what to open it with; say whether the result may be shown."""
+        names = ", ".join(repr(motion.name) for motion in clip.motions().values())
+        print(f"{self.out / 'motion.glb'}: clips {names}; open it in Blender or any glTF viewer")
+        for name in files_of([f for f in formats if f != "glb"], clip.motions()):
+            print(self.out / name)
+        print(
+            f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
+        )
+        metrics = clip.metrics[clip.best]
+        print(f"{clip.best}: score {metrics.score:.2f}, {metrics.verdict}")
+        if metrics.fails and metrics.contact:
+            raise ResultFailed(f"{clip.best}: failed: {'; '.join(metrics.fails)}")
+
+    def _files(self, formats: Sequence[str]) -> list[str]:
+        """Files of clips in these formats."""
+        return files_of(formats, ["motion", "grounded"] if self.grounded else ["motion"])
 
     def options(self) -> dict[str, Any]:
         """The options as JSON values, for `akd resume`."""

@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend: one line, exit code 2."""
+"""Errors of commands, one line each: the user's to mend (exit code 2), or a failed result (3)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 
 class UsageError(Exception):
     """A wrong option or value. The message names it, the rule, and what was given."""
+
+
+class ResultFailed(Exception):
+    """A finished result that failed its own conditions: exit code 3. The message is one line."""
 
 
 def input_file(path: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +58,7 @@ class Eval:
         from akd.report.entries import load_entries
 
         try:
-            entries = load_entries(list(self.given))
+            entries = [_with_travel(entry) for entry in load_entries(list(self.given))]
         except ValueError as error:
             raise UsageError(str(error)) from None
         scores = self._scores(entries)
@@ -183,6 +183,15 @@ class Eval:
             raise UsageError(
                 f"{votes}: holds votes on other pairs; choose another folder with --out"
             )
+
+
+def _with_travel(entry: Entry) -> Entry:
+    """An in-place clip with the travel that its feet imply; a run's motions as they are."""
+    if entry.video is not None or len(entry.motion) < 2:
+        return entry
+    from akd.metrics.travel import with_implied_travel
+
+    return replace(entry, motion=with_implied_travel(entry.character, entry.motion))
 
 
 def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:

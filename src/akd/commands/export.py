@@ -1,33 +1,43 @@
-"""`akd export`: a clip in another format."""
+"""`akd export`: clips in other formats, of a file or of a finished run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from akd.commands.errors import UsageError
 from akd.commands.options import load_file
+from akd.export.formats import FORMATS, VIDEO_FORMATS, read_formats
 
-_FORMATS = ("bvh", "usd")
+if TYPE_CHECKING:
+    from akd.asset.asset import ClipRecord
+    from akd.rig.character import Character
+
+_FORMATS = (*FORMATS[1:], *VIDEO_FORMATS)
 
 
 @dataclass(frozen=True)
 class Export:
-    """Write the clips of a file in other formats, a file for each clip."""
+    """Write clips in other formats. FBX holds all of them in one file, other formats have a file
+    for each."""
 
-    file: tyro.conf.Positional[Path]
-    """A glTF, GLB or BVH file with clips."""
+    source: tyro.conf.Positional[Path]
+    """A glTF, GLB or BVH file with clips, or a folder that `akd animate` wrote."""
     to: str = "bvh"
-    """Formats, separated by commas: bvh, usd (needs akd[usd])."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path()
-    """Folder to write to."""
+    """Formats, separated by commas: bvh, usd (needs akd[usd]), fbx (needs Blender), mp4, gif."""
+    out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
+    """Folder to write to; by default the run's own, or the current one."""
     clip: str | None = None
-    """Only the clip of this name."""
+    """Only this clip: its name, or a part of it that no other has. A run's are motion and
+    grounded."""
     fps: float | None = None
-    """Frames a second; by default as the clip has it."""
+    """Frames a second; by default the rate on whose frames the keys lie."""
+    loop_frame: Literal["repeat", "omit"] = "repeat"
+    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
+    is left out."""
     in_place: bool = False
     """Take the travel over the ground out."""
     roles: Path | None = None
@@ -35,46 +45,65 @@ class Export:
 
     def run(self) -> None:
         """Write the files and name them."""
-        from akd.export.formats import read_formats
-
         try:
             wanted = read_formats(self.to, option="--to", known=_FORMATS)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        if self.fps is not None and not 0 < self.fps <= 1000:
-            raise UsageError(f"--fps must be above 0 and at most 1000, got {self.fps:g}")
-        from akd.export.bvh import write_bvh
-        from akd.export.clip_files import body_joints, frame_rate
+        if self.fps is not None and not 1 <= self.fps <= 240:
+            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
+        from akd.export.clip_files import key_motions, write_clip_files
+        from akd.export.settings import KeySettings
         from akd.motion.clip import motion_from_clip
-        from akd.motion.root_motion import in_place
+        from akd.motion.grid import find_fps
 
-        body = load_file(self.file, up="y", roles=self.roles)
-        names = [c.name for c in body.asset.clips]
-        chosen = [c for c in body.asset.clips if self.clip in (None, c.name)]
-        if not chosen:
-            has = f"it has {', '.join(map(repr, names))}" if names else "it has no clips"
-            asked = f"there is no clip {self.clip!r}: " if self.clip is not None else ""
-            raise UsageError(f"{self.file.name}: {asked}{has}")
-        self.out.mkdir(parents=True, exist_ok=True)
-        for clip in chosen:
-            motion = motion_from_clip(body, clip)
-            if self.in_place:
-                motion = in_place(body.control_rig, motion)
-            stem = f"{self.file.stem}-{_file_name(clip.name)}"
-            if "bvh" in wanted:
-                path = self.out / f"{stem}.bvh"
-                write_bvh(motion, path, joints=body_joints(body), fps=self.fps)
-                print(path)
-            if "usd" in wanted:
-                from akd.export.usd import write_usd
+        is_run = self.source.is_dir()
+        character, clips = self._run_clips() if is_run else self._file_clips()
+        if character.mesh is None and set(wanted) & set(VIDEO_FORMATS):
+            raise UsageError(f"{self.source}: has no mesh to film")
+        motions = {name: motion_from_clip(character, clip) for name, clip in clips.items()}
+        rate = self.fps or max(map(find_fps, motions.values()))
+        keys = KeySettings(rate, loop_frame=self.loop_frame)
+        out = self.out or (self.source if is_run else Path())
+        out.mkdir(parents=True, exist_ok=True)
+        stem = "motion" if is_run else self.source.stem
+        if len(motions) == 1 and not is_run:
+            stem = next(iter(motions))
+        for path in write_clip_files(
+            character, key_motions(character, motions, keys, stay=self.in_place), out,
+            formats=wanted, keys=keys, stem=stem, alone=True,
+        ):  # fmt: skip
+            print(path)
 
-                path = self.out / f"{stem}.usda"
-                keys = motion if self.fps is None else motion.resample(self.fps)
-                write_usd(body, keys, path, fps=self.fps or frame_rate(motion))
-                print(path)
+    def _run_clips(self) -> tuple[Character, dict[str, ClipRecord]]:
+        """The chosen clips of a run: motion and grounded."""
+        from akd.report.entries import read_run
 
+        try:
+            run = read_run(self.source)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        if self.clip is not None and self.clip not in run.clips:
+            raise UsageError(f"--clip must be one of {', '.join(run.clips)}; got {self.clip!r}")
+        return run.character, {n: c for n, c in run.clips.items() if self.clip in (None, n)}
 
-def _file_name(name: str) -> str:
-    """A clip's name as part of a file's name."""
-    kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in name)
-    return kept.strip("_") or "clip"
+    def _file_clips(self) -> tuple[Character, dict[str, ClipRecord]]:
+        """The chosen clips of a file, by the names of the files they go to."""
+        from akd.motion.clip_names import find_clip
+
+        character = load_file(self.source, up="auto", roles=self.roles)
+        clips = character.asset.clips
+        if self.clip is not None or not clips:
+            try:
+                clips = (find_clip(character, self.clip),)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+        named: dict[str, ClipRecord] = {}
+        for clip in clips:
+            kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in clip.name)
+            base = f"{self.source.stem}-{kept.strip('_') or 'clip'}"
+            name, number = base, 1
+            while name in named:  # two clips whose names differ in signs alone
+                number += 1
+                name = f"{base}-{number}"
+            named[name] = clip
+        return character, named

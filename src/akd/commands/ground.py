@@ -40,7 +40,13 @@ class Ground:
     iterations: int = 200
     """How long controls are searched for."""
     fps: float = 30.0
-    """Frames a second of the result."""
+    """Frames a second of the result. Keys lie on whole frames."""
+    keys: Literal["every", "reduced"] = "every"
+    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
+    the body's height."""
+    loop_frame: Literal["repeat", "omit"] = "repeat"
+    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
+    is left out."""
     in_place: bool = False
     """Take the travel out of the result, for a clip that walked on the spot."""
     simulator: Literal["warp", "newton"] = "warp"
@@ -86,8 +92,9 @@ class Ground:
                 said if said.startswith(str(self.file)) else f"{self.file}: {said}"
             ) from None
         written = grounding.save(
-            self.out, in_place=self.in_place, samples=self.samples, seed=self.seed
-        )
+            self.out, in_place=self.in_place, keys=self.keys, loop_frame=self.loop_frame,
+            samples=self.samples, seed=self.seed,
+        )  # fmt: skip
         if self.out / "body.usda" not in written:
             print("body.usda was not written: that needs akd[usd]")
         before, after = grounding.result.before, grounding.result.after

@@ -1,24 +1,26 @@
-"""`Terminal`: an observer for people: progress, loss terms, the time left; Ctrl-C that waits."""
+"""`Terminal`: an observer for people: progress and the time left; Ctrl-C that waits."""
 
 from __future__ import annotations
 
 import signal
-import statistics
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType, TracebackType
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn
+from rich.progress import BarColumn, SpinnerColumn, Task, TextColumn
 from rich.progress import Progress as RichProgress
+from rich.text import Text
 
 from akd.base.observer import Observer
+from akd.commands.time_left import TimeLeft
 
 PHASES = {
-    "load": "load",
+    "read": "read the file",
+    "load": "load the model",
     "stage": "set the stage",
     "sample": "sample videos",
     "fit": "fit to videos",
@@ -29,24 +31,22 @@ PHASES = {
     "film": "film",
 }
 _LINE_SECONDS = 30.0
-_RECENT = 30
 
 
 class Terminal(Observer):
-    """Progress in a terminal; elsewhere a line every half minute in place of a bar.
+    """Progress in a terminal; elsewhere a line a phase and one every half minute.
 
-    The time left is that of the phase shown: the median time of its last thirty iterations, times
-    the number of iterations left.
+    The time left is that of the whole job (`TimeLeft`). A line fits 80 columns.
     """
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._bar = RichProgress(
+            SpinnerColumn(),
             TextColumn("{task.description:<15}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[count]}"),
-            TextColumn("{task.fields[left]}"),
-            TextColumn("{task.fields[loss]}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[count]:>9}"),
+            _TimeColumn(self),
             console=self._console,
             transient=True,
             disable=not self._console.is_terminal,
@@ -54,7 +54,8 @@ class Terminal(Observer):
         self._task = None
         self._phase = ""
         self._began = self._last = self._said = time.monotonic()
-        self._recent: deque[float] = deque(maxlen=_RECENT)
+        self._left = TimeLeft()
+        self._remaining: int | None = None
         self._waits = self._wanted = False
         self._before = None
 
@@ -78,31 +79,38 @@ class Terminal(Observer):
         self._finish(whole=kind is None)
         self._bar.stop()
 
+    def start(self, job: Mapping[str, Any]) -> None:
+        """Plan the time."""
+        self._left.start(job)
+
     def begin(self, phase: str) -> None:
         """Show the next phase."""
         self._finish(whole=True)
         self._phase = phase
         self._began = self._last = self._said = time.monotonic()
-        self._recent.clear()
+        self._left.begin()
+        self._remaining = None
         name = PHASES.get(phase, phase)
-        self._task = self._bar.add_task(name, total=None, count="", left="", loss="")
+        self._task = self._bar.add_task(name, total=None, count="")
+
+    def times(self) -> str:
+        """Time since the phase began, and time left of the whole job."""
+        elapsed = time.monotonic() - self._began
+        left = self._left.left(self._phase, elapsed, self._remaining)
+        return f"{clock(elapsed):>8}" + ("" if left is None else f"   {clock(left)} left")
 
     def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
         """Show how far the phase is, and stop where the user wants to."""
         now = time.monotonic()
-        self._recent.append(now - self._last)
+        self._left.step(now - self._last)
         self._last = now
-        left = statistics.median(self._recent) * (iterations - iteration)
-        count, ahead = f"{iteration}/{iterations}", f"{clock(left)} left"
-        loss = "  ".join(f"{name} {value:.3g}" for name, value in values.items())
+        self._remaining = iterations - iteration
+        count = f"{iteration}/{iterations}"
         if self._task is not None:
-            self._bar.update(
-                self._task, completed=iteration, total=iterations, count=count, left=ahead,
-                loss=loss,
-            )  # fmt: skip
+            self._bar.update(self._task, completed=iteration, total=iterations, count=count)
         if not self._console.is_terminal and now - self._said >= _LINE_SECONDS:
             self._said = now
-            line = f"{PHASES.get(self._phase, self._phase)} {count}  {ahead}  {loss}"
+            line = f"{PHASES.get(self._phase, self._phase):<15} {count} {self.times()}"
             self._console.print(line, soft_wrap=True, highlight=False)
         if self._wanted:
             self._wanted = False
@@ -130,11 +138,25 @@ class Terminal(Observer):
             return
         self._bar.remove_task(self._task)
         self._task = None
-        took = clock(time.monotonic() - self._began)
+        seconds = time.monotonic() - self._began
+        if whole:
+            self._left.finish(self._phase, seconds)
+        took = clock(seconds)
         end = f"{took:>8}" if whole else f"stopped after {took}"
         self._console.print(
             f"{PHASES.get(self._phase, self._phase):<15} {end}", highlight=False, soft_wrap=True
         )
+
+
+class _TimeColumn(TextColumn):
+    """Drawn anew all the time, so that a long iteration does not look like a freeze."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        super().__init__("")
+        self._terminal = terminal
+
+    def render(self, task: Task) -> Text:
+        return Text(self._terminal.times())
 
 
 def clock(seconds: float) -> str:

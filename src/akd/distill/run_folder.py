@@ -123,7 +123,7 @@ class RunFolder(Observer):
         """Begin a job, or continue one that was stopped.
 
         Raises:
-            RunFinished: The folder holds all results of this very job.
+            RunFinished: The folder holds all results of this very job; it may lack formats.
             RunError: The folder holds another run, or files of these names that no run made.
         """
         wanted = json.loads(json.dumps(dict(job)))
@@ -137,7 +137,8 @@ class RunFolder(Observer):
                     f"{'; ...' if len(differs) > 4 else ''}): choose another folder, or start "
                     f"anew with --overwrite"
                 )
-            if found.get("done") and all((self.out / name).exists() for name in self._results):
+            results = found.get("results", ())
+            if found.get("done") and all((self.out / name).exists() for name in results):
                 raise RunFinished(f"{self.out}: was finished already; --overwrite makes it anew")
             self.log("continues")
             return
@@ -160,6 +161,14 @@ class RunFolder(Observer):
     def has_checkpoints(self) -> bool:
         """Whether anything is kept to continue from."""
         return any(self.path.glob("*.safetensors"))
+
+    def kept(self) -> str:
+        """What a stopped run continues from, in words; empty where it starts again."""
+        words = {"videos": "sampled videos", "starts": "fitted motions"}
+        found = sorted(self.path.glob("*.safetensors"), key=lambda path: path.stat().st_mtime)
+        return ", ".join(
+            words.get(path.stem, path.stem.replace("distil-", "distillation ")) for path in found
+        )
 
     def finish(self, **values: object) -> None:
         """Note that all results are written."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from akd.asset.asset import AssetError, Problem
 from akd.export.gltf.clips import add_clips
 from akd.export.gltf.write import write_glb
+from akd.export.reduce import reduce_keys
+from akd.export.settings import KeyChoice
 from akd.motion.clip import clip_from_motion
 from akd.motion.motion import Motion
 from akd.rig.character import Character
@@ -20,11 +23,15 @@ def write_motions(
     path: Path,
     *,
     extras: Mapping[str, Any] | None = None,
+    keys: KeyChoice = "every",
+    alone: bool = False,
 ) -> tuple[Problem, ...]:
     """Write the file that the character came from, with a clip for each motion, as GLB.
 
     Everything else in the file stays as it is. `extras` (where the motion came from) go to every
-    clip. Returns what could not be packed, such as a picture that was missing already.
+    clip. With reduced `keys` joints stay within `KEY_TOLERANCE` body heights. With `alone` the
+    file's own clips are left out. Returns what could not be packed, such as a picture that was
+    missing already.
     """
     document = character.asset.document
     if document is None:
@@ -32,5 +39,13 @@ def write_motions(
             f"{character.asset.path.name}: a clip can only be added to a glTF file, "
             f"and this is {character.asset.format}"
         )
+    if alone:
+        rest = {key: value for key, value in document.json.items() if key != "animations"}
+        document = replace(document, json=rest)
     clips = [clip_from_motion(character, motion, extras=extras) for motion in motions]
+    if keys == "reduced":
+        clips = [
+            reduce_keys(clip, motion, height=character.height)
+            for clip, motion in zip(clips, motions, strict=True)
+        ]
     return write_glb(add_clips(document, clips), path)

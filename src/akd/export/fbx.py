@@ -13,10 +13,14 @@ from akd.base.files import replace_atomically
 _LONGEST = 600.0
 """Seconds that Blender may take."""
 _SCRIPT = """
+import math
 import sys
 import bpy
-source, target = sys.argv[-2:]
+source, target, rate = sys.argv[-3:]
 bpy.ops.wm.read_factory_settings(use_empty=True)
+render = bpy.context.scene.render  # its rate decides which frame a time is
+render.fps = math.ceil(float(rate))
+render.fps_base = render.fps / float(rate)
 bpy.ops.import_scene.gltf(filepath=source)
 for thing in bpy.context.view_layer.objects:  # what Blender shows bones as is none of the file's
     helper = any(c.name.startswith("glTF_not_exported") for c in thing.users_collection)
@@ -39,8 +43,8 @@ def find_blender() -> list[str] | None:
     return None
 
 
-def write_fbx(glb: Path, path: Path) -> None:
-    """Write all clips of a GLB file as FBX.
+def write_fbx(glb: Path, path: Path, *, fps: float) -> None:
+    """Write all clips of a GLB file as FBX, with a key on every frame at `fps`.
 
     Raises `OSError` where Blender does not manage.
     """
@@ -49,8 +53,8 @@ def write_fbx(glb: Path, path: Path) -> None:
         raise OSError(f"{path}: needs Blender, which is not there")
     with replace_atomically(path) as temporary:
         done = subprocess.run(
-            [*command, str(glb), str(temporary)], capture_output=True, text=True, check=False,
-            timeout=_LONGEST,
+            [*command, str(glb), str(temporary), str(fps)], capture_output=True, text=True,
+            check=False, timeout=_LONGEST,
         )  # fmt: skip
         if done.returncode or not temporary.stat().st_size:
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 
 FORMATS = ("glb", "bvh", "usd", "fbx")
+VIDEO_FORMATS = ("mp4", "gif")
 
 
 def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> tuple[str, ...]:
@@ -32,19 +33,14 @@ def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> t
     return tuple(name for name in known if name in wanted)
 
 
-def files_of(formats: Iterable[str], motions: Iterable[str]) -> list[str]:
+def files_of(formats: Iterable[str], motions: Iterable[str], *, stem: str = "motion") -> list[str]:
     """Names of the files that `motions` (such as motion and grounded) are written to.
 
-    GLB and FBX hold all of them in one file, BVH and USD have a file for each.
+    GLB and FBX hold all of them in one file, named `stem`; other formats have a file for each.
     """
-    motions = list(motions)
-    names = ["motion.glb"]
-    for name in formats:
-        if name == "fbx":
-            names.append("motion.fbx")
-        elif name in ("bvh", "usd"):
-            names += [f"{motion}.{_ENDINGS[name]}" for motion in motions]
+    motions, names = list(motions), []
+    for kind in formats:
+        ending = "usda" if kind == "usd" else kind
+        stems = [stem] if kind in ("glb", "fbx") else motions
+        names += [f"{name}.{ending}" for name in stems]
     return names
-
-
-_ENDINGS = {"bvh": "bvh", "usd": "usda"}

@@ -27,7 +27,7 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
     """Write the character with the motion as USD text (.usda).
 
     A joint that the mesh is bound to twice, in two ways, gets a child of its own for the second.
-    `fps` is what time codes are counted in; keys stay at their times.
+    A time code is a frame at `fps`, on which every key must lie.
     """
     from pxr import Sdf, Usd, UsdGeom, UsdSkel
 
@@ -35,7 +35,8 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     stage.SetTimeCodesPerSecond(fps)
-    codes = ((motion.times - motion.times[0]) * fps).double().numpy()
+    stage.SetFramesPerSecond(fps)
+    codes = ((motion.times.double() - motion.times[0]) * fps).round().numpy()
     stage.SetStartTimeCode(0.0)
     stage.SetEndTimeCode(float(codes[-1]))
     top = UsdSkel.Root.Define(stage, f"/{identifier(character.asset.path.stem)}")

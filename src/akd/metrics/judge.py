@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 
 from akd.metrics.action import ActionScore
+from akd.metrics.reference import natural_parts, reference_of
 from akd.motion.actions import ACTIONS
 
 ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
@@ -49,6 +51,11 @@ class MotionMetrics:
     """Largest change of the distance between a driven joint and its parent, in body heights."""
     shape_change: float
     """Mean change of the lengths of the surface's edges against the neutral pose, as a fraction."""
+    seam: float = 0.0
+    """Jump of a joint from the last frame to the first, over the 90th percentile of its own steps;
+    worst joint. About 1 for a loop."""
+    pace: float = 0.0
+    """Speed for the size: over the square root of gravity times leg length."""
     asked: str | None = None
     """Action that was asked for, one of `ACTION_LABELS`; None where that is not known."""
     action: ActionScore | None = None
@@ -68,6 +75,16 @@ class MotionMetrics:
     def must_alternate(self) -> bool:
         """Whether left and right legs should alternate: in all but some of the known actions."""
         return self.asked is None or ACTIONS[self.asked].alternates_on(len(self.contact))
+
+    @property
+    def must_travel(self) -> bool:
+        """Whether it should go over the ground: in all but actions that stay in their place."""
+        return self.asked is None or ACTIONS[self.asked].froude > 0.0
+
+    @property
+    def must_repeat(self) -> bool:
+        """Whether it should be a loop: gaits should."""
+        return self.asked is None or ACTIONS[self.asked].is_cyclic
 
     @property
     def fails(self) -> list[str]:
@@ -117,28 +134,42 @@ def verdict(metrics: MotionMetrics) -> str:
 
 
 def score(metrics: MotionMetrics) -> float:
-    """From 0 to 1: how sound a motion is that should take a body over the ground on its feet.
+    """From 0 to 1: how much a motion is like true clips of its action on so many legs.
 
-    It is as good as its worst part: travel, steps, contact, skate, tilt, depth. Each is 1 where
-    `demo_conditions` holds and falls to 0 for what is wholly wrong. Of what stands still on purpose
-    it says nothing.
+    The product of two: the worst of travel, steps, contact, skate and depth;
+    and the cube root of the product of the parts for roughness, tilt, seam, skate, swing of the
+    feet and speed for the size, each 1 at the median of true clips or better
+    (`akd.metrics.reference`).
     """
-    return min(parts(metrics).values())
+    return min(sound_parts(metrics).values()) * math.prod(true_parts(metrics).values()) ** (1 / 3)
 
 
-def parts(metrics: MotionMetrics) -> dict[str, float]:
-    """The parts of the score by name."""
+def true_parts(metrics: MotionMetrics) -> dict[str, float]:
+    """Parts of the score that compare with true clips, by name."""
+    m = metrics
+    if not m.contact:
+        return {}
+    values = {"roughness": m.roughness, "tilt": m.tilt, "skate": max(m.skate)}
+    if m.must_repeat:
+        values["seam"] = m.seam
+    if m.must_travel:
+        values |= {"foot_travel": m.foot_travel, "pace": m.pace}
+    return natural_parts(values, reference_of(m.asked, len(m.contact)))
+
+
+def sound_parts(metrics: MotionMetrics) -> dict[str, float]:
+    """Parts of the score that hold for any motion on feet, by name."""
     m = metrics
     if not m.contact:
         return {"feet": 0.0}
-    values = {
-        "travel": m.travel / TRAVEL,
-        "steps": m.foot_travel / FOOT_TRAVEL,
-        "contact": min(m.contact) / CONTACT,
-        "skate": (1.0 - max(m.skate)) / (1.0 - SKATE),
-        "tilt": (90.0 - m.tilt) / (90.0 - TILT),
-        "depth": 1.0 - (m.penetration - DEPTH) / (9.0 * DEPTH),
-    }
+    values = {"depth": 1.0 - (m.penetration - DEPTH) / (9.0 * DEPTH)}
+    if m.must_travel:
+        values |= {
+            "steps": m.foot_travel / FOOT_TRAVEL,
+            "travel": m.travel / _STILL_BODY,
+            "contact": max(m.contact) / CONTACT,
+            "skate": 1.0 / (1.0 + (max(m.skate) / (3.0 * SKATE)) ** 2),
+        }
     return {name: max(0.0, min(1.0, value)) for name, value in values.items()}
 
 
@@ -149,12 +180,15 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
     then moves at 20 % of the body's speed at most; the body travels one leg length, the feet swing
     over a quarter of one; the root leans by less than 20 degrees; nothing is deeper under the
     ground than 1 % of the body's height. The first condition is left out where the legs of the
-    action asked for do not alternate: a gallop, a jump.
+    action asked for do not alternate: a gallop, a jump; all but the last two where it stays in its
+    place.
     """
     m = metrics
     failed = []
     if not m.contact:
         failed.append("no feet were found")
+    if not m.must_travel:
+        return failed + _leaning(m)
     if m.must_alternate and m.alternation and max(m.alternation) > ALTERNATION:
         failed.append(
             f"left and right feet correlate by {max(m.alternation):.2f}, must be at most "
@@ -176,6 +210,12 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
         failed.append(
             f"feet travel {m.foot_travel:.2f} leg lengths, must be at least {FOOT_TRAVEL:g}"
         )
+    return failed + _leaning(m)
+
+
+def _leaning(m: MotionMetrics) -> list[str]:
+    """Conditions that hold for what stands still too."""
+    failed = []
     if not m.tilt < TILT:
         failed.append(f"the root leans by {m.tilt:.0f} degrees, must be below {TILT:g}")
     if m.penetration > DEPTH:

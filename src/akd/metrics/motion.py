@@ -69,6 +69,8 @@ def measure(
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
+        seam=_seam(_in_body(joints - root[:, None] * level, heading[:, None])),
+        pace=gone / seconds / math.sqrt(GRAVITY * leg),
         asked=asked,
     )
 
@@ -95,7 +97,9 @@ def _heading(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> Float[Tensor, 
     return quaternion.about_axis(rig.root_axes[0].to(world), -(yaw + own.to(yaw)))
 
 
-def _in_body(offset: Float[Tensor, "T 3"], heading: Float[Tensor, "T 4"]) -> Float[Tensor, "T 3"]:
+def _in_body(
+    offset: Float[Tensor, "T *b 3"], heading: Float[Tensor, "T *#b 4"]
+) -> Float[Tensor, "T *b 3"]:
     """Offsets in axes of the body: x left, y up, z forward."""
     return quaternion.rotate(heading, offset)
 
@@ -142,6 +146,19 @@ def _roughness(joints: Float[Tensor, "T D 3"]) -> float:
     if len(joints) < 3:
         return 0.0
     return float(laplacian(joints).norm(dim=-1).mean()) * FPS * FPS / GRAVITY
+
+
+def _seam(joints: Float[Tensor, "T D 3"]) -> float:
+    """Worst jump from the last frame to the first, over the 90th percentile of a joint's steps."""
+    if len(joints) < 4:
+        return 0.0
+    steps = (joints[1:] - joints[:-1]).norm(dim=-1)
+    usual = steps.quantile(0.9, dim=0)
+    jump = torch.minimum(
+        (joints[-1] - joints[0]).norm(dim=-1), (joints[-2] - joints[0]).norm(dim=-1)
+    )
+    # What hardly moves has no seam to see.
+    return float((jump / usual.clamp_min(0.25 * float(usual.max()))).max())
 
 
 def _shape_change(character: Character, rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:

@@ -9,7 +9,7 @@ straight pieces are within `_TOLERANCE` of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from akd.rig.units import FileUnits
 
 _TOLERANCE = 2e-6
 """How far a straight piece may leave a cubic curve: radians, factors, or body heights."""
+_SCALE_NOISE = 2e-6
 _MOST_PIECES = 1024
 _MOST_VALUES = 40_000_000
 """Frames times joints times numbers that a motion may hold: 160 MB."""
@@ -87,34 +88,49 @@ def clip_of_pose(
     *,
     extras: Mapping[str, Any] | None = None,
 ) -> ClipData:
-    """Keys of every property that leaves `rest` (file units) of a body `height` metres tall."""
+    """Keys of every property that leaves `rest` (file units) of a body `height` metres tall.
+
+    One that is constant has keys at its ends only; one that stays at rest has none.
+    """
     pose = units.pose_out(motion.pose.to(dtype=torch.float64))
     rest = rest.to(dtype=torch.float64)
     pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
     times = motion.times.to(torch.float32).numpy(force=True)
     if times[0] < 0:
         times = times - times[0]
+
+    def keys(
+        values: torch.Tensor, still: torch.Tensor | None, distance: _Distance, near: float
+    ) -> Keys | None:
+        if bool((distance(values, values[:1]) > near).any()):
+            return Keys(values.numpy(force=True))
+        if still is not None and float(distance(values[:1], still)) <= near:
+            return None
+        ends = [0, -1] if len(times) > 1 else [0]
+        return Keys(values[ends].numpy(force=True), times[ends])
+
     near = 1e-7 * max(height / units.metres_per_unit, 1e-12)
-    moved = ((pose.translation - rest.translation).abs() > near).any(-1).any(0)
-    turned = (quaternion.geodesic(rest.rotation, pose.rotation) > 1e-6).any(0)
-    limit = 1e-7 * rest.scale.abs().amax(-1)
-    scaled = ((pose.scale - rest.scale).abs().amax(-1) > limit).any(0)
     tracks: dict[int, NodeTracks] = {}
     for joint in range(len(motion.skeleton)):
         morph = motion.morphs.get(joint)
-        keys = NodeTracks(
-            _keys(pose.translation[:, joint]) if moved[joint] else None,
-            _keys(pose.rotation[:, joint]) if turned[joint] else None,
-            _keys(pose.scale[:, joint]) if scaled[joint] else None,
-            None if morph is None else _keys(morph.double()),
+        # Decomposing float32 matrices leaves noise of a few 1e-7 on the scale.
+        size = _SCALE_NOISE * float(rest.scale[joint].abs().max())
+        found = NodeTracks(
+            keys(pose.translation[:, joint], rest.translation[joint], _apart, near),
+            keys(pose.rotation[:, joint], rest.rotation[joint], quaternion.geodesic, 1e-6),
+            keys(pose.scale[:, joint], rest.scale[joint], _apart, size),
+            None if morph is None else keys(morph.double(), None, _apart, 0.0),
         )
-        if any(True for _ in keys.items()):
-            tracks[joint] = keys
+        if any(True for _ in found.items()):
+            tracks[joint] = found
     return ClipData(motion.name, times, tracks, dict(extras or {}))
 
 
-def _keys(values: torch.Tensor) -> Keys:
-    return Keys(values.numpy(force=True))
+_Distance = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def _apart(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return (a - b).abs().amax(-1)
 
 
 def sample_track(track: Track, times: Float[np.ndarray, "T"]) -> Float[np.ndarray, "T C"]:

@@ -127,7 +127,8 @@ class ControlCurves:
         """The motion of the character's file, raised by `lift` metres to stand on the ground.
 
         At `fps` frames a second, by default the prior's. It lasts as long as the prior's video; a
-        cycle is completed, so that the clip is a loop up to its root motion.
+        cycle is completed, so that the clip is a loop up to its root motion, and retimed to a whole
+        number of frames.
         """
         fps = fps or self.fps
         seconds = (self.frames - 1) / self.fps
@@ -136,14 +137,14 @@ class ControlCurves:
                 cycle = float(self.cycle())
                 seconds = cycle * max(1, math.ceil(seconds / cycle - 1e-3))
             count = round(seconds * fps) + 1
-            # Frames are spread evenly over a whole number of cycles: the rate is nearly as asked.
-            times = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
-            controls = self.controls(times)
+            phase = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
+            controls = self.controls(phase)
         translation, root_rotation, angles = (
             value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
         )
         shift = translation.new_tensor((0.0, lift, 0.0))
         lifted = ControlPose(translation + shift, root_rotation, angles)
+        times = torch.arange(count) / fps
         return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
 
     @torch.no_grad()

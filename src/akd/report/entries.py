@@ -6,10 +6,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from akd.asset.asset import ClipRecord
 from akd.asset.read import read_asset
+from akd.distill.run_folder import RunFolder
 from akd.motion.clip import motion_from_clip
+from akd.motion.clip_names import find_clip
 from akd.motion.motion import Motion
 from akd.rig.character import Character, load_character
+from akd.rig.role_file import correct_roles, read_role_file
 
 
 @dataclass(frozen=True)
@@ -49,25 +53,47 @@ def load_entries(given: list[str]) -> list[Entry]:
     return entries
 
 
-def _of_folder(path: Path, method: str) -> list[Entry]:
-    """The motion and the grounded one of a folder that `akd animate` wrote."""
+@dataclass(frozen=True)
+class Run:
+    """What a folder that `akd animate` wrote holds."""
+
+    prompt: str
+    character: Character
+    """As the run read it: with its height, up axis and roles."""
+    clips: dict[str, ClipRecord]
+    """Those that the run added to the file: motion and, where there is one, grounded."""
+
+
+def read_run(folder: Path) -> Run:
+    """Read a finished run. Raises `ValueError` where the folder holds none."""
     try:
-        about = json.loads((path / "metrics.json").read_text("utf-8"))
+        about = json.loads((folder / "metrics.json").read_text("utf-8"))
         prompt = str(about["prompt"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"{path}: holds no result of `akd animate` (metrics.json)") from None
+        raise ValueError(f"{folder}: holds no result of `akd animate` (metrics.json)") from None
+    options = (RunFolder(folder).read() or {}).get("options", {})
+    character = _character(
+        folder / "motion.glb", height=options.get("height"), up=options.get("up", "y")
+    )
+    if roles := options.get("roles"):
+        character = correct_roles(character, read_role_file(Path(roles)))
     kinds = [kind for kind in ("motion", "grounded") if kind in about]
-    character, motions = _clips(path / "motion.glb")
-    if len(motions) < len(kinds):
-        raise ValueError(f"{path / 'motion.glb'}: must hold {len(kinds)} clips of this run")
-    entries = []
-    for kind, motion in zip(kinds, motions[-len(kinds) :], strict=True):
+    clips = character.asset.clips[-len(kinds) :]
+    if len(clips) < len(kinds):
+        raise ValueError(f"{folder / 'motion.glb'}: must hold {len(kinds)} clips of this run")
+    return Run(prompt, character, dict(zip(kinds, clips, strict=True)))
+
+
+def _of_folder(path: Path, method: str) -> list[Entry]:
+    """The motion and the grounded one of a folder that `akd animate` wrote."""
+    run, entries = read_run(path), []
+    for kind, clip in run.clips.items():
         video = path / ("video.mp4" if kind == "motion" else "grounded.mp4")
         grounded = kind == "grounded"
         name = f"{path} grounded" if grounded else str(path)
         entries.append(
             Entry(
-                name, method, prompt, character, motion,
+                name, method, run.prompt, run.character, motion_from_clip(run.character, clip),
                 video if video.exists() else None, grounded,
             )
         )  # fmt: skip
@@ -80,25 +106,24 @@ def _of_file(text: str, method: str) -> list[Entry]:
     if not path.exists() and ":" in text:
         before, _, clip = text.rpartition(":")
         path = Path(before)
-    character, motions = _clips(path)
-    if not motions:
+    character = _character(path)
+    clips = character.asset.clips
+    if not clips:
         raise ValueError(f"{path}: has no clip to judge")
-    if clip is not None and clip not in [m.name for m in motions]:
-        names = ", ".join(repr(m.name) for m in motions)
-        raise ValueError(f"{path}: there is no clip {clip!r}: it has {names}")
+    if clip is not None:
+        clips = [find_clip(character, clip)]
     return [
-        Entry(f"{path}:{m.name}", method, m.name, character, m, None)
-        for m in motions
-        if clip is None or m.name == clip
+        Entry(f"{path}:{c.name}", method, c.name, character, motion_from_clip(character, c), None)
+        for c in clips
     ]
 
 
-def _clips(path: Path) -> tuple[Character, list[Motion]]:
+def _character(path: Path, *, height: float | None = None, up: str = "y") -> Character:
     if path.is_dir():
         raise ValueError(f"{path}: is a folder, a file is needed")
     if not path.exists():
         raise ValueError(f"{path}: there is no such file")
-    character = load_character(read_asset(path))
+    character = load_character(read_asset(path), height=height, up=up)
     if character.anatomy.body.root < 0:
         raise ValueError(f"{path}: there is no body in it")
-    return character, [motion_from_clip(character, clip) for clip in character.asset.clips]
+    return character

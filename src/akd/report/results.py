@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from akd.base.files import write_json
 from akd.base.version import __version__
-from akd.export.clip_files import write_clip_files
+from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.formats import FORMATS, files_of
+from akd.export.settings import KeySettings
 from akd.report.motion_charts import (
     angle_charts,
     feet_chart,
@@ -35,7 +36,7 @@ _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> list[str]:
     """Names of the files that `write_results` writes; by default of all it ever may."""
     motions = ["motion", "grounded"] if grounded else ["motion"]
-    clips = files_of(formats, motions)
+    clips = files_of(dict.fromkeys(("glb", *formats)), motions)
     return [*clips, *(_VIDEOS[name] for name in motions), "metrics.json", "report.html"]
 
 
@@ -45,6 +46,7 @@ def write_results(
     *,
     formats: Sequence[str] = ("glb",),
     in_place: bool = False,
+    keys: KeySettings,
 ) -> list[Path]:
     """Write the clips in every format, videos, `metrics.json` and `report.html`, each atomically.
 
@@ -54,8 +56,8 @@ def write_results(
     request, character, motions = made.request, made.character, made.motions()
     extras = {"generator": f"akd {__version__}", "prompt": request.prompt, **made.provenance()}
     write_clip_files(
-        character, character.control_rig, motions, out, formats=formats, stay=in_place,
-        extras=extras,
+        character, key_motions(character, motions, keys, stay=in_place), out,
+        formats=("glb", *formats), keys=keys, extras=extras,
     )  # fmt: skip
     videos = {
         name: film_motion(character, motion, fps=_VIDEO_FPS) for name, motion in motions.items()

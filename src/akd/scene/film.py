@@ -5,20 +5,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.motion.motion import Motion
 from akd.rig.character import Character
+from akd.rig.skin import skin_points
 from akd.scene.compose import render_scene
 from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
 from akd.scene.settings import SceneSettings
 from akd.scene.video import Video
+from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint
 from akd.splat.renderer import Renderer
 from akd.splat.surface import surface_splats
+
+_FILLS = 0.88
+"""Share of the image's width or height that the character fills at zoom 1."""
+_POINTS = 300
+"""Of the cloud, by which the camera's distance is chosen."""
 
 
 def film(
@@ -41,7 +50,12 @@ def film(
     """
     width, height = size
     low, high = bounding_boxes(cloud, world_from_mesh)
-    camera = follow(low, high, view, forward=forward, width=width, height=height, turn=turn)
+    zoom, few = view.zoom, slice(None, None, max(1, len(cloud) // _POINTS))
+    points = skin_points(world_from_mesh, cloud.means[few], cloud.bones[few], cloud.weights[few])
+    for _ in range(3):  # the nearer, the larger the perspective
+        close = replace(view, zoom=zoom)
+        camera = follow(low, high, close, forward=forward, width=width, height=height, turn=turn)
+        zoom *= view.zoom * _FILLS / _extent(camera, points)
     frames = []
     with torch.no_grad():
         for start in range(0, len(world_from_mesh), together):
@@ -57,6 +71,15 @@ def film(
                 )
             )
     return Video(torch.cat(frames), fps)
+
+
+def _extent(camera: Camera, points: Float[Tensor, "T N 3"]) -> float:
+    """How much of the image's half width or height points reach, at most."""
+    view = camera.camera_from_world.to(points)
+    seen = points @ view[:, :3, :3].mT + view[:, None, :3, 3]
+    offset = camera.focal.to(points)[:, None] * seen[..., :2] / seen[..., 2:].abs().clamp_min(1e-6)
+    half = offset.new_tensor((0.5 * camera.width, 0.5 * camera.height))
+    return float((offset.abs() / half).max())
 
 
 def film_motion(

@@ -1,0 +1,57 @@
+"""What true clips measure, by action and number of legs: reads `reference.json`.
+
+`benchmarks/score_reference.py` makes the table, from the training side of `splits.toml` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from importlib import resources
+
+AT_MOST = ("roughness", "tilt", "seam", "skate")
+"""Measures of which less is better: the table has their median and 90th percentile."""
+ABOUT = ("foot_travel", "pace")
+"""Measures with a natural value: the table has the median and the spread of their logarithm."""
+_WIDTH = 2.0
+"""A value this many times the 90th percentile, or this many spreads away, halves the part."""
+
+_LEAST = {"roughness": 1.0, "tilt": 6.0, "seam": 1.2, "skate": 0.3, "foot_travel": 0.4, "pace": 0.5}
+"""Widths are at least these: the clips of the table vary less than artists do."""
+
+
+@cache
+def _table() -> dict[str, dict[str, tuple[float, float]]]:
+    text = resources.files("akd.metrics").joinpath("reference.json").read_text("utf-8")
+    return {
+        group: {name: (found[0], found[1]) for name, found in values.items() if name != "clips"}
+        for group, values in json.loads(text)["groups"].items()
+    }
+
+
+def reference_of(action: str | None, legs: int) -> dict[str, tuple[float, float]]:
+    """The reference of an action on so many legs, else of all gaits on as many, else of all."""
+    table = _table()
+    names = (f"{action}/{legs}", f"gait/{legs}", "gait")
+    return next(table[name] for name in names if name in table)
+
+
+def natural_parts(
+    values: dict[str, float], reference: dict[str, tuple[float, float]]
+) -> dict[str, float]:
+    """How near values are to those of true clips: 1 at the median or better, falling to 0."""
+    parts = {}
+    for name, value in values.items():
+        if name not in reference:
+            continue
+        middle, width = reference[name]
+        width = max(width, _LEAST[name])
+        if name in AT_MOST:
+            limit = _WIDTH * width
+            part = (1.0 + (middle / limit) ** 2) / (1.0 + (value / limit) ** 2)
+        else:
+            away = math.log(max(value, 1e-6) / middle) / (_WIDTH * width)
+            part = 1.0 / (1.0 + away**2)
+        parts[name] = min(1.0, part)
+    return parts
