@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import traceback
 from typing import Annotated
 
 import tyro
@@ -42,7 +44,10 @@ Command = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 2 for what the user can mend, 130 for Ctrl-C."""
+    """Run one command and return its exit code.
+
+    0: done. 2: an error that the user can fix. 70: an unexpected one. 130: stopped by Ctrl-C.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments in (["--version"], ["-V"]):
         print(f"akd {__version__}")
@@ -61,15 +66,33 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command.run()
     except (UsageError, AssetError, RunError) as error:
-        print(f"akd: {error}", file=sys.stderr)
+        print(f"akd: {_printable(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 0
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"akd: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"akd: {_printable(where)}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
+    except Exception as error:
+        where = _write_traceback(error)
+        print(f"akd: internal error: {_printable(repr(error))}; see {where}", file=sys.stderr)
+        return 70
     return 0
+
+
+def _printable(message: object) -> str:
+    """One line without escape sequences: file names may hold anything."""
+    return "".join(c if c.isprintable() else "?" for c in str(message))
+
+
+def _write_traceback(error: Exception) -> str:
+    """Write a traceback to a new file, and return its path."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", errors="replace", prefix="akd-error-", suffix=".txt", delete=False
+    ) as file:
+        traceback.print_exception(error, file=file)
+    return file.name
