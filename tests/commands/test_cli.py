@@ -154,6 +154,6 @@ def test_outputs_that_are_no_files_are_refused(tmp_path):
 
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path()):
-        with pytest.raises(OSError, match="not a regular file|directory"):
+        with pytest.raises(OSError, match=r"not a regular file|directory"):
             write_bytes(path, b"")
     assert (tmp_path / "pipe").is_fifo()
