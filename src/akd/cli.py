@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import traceback
 from typing import Annotated
 
 import tyro
@@ -46,8 +48,8 @@ Command = (
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    0; 2 for what the user can mend; 3 for a result that failed its own conditions, whose files are
-    written; 130 for Ctrl-C.
+    0: done. 2: an error that the user can fix. 3: the files are written, and the result fails its
+    own conditions. 70: an unexpected error. 130: stopped by Ctrl-C.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments in (["--version"], ["-V"]):
@@ -67,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command.run()
     except (UsageError, AssetError, RunError) as error:
-        print(f"akd: {error}", file=sys.stderr)
+        print(f"akd: {_printable(error)}", file=sys.stderr)
         return 2
     except ResultFailed as error:
         print(f"akd: {error}", file=sys.stderr)
@@ -76,9 +78,27 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"akd: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"akd: {_printable(where)}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
+    except Exception as error:
+        where = _write_traceback(error)
+        print(f"akd: internal error: {_printable(repr(error))}; see {where}", file=sys.stderr)
+        return 70
     return 0
+
+
+def _printable(message: object) -> str:
+    """One line without escape sequences: file names may hold anything."""
+    return "".join(c if c.isprintable() else "?" for c in str(message))
+
+
+def _write_traceback(error: Exception) -> str:
+    """Write a traceback to a new file, and return its path."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", errors="replace", prefix="akd-error-", suffix=".txt", delete=False
+    ) as file:
+        traceback.print_exception(error, file=file)
+    return file.name

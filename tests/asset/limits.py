@@ -16,6 +16,10 @@ PIL.Image.init()
 
 folder, opened, watching = None, [], False
 own = [str(Path(p).resolve()) for p in (sys.prefix, sys.base_prefix, Path(akd.__file__).parent)]
+USE = sys.argv[1:] == ["use"]
+if USE:
+    from tests.asset.use import FOLDER, use
+    own.append(str(FOLDER))
 
 def watch(event, arguments):
     if not watching:
@@ -46,6 +50,8 @@ for line in sys.stdin.read().splitlines():
     try:
         asset = read_asset(line)
         outcome, text = "asset", f"{asset.vertex_count} vertices"
+        if USE:
+            use(asset)
     except AssetError as error:
         outcome, text = "refused", str(error)
     except BaseException:
@@ -70,10 +76,13 @@ class Outcome:
     """Files opened outside the asset's folder, and calls to the network."""
 
 
-def read_within_limits(paths: list[Path]) -> list[Outcome]:
-    """Read files one after another; each must give an asset or one line, and open nothing else."""
+def read_within_limits(paths: list[Path], *, use: bool = False) -> list[Outcome]:
+    """Read files one after another; each must give an asset or one line, and open nothing else.
+
+    With `use`, everything that can be done with an asset is done as well.
+    """
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SCRIPT, *(["use"] if use else [])],
         input="\n".join(map(str, paths)),
         text=True,
         capture_output=True,

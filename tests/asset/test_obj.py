@@ -93,7 +93,7 @@ def test_nothing_outside_the_folder_is_read(tmp_path: Path, name: str) -> None:
     name = name.format(outside=tmp_path)
     asset = read(inner, TWO, mtl=MTL.replace(b"-clamp on skin one.png", name.encode()))
     assert asset.images == ()
-    assert "there is no picture" in asset.problems[0].what
+    assert "there is no readable image" in asset.problems[0].what
     asset = read(inner, TWO.replace(b"two.mtl", b"../secret.mtl"))
     assert asset.materials == ()
     (inner / "link.png").symlink_to(tmp_path / "secret.png")

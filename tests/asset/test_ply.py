@@ -7,7 +7,9 @@ import pytest
 from akd.asset import ply
 from akd.asset.asset import Asset, AssetError
 from tests.asset.fuzzing import check_fuzzed
+from tests.asset.gltf_builder import png
 
+PNG = png()
 CORNERS = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 2, 0))
 FACES = ((0, 1, 2, 3), (3, 2, 4))
 HEAD = """ply
@@ -59,7 +61,7 @@ def read(tmp_path: Path, data: bytes) -> Asset:
     ids=["ascii", "little", "big", "crlf", "vertex_index"],
 )
 def test_polygons_colours_and_texture(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "skin.png").write_bytes(b"\x89PNG\r\n\x1a\nnot really")
+    (tmp_path / "skin.png").write_bytes(PNG)
     asset = read(tmp_path, data)
     (part,) = asset.meshes[0].parts
     np.testing.assert_array_equal(part.positions, np.array(CORNERS, np.float32))
@@ -70,7 +72,7 @@ def test_polygons_colours_and_texture(tmp_path: Path, data: bytes) -> None:
     assert part.material == 0
     assert asset.materials[0].image == 0
     assert asset.images[0].mime_type == "image/png"
-    assert bytes(asset.images[0].data).endswith(b"not really")
+    assert bytes(asset.images[0].data) == PNG
     assert asset.nodes[0].mesh == 0
     assert asset.scene_roots == (0,)
     assert asset.problems == ()

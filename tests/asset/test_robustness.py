@@ -100,6 +100,13 @@ def test_every_broken_file_of_the_collection(shared_assets: Path) -> None:
     assert kinds["refused"] > 350
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["found", "gltf-asset-generator", "gltf-validator", "trimesh"])
+def test_every_broken_file_can_be_used_or_is_refused(shared_assets: Path, kind: str) -> None:
+    files = sorted(p for p in (shared_assets / "robustness" / kind).rglob("*") if p.is_file())
+    read_within_limits([p for p in files if p.suffix != ".md"], use=True)
+
+
 def test_files_that_the_collection_calls_good_are_read(shared_assets: Path) -> None:
     good = shared_assets / "robustness" / "gltf-asset-generator" / "Positive"
     files = sorted(good.rglob("*.gltf"))

@@ -25,8 +25,6 @@ def main(folder: Path) -> None:
     for path in sorted(folder.glob("**/*")):
         if path.suffix.lower() not in SUFFIXES or not path.is_file():
             continue
-        if path.parent.name == "found":
-            continue  # files that are known to need too much memory or time after reading
         started = time.monotonic()
         try:
             character = load_character(read_asset(path))

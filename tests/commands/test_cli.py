@@ -122,3 +122,40 @@ def test_every_real_file_is_described_or_refused_in_one_line(shared_assets):
     described, refused_count = map(int, done.stdout.split())
     assert described > 380
     assert refused_count < 60
+
+
+def test_an_unexpected_error_is_one_line_and_a_file(capsys, monkeypatch):
+    from akd.commands.cache import Cache
+
+    def fail(self):
+        raise RuntimeError("no\x1b[31m\nway")
+
+    monkeypatch.setattr(Cache, "run", fail)
+    assert main(["cache"]) == 70
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("akd: internal error: RuntimeError(")
+    assert "\x1b" not in line
+    written = Path(line.split("; see ")[1])
+    assert "Traceback" in written.read_text()
+    written.unlink()
+
+
+def test_clearing_the_cache_leaves_other_files(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("AKD_CACHE", str(tmp_path))
+    (tmp_path / "splats").mkdir()
+    (tmp_path / "splats" / "a.safetensors").write_bytes(b"1234")
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["cache", "--clear"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_outputs_that_are_no_files_are_refused(tmp_path):
+    import os
+
+    from akd.base.files import write_bytes
+
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path()):
+        with pytest.raises(OSError, match=r"not a regular file|directory"):
+            write_bytes(path, b"")
+    assert (tmp_path / "pipe").is_fifo()

@@ -6,7 +6,7 @@ Arrays are numpy and may be read-only views into the file's bytes. Quaternions a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,43 @@ Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 
 class AssetError(Exception):
     """A file that cannot be used. The message is one line: the file, the rule and the value."""
+
+
+MEMORY_LIMIT = 768 * 2**20
+"""Bytes that a file may ask for. With the interpreter, `akd inspect` stays below 1 GiB."""
+
+PIXEL_LIMIT = 2**28
+"""Of all images of a file: sixteen of 4096 x 4096."""
+
+
+@dataclass
+class Budget:
+    """Counts the bytes that a file asks for, from reading to export, against `MEMORY_LIMIT`.
+
+    A few hundred bytes of JSON can show one mesh two thousand times, or ask for a billion zeros.
+    """
+
+    spent: int = 0
+    pixels: int = 0
+
+    def charge(self, size: int, where: str) -> None:
+        """Add `size` bytes, before they are allocated. Raises `AssetError` above the limit."""
+        self.spent += size
+        if self.spent > MEMORY_LIMIT:
+            raise AssetError(
+                f"{where}: the file must fit in {MEMORY_LIMIT >> 20} MiB of memory, "
+                f"needs at least {self.spent >> 20} MiB"
+            )
+
+    def charge_pixels(self, count: int) -> None:
+        """Add the pixels of an image: decoding many takes too long."""
+        if self.pixels + count > PIXEL_LIMIT:
+            raise AssetError(f"the file's images must have at most {PIXEL_LIMIT} pixels in all")
+        self.pixels += count
+
+    def fork(self) -> Budget:
+        """A copy, for work that frees its memory when it is done."""
+        return replace(self)
 
 
 @dataclass(frozen=True)
@@ -196,6 +233,8 @@ class Asset:
     document: GltfDocument | None = None
     """The glTF file itself, which `akd.export` adds clips to. None for other formats."""
     extras: dict[str, Any] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    """What reading has spent; later steps fork it."""
 
     @property
     def vertex_count(self) -> int:

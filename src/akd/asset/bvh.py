@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from akd.asset.asset import Asset, AssetError, ClipRecord, Node, SkinRecord, Track
+from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.surface import naming_file, read_bytes
 
@@ -37,7 +38,7 @@ class _Joint:
 def read(path: Path) -> Asset:
     """Read a BVH file. Raises `AssetError` where there is no usable hierarchy."""
     with naming_file(path):
-        return _read(path, read_bytes(path))
+        return _read(path, read_bytes(path, growth=14))
 
 
 def _read(path: Path, data: bytes) -> Asset:
@@ -83,7 +84,8 @@ def _read_hierarchy(text: str, problems: ProblemLog) -> list[_Joint]:
                 parent = opened[-1] if opened else -1
                 if parent < 0 and kind != "root":
                     raise AssetError(f"{line.strip()!r} must lie inside a ROOT")
-                wanted = f"{joints[parent].name}_end" if kind == "end" else rest or "joint"
+                wanted = f"{joints[parent].name}_end" if kind == "end" else clean_text(rest)
+                wanted = wanted or "joint"
                 name = _unique(wanted, names)
                 if name != wanted and kind != "end":
                     what = f"the name {wanted!r} is used more than once"

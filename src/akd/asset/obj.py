@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from akd.asset.asset import Asset, AssetError, Image, Material, Mesh, MeshPart
+from akd.asset.asset import Asset, AssetError, Budget, Image, Material, Mesh, MeshPart
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.surface import build_part, linear_colours, naming_file, read_bytes, root_node
@@ -24,7 +24,7 @@ from akd.asset.trimesh_bridge import FolderResolver, call_trimesh, named_geometr
 _STATEMENT = re.compile(r"^(?:v|vt|vn|f|o|usemtl) [^\n]*", re.MULTILINE)
 _LIBRARY = re.compile(r"^mtllib ([^\n]*)", re.MULTILINE)
 _MATERIAL = re.compile(r"^usemtl ([^\n]*)", re.MULTILINE)
-_DEFINITION = re.compile(r"^\s*newmtl\s+([^\r\n]*)", re.MULTILINE | re.IGNORECASE)
+_DEFINITION = re.compile(r"^[ \t]*+newmtl[ \t]++([^\r\n]*+)", re.MULTILINE | re.IGNORECASE)
 _BACKWARDS = re.compile(r"^f [^\n]*-", re.MULTILINE)
 _ZERO = re.compile(r"^f [^\n]*(?<![0-9])0+(?![0-9])", re.MULTILINE)
 _ALL_LIBRARIES = "materials"
@@ -35,7 +35,7 @@ _MOST_LIBRARIES = 100
 def read(path: Path) -> Asset:
     """Read an OBJ file. Raises `AssetError` where it holds no surface."""
     with naming_file(path):
-        return _read(path, read_bytes(path))
+        return _read(path, read_bytes(path, growth=24))
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _read(path: Path, data: bytes) -> Asset:
     from trimesh.exchange.obj import load_obj
 
     problems = ProblemLog()
-    resolver = FolderResolver(AssetFolder(path.parent), problems)
+    resolver = FolderResolver(AssetFolder(path.parent, Budget()), problems)
     clean = _clean(data.decode("utf-8-sig", errors="replace"))
     libraries = [match[1].strip() for match in _LIBRARY.finditer(clean)]
     library = _join_libraries(libraries, resolver.folder, problems)
@@ -104,7 +104,7 @@ def _clean(text: str) -> str:
     """The text without comments, indents, tabs and lines that go on."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").replace("\t", " ")
     text = re.sub(r"(?:^|(?<= ))#[^\n]*", "", text, flags=re.MULTILINE)
-    return re.sub(r"^ +| +$", "", text, flags=re.MULTILINE)
+    return "\n".join(line.strip(" ") for line in text.split("\n"))
 
 
 def _put_in_order(text: str, defined: set[str]) -> _Text:

@@ -20,7 +20,7 @@ _HEADER = re.compile(r"\s*((?:ST)?(C?)(N?)OFF)(?![A-Za-z])(?!\s*BINARY)", re.IGN
 def read(path: Path) -> Asset:
     """Read an OFF file. Raises `AssetError` where it holds no surface."""
     with naming_file(path):
-        return _read(path, read_bytes(path))
+        return _read(path, read_bytes(path, growth=40))
 
 
 def _read(path: Path, data: bytes) -> Asset:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from akd.asset import splat_ply
-from akd.asset.asset import Asset, AssetError, Image, Material, Mesh
+from akd.asset.asset import Asset, AssetError, Budget, Image, Material, Mesh
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.ply_elements import Columns, Header, Lists, parse_header, read_elements
@@ -32,7 +32,7 @@ def read(path: Path) -> Asset:
     Raises `AssetError` where there is no surface in it.
     """
     with naming_file(path):
-        data = memoryview(read_bytes(path))
+        data = memoryview(read_bytes(path, growth=6))
         header = parse_header(data)
         if splat_ply.is_splat(header):
             return splat_ply.from_elements(path, header, data)
@@ -131,5 +131,7 @@ def _texture(path: Path, header: Header, problems: ProblemLog) -> Image | None:
     for comment in header.comments:
         if comment.lower().startswith("texturefile"):
             name = comment[len("texturefile") :].strip()
-            return load_texture(AssetFolder(path.parent), name, "comment TextureFile", problems)
+            return load_texture(
+                AssetFolder(path.parent, Budget()), name, "comment TextureFile", problems
+            )
     return None

@@ -34,7 +34,7 @@ def is_splat(header: Header) -> bool:
 def read(path: Path) -> Asset:
     """Read a Gaussian cloud. Raises `AssetError`, also for the compressed formats."""
     with naming_file(path):
-        data = memoryview(read_bytes(path))
+        data = memoryview(read_bytes(path, growth=3))
         kind = _compressed_kind(path, data)
         if kind is not None:
             raise AssetError(f"{kind} is not supported: {_SUPPORTED}")

@@ -26,7 +26,7 @@ _MOST_SOLIDS = 2_000
 def read(path: Path) -> Asset:
     """Read an STL file, one node a solid. Raises `AssetError` where it holds no triangle."""
     with naming_file(path):
-        return _read(path, read_bytes(path))
+        return _read(path, read_bytes(path, growth=11))
 
 
 def _read(path: Path, data: bytes) -> Asset:

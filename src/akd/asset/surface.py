@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from akd.asset.asset import AssetError, Image, MeshPart, Node
+from akd.asset.asset import AssetError, Budget, Image, MeshPart, Node
+from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder, read_regular_file
-from akd.asset.image import sniff_mime_type
+from akd.asset.image import image_size, sniff_mime_type
 from akd.asset.srgb import to_linear
-
-_MAX_PICTURE = 256 * 2**20
 
 
 @contextmanager
@@ -27,9 +26,11 @@ def naming_file(path: Path) -> Iterator[None]:
         raise AssetError(f"{path}: {error}") from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file; folders, pipes and devices are refused."""
-    return read_regular_file(path, "", "file")
+def read_bytes(path: Path, *, growth: int) -> bytes:
+    """The bytes of a file that takes `growth` times its size in memory while it is parsed."""
+    data = read_regular_file(path, "", "file")
+    Budget().charge(growth * len(data), f"{len(data) >> 20} MiB")
+    return data
 
 
 def fan_triangles(
@@ -134,12 +135,16 @@ def load_texture(
     last_words = _endings(reference)
     for name in (*last_words, *(w.replace("\\", "/").rsplit("/", 1)[-1] for w in last_words)):
         try:
-            data = folder.load(name, where=where, limit=_MAX_PICTURE)
+            data = folder.load(name, where=where)
+            width, height = image_size(data)
+            folder.budget.charge_pixels(width * height)
         except AssetError:
             continue
         kind = sniff_mime_type(data) or "application/octet-stream"
         return Image(name=name, mime_type=kind, data=data)
-    problems.warn(where, f"there is no picture {reference[:60]!r} beside the file", "paints none")
+    problems.warn(
+        where, f"there is no readable image {reference[:60]!r} beside the file", "paints none"
+    )
     return None
 
 
@@ -154,7 +159,7 @@ def _endings(text: str) -> Sequence[str]:
 def root_node(name: str, mesh: int) -> Node:
     """A node at the origin that shows a mesh."""
     return Node(
-        name=name,
+        name=clean_text(name),
         parent=-1,
         translation=np.zeros(3),
         rotation=np.array((1.0, 0.0, 0.0, 0.0)),

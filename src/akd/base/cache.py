@@ -6,6 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
+_OWN = ("splats", "embeddings", "text", "amx.json")
+"""Everything that akd keeps in the cache folder."""
+
 
 def cache_folder() -> Path:
     """`$AKD_CACHE`, else `akd` in the user's own cache folder. It may not exist yet."""
@@ -17,11 +20,20 @@ def cache_folder() -> Path:
 
 def cache_size() -> tuple[int, int]:
     """How many files are kept, and their bytes."""
-    folder = cache_folder()
-    files = [p for p in folder.rglob("*") if p.is_file()] if folder.is_dir() else []
+    files = [p for entry in _entries() for p in (entry, *entry.rglob("*")) if p.is_file()]
     return len(files), sum(p.stat().st_size for p in files)
 
 
 def clear_cache() -> None:
-    """Remove everything that is kept."""
-    shutil.rmtree(cache_folder(), ignore_errors=True)
+    """Remove what akd has put there, and nothing else: `$AKD_CACHE` may name any folder."""
+    for path in _entries():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _entries() -> list[Path]:
+    """akd's own files and folders in the cache folder. Links are left alone."""
+    paths = [cache_folder() / name for name in _OWN]
+    return [path for path in paths if path.exists() and not path.is_symlink()]

@@ -7,6 +7,7 @@ target keeps its old content. With `durable` the data and the new name are flush
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -22,11 +23,26 @@ if TYPE_CHECKING:
 
 _SAMPLE = 1 << 20
 """Bytes hashed at either end of a file of weights: reading all of it would take minutes."""
+_CHECKSUM = "checksum"
+
+
+class DamagedFile(ValueError):
+    """A file that was cut short or changed since it was written."""
 
 
 @contextmanager
-def replace_atomically(path: Path, *, durable: bool = False) -> Iterator[Path]:
-    """Yield an empty temporary file, of the same suffix, for libraries that write to a path."""
+def replace_atomically(
+    path: Path, *, durable: bool = False, previous: Path | None = None
+) -> Iterator[Path]:
+    """Yield an empty temporary file, of the same suffix, for libraries that write to a path.
+
+    The old content is moved to `previous` if given. Raises `OSError` where `path` is a folder, a
+    device or another special file.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "is not a regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")
     # Exclusive creation follows no symlink, and the mode follows the umask (mkstemp's does not).
@@ -35,6 +51,8 @@ def replace_atomically(path: Path, *, durable: bool = False) -> Iterator[Path]:
         yield temporary
         if durable:
             _flush(temporary)
+        if previous is not None and path.exists():
+            path.replace(previous)
         temporary.replace(path)
         if durable:
             _flush(path.parent)
@@ -43,9 +61,14 @@ def replace_atomically(path: Path, *, durable: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def write_atomically(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+def write_atomically(
+    path: Path, *, durable: bool = False, previous: Path | None = None
+) -> Iterator[BinaryIO]:
     """Open a binary file whose content replaces that of `path` when the block ends."""
-    with replace_atomically(path, durable=durable) as temporary, temporary.open("wb") as file:
+    with (
+        replace_atomically(path, durable=durable, previous=previous) as temporary,
+        temporary.open("wb") as file,
+    ):
         yield file
 
 
@@ -79,13 +102,44 @@ def write_tensors(
     *,
     about: Mapping[str, str] | None = None,
     durable: bool = False,
+    previous: Path | None = None,
 ) -> None:
-    """Write a safetensors file; `about` is its metadata."""
+    """Write a safetensors file; `about` is its metadata, to which a checksum is added."""
     from safetensors.torch import save
 
     # Copies, because safetensors refuses tensors that share memory.
     copies = {k: v.detach().to("cpu", copy=True).contiguous() for k, v in tensors.items()}
-    write_bytes(path, save(copies, dict(about) if about else None), durable=durable)
+    metadata = {**(about or {}), _CHECKSUM: _tensors_hash(copies, about or {})}
+    with write_atomically(path, durable=durable, previous=previous) as file:
+        file.write(save(copies, metadata))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read tensors and metadata that `write_tensors` wrote.
+
+    Raises `DamagedFile` where the file is cut short or its checksum differs.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise DamagedFile(f"{path}: is damaged ({error})") from None
+    if about.pop(_CHECKSUM, "") != _tensors_hash(tensors, about):
+        raise DamagedFile(f"{path}: is damaged (its checksum differs)")
+    return tensors, about
+
+
+def _tensors_hash(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:
+    import torch
+
+    digest = hashlib.sha256(json.dumps(dict(about), sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def bytes_hash(parts: Iterable[bytes]) -> str:

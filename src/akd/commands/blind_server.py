@@ -6,7 +6,7 @@ import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from akd.report.blind import Pair, read_form, thanks_page, vote_lines
 
@@ -47,9 +47,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, b"there is nothing here")
 
     def do_POST(self) -> None:
-        size = int(self.headers.get("Content-Length") or 0)
+        length = self.headers.get("Content-Length", "")
+        size = int(length) if length.isascii() and length.isdigit() else 0
         if self.path != "/votes" or not 0 < size <= _LARGEST_FORM:
             self._answer(400, b"votes are sent to /votes")
+            return
+        # Browsers send Origin with every form that comes from another site.
+        origin = self.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != self.headers.get("Host"):
+            self._answer(403, b"votes are taken from this page alone")
             return
         fields = parse_qs(self.rfile.read(size).decode("utf-8", "replace"))
         try:

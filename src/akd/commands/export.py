@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from akd.rig.character import Character
 
 _FORMATS = (*FORMATS[1:], *VIDEO_FORMATS)
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,10 @@ class Export:
         character, clips = self._run_clips() if is_run else self._file_clips()
         if character.mesh is None and set(wanted) & set(VIDEO_FORMATS):
             raise UsageError(f"{self.source}: has no mesh to film")
-        motions = {name: motion_from_clip(character, clip) for name, clip in clips.items()}
+        try:
+            motions = {name: motion_from_clip(character, clip) for name, clip in clips.items()}
+        except ValueError as error:
+            raise UsageError(f"{self.source}: {error}") from None
         rate = self.fps or max(map(find_fps, motions.values()))
         keys = KeySettings(rate, loop_frame=self.loop_frame)
         out = self.out or (self.source if is_run else Path())
@@ -97,13 +102,19 @@ class Export:
                 clips = (find_clip(character, self.clip),)
             except ValueError as error:
                 raise UsageError(str(error)) from None
-        named: dict[str, ClipRecord] = {}
-        for clip in clips:
-            kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in clip.name)
-            base = f"{self.source.stem}-{kept.strip('_') or 'clip'}"
-            name, number = base, 1
-            while name in named:  # two clips whose names differ in signs alone
-                number += 1
-                name = f"{base}-{number}"
-            named[name] = clip
-        return character, named
+        names = _file_names(self.source.stem, [clip.name for clip in clips])
+        return character, dict(zip(names, clips, strict=True))
+
+
+def _file_names(file: str, clips: Sequence[str]) -> list[str]:
+    """A file name for each clip, numbered where two would be the same on some file system."""
+    names: dict[str, str] = {}
+    for clip in clips:
+        kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in clip).strip("_")
+        wanted = name = f"{file}-{kept[:_LONGEST_NAME] or 'clip'}"
+        number = 1
+        while name.casefold() in names:
+            number += 1
+            name = f"{wanted}-{number}"
+        names[name.casefold()] = name
+    return list(names.values())

@@ -64,6 +64,8 @@ class Ground:
             raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
         if not 0 <= self.samples <= 1_000_000:
             raise UsageError(f"--samples must be from 0 to 1000000, got {self.samples}")
+        if not 0 <= self.seed < 2**63:
+            raise UsageError(f"--seed must be from 0 to 2^63 - 1, got {self.seed}")
         from akd.api.grounding import ground
         from akd.commands.terminal import Terminal
         from akd.physics.settings import TrackingSettings

@@ -41,6 +41,7 @@ class Splat:
             ("splats", self.splats, 1, 5_000_000),
             ("degree", self.degree, 0, 3),
             ("iterations", self.iterations, 1, 1_000_000),
+            ("seed", self.seed, 0, 2**63 - 1),
         ):
             if not low <= value <= high:
                 raise UsageError(f"--{name} must be from {low} to {high}, got {value}")

@@ -55,7 +55,9 @@ class Checkpoint:
         optimiser: torch.optim.Optimizer,
         generator: torch.Generator,
     ) -> None:
-        """Put the state back."""
+        """Put the state back. Raises `ValueError` for a state of other parameters."""
+        if [p.shape for p in parameters] != [p.shape for p in self.parameters]:
+            raise ValueError("the checkpoint holds other parameters than this run")
         with torch.no_grad():
             for value, kept in zip(parameters, self.parameters, strict=True):
                 value.copy_(kept)
@@ -82,18 +84,22 @@ class Checkpoint:
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Checkpoint:
-        """The inverse of `to_tensors`."""
-        about = json.loads(bytes(tensors["about"].tolist()))
+        """The inverse of `to_tensors`. Raises `ValueError` where something is missing."""
         count = sum(name.startswith("parameter.") for name in tensors)
         optimiser: dict[int, dict[str, Tensor]] = {}
-        for name, value in tensors.items():
-            if name.startswith("optimiser."):
-                _, index, key = name.split(".")
-                optimiser.setdefault(int(index), {})[key] = value
-        return cls(
-            about["iteration"], [tensors[f"parameter.{i}"] for i in range(count)], optimiser,
-            tensors["generator"], about["history"], about["rollbacks"], tuple(about["notes"]),
-        )  # fmt: skip
+        try:
+            about = json.loads(bytes(tensors["about"].tolist()))
+            for name, value in tensors.items():
+                if name.startswith("optimiser."):
+                    _, index, key = name.split(".")
+                    optimiser.setdefault(int(index), {})[key] = value
+            return cls(
+                int(about["iteration"]), [tensors[f"parameter.{i}"] for i in range(count)],
+                optimiser, tensors["generator"], [dict(row) for row in about["history"]],
+                int(about["rollbacks"]), tuple(map(str, about["notes"])),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the checkpoint cannot be read: {error!r}") from None
 
 
 def _copy(value: Tensor) -> Tensor:

@@ -1,21 +1,26 @@
 """`RunFolder`: the `run/` of an output folder, from which an interrupted job continues.
 
-`run.json` says what the job is, `log.jsonl` what happened, `preview.png` what the motion looks like
-so far. Checkpoints: `videos.safetensors` (sampled), `starts.safetensors` (fitted) and
-`distil.safetensors`.
+`run.json` describes the job, `log.jsonl` what happened, `preview.png` shows the motion so far.
+Checkpoints: `videos.safetensors` (sampled), `starts.safetensors` (fitted) and
+`distil.safetensors`; `*.before.safetensors` is the one before. `lock` is locked while a process
+writes. A folder may come from somebody else: links in it are refused, and nothing it says is
+trusted.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import time
+import weakref
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akd.base.files import json_hash, write_json, write_tensors
+from akd.base.files import DamagedFile, json_hash, read_tensors, write_json, write_tensors
 from akd.base.observer import Observer
 from akd.base.version import __version__
 
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FORMAT = "akd-run-2"
-CHECKPOINT_FORMAT = "akd-checkpoint-1"
+CHECKPOINT_FORMAT = "akd-checkpoint-2"
 _PREVIEW_SECONDS = 20.0
 
 
@@ -38,7 +43,7 @@ class RunFinished(Exception):
 class RunFolder(Observer):
     """One job's folder: an observer that keeps checkpoints and previews in it.
 
-    Files are written atomically.
+    Files are written atomically, and one process at a time may write.
     """
 
     def __init__(
@@ -67,33 +72,35 @@ class RunFolder(Observer):
         return self.path / f"{name}.safetensors"
 
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        """Write a checkpoint. Where writing fails (`OSError`), the one before it stays."""
+        """Write a checkpoint and keep the one before it. Raises `OSError` if writing fails."""
         about = {"format": CHECKPOINT_FORMAT, "run": self.digest()}
-        write_tensors(self.checkpoint(name), tensors, about=about, durable=True)
+        previous = self.checkpoint(f"{name}.before")
+        write_tensors(self.checkpoint(name), tensors, about=about, durable=True, previous=previous)
 
     def load(self, name: str) -> dict[str, Tensor] | None:
-        """Read a checkpoint. Raises `RunError` where it is broken or of another job."""
-        from safetensors import SafetensorError, safe_open
+        """Read a checkpoint, or the one before it where that is damaged; None if there is none.
 
-        path = self.checkpoint(name)
-        if not path.exists():
-            return None
-        try:
-            with safe_open(path, "pt") as file:
-                about = file.metadata() or {}
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        except SafetensorError as error:
-            raise RunError(f"{path}: is not a checkpoint ({error})") from None
-        if about.get("format") != CHECKPOINT_FORMAT:
-            raise RunError(
-                f"{path}: must be of format {CHECKPOINT_FORMAT}, got {about.get('format')}"
-            )
-        if about.get("run") != self.digest():
-            raise RunError(
-                f"{path}: belongs to another run; choose another folder, or start anew with "
-                f"--overwrite"
-            )
-        return tensors
+        Raises `RunError` for a checkpoint of another job.
+        """
+        for path in (self.checkpoint(name), self.checkpoint(f"{name}.before")):
+            try:
+                tensors, about = read_tensors(path)
+            except FileNotFoundError:
+                continue
+            except DamagedFile as error:
+                self.log("damaged", reason=str(error))
+                continue
+            if about.get("format") != CHECKPOINT_FORMAT:
+                raise RunError(
+                    f"{path}: must be of format {CHECKPOINT_FORMAT}, got {about.get('format')}"
+                )
+            if about.get("run") != self.digest():
+                raise RunError(
+                    f"{path}: belongs to another run; choose another folder, or start anew with "
+                    f"--overwrite"
+                )
+            return tensors
+        return None
 
     def wants_preview(self) -> bool:
         """Every twenty seconds."""
@@ -107,16 +114,24 @@ class RunFolder(Observer):
         self._next_preview = time.monotonic() + _PREVIEW_SECONDS
 
     def read(self) -> dict[str, Any] | None:
-        """What `run.json` says; None where there is none. Raises `RunError` where it is broken."""
+        """The content of `run.json`, or None. Raises `RunError` if it is broken."""
+        self._refuse_links()
         path = self.path / "run.json"
         try:
             found = json.loads(path.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RunError(f"{path}: cannot be read ({error})") from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise RunError(f"{path}: must be of format {FORMAT}")
+        for key, kind in (("job", dict), ("options", dict), ("results", list), ("done", bool)):
+            if not isinstance(found.get(key), kind):
+                raise RunError(f"{path}: {key} must be a {kind.__name__}")
+        for name in found["results"]:
+            # `_clear` deletes these: plain names only.
+            if not isinstance(name, str) or name in ("", ".", "..") or Path(name).name != name:
+                raise RunError(f"{path}: results must be file names, got {_short(name)}")
         return found
 
     def start(self, job: Mapping[str, Any]) -> None:
@@ -124,12 +139,17 @@ class RunFolder(Observer):
 
         Raises:
             RunFinished: The folder holds all results of this very job; it may lack formats.
-            RunError: The folder holds another run, or files of these names that no run made.
+            RunError: The folder holds another run, or files of these names that no run made, or
+                another process writes to it.
         """
         wanted = json.loads(json.dumps(dict(job)))
+        if self.read() is None and not self._overwrite:
+            self._refuse_results()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock()
         found = self.read()
         if self._overwrite:
-            self._clear()
+            self._clear(found)
         elif found is not None:
             if differs := list(differences(found["job"], wanted)):
                 raise RunError(
@@ -142,14 +162,6 @@ class RunFolder(Observer):
                 raise RunFinished(f"{self.out}: was finished already; --overwrite makes it anew")
             self.log("continues")
             return
-        else:
-            there = [name for name in self._results if (self.out / name).exists()]
-            if there:
-                raise RunError(
-                    f"{self.out}: holds {there[0]}, which no run left there: choose another "
-                    f"folder, or write over it with --overwrite"
-                )
-        self.path.mkdir(parents=True, exist_ok=True)
         about = {"format": FORMAT, "version": __version__, "done": False, "job": wanted}
         self._write({**about, "options": dict(self._options or {}), "results": self._results})
         self.log("begins")
@@ -164,11 +176,9 @@ class RunFolder(Observer):
 
     def kept(self) -> str:
         """What a stopped run continues from, in words; empty where it starts again."""
-        words = {"videos": "sampled videos", "starts": "fitted motions"}
-        found = sorted(self.path.glob("*.safetensors"), key=lambda path: path.stat().st_mtime)
-        return ", ".join(
-            words.get(path.stem, path.stem.replace("distil-", "distillation ")) for path in found
-        )
+        words = {"videos": "sampled videos", "starts": "fitted motions", "distil": "distillation"}
+        there = (word for name, word in words.items() if self.checkpoint(name).exists())
+        return ", ".join(there)
 
     def finish(self, **values: object) -> None:
         """Note that all results are written."""
@@ -179,17 +189,48 @@ class RunFolder(Observer):
         """Add a line to the log."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         line = json.dumps({"time": now, "event": event, **values})
-        with (self.path / "log.jsonl").open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        with os.fdopen(os.open(self.path / "log.jsonl", flags, 0o666), "wb") as file:
+            file.write(f"{line}\n".encode())
 
     def _write(self, about: Mapping[str, Any]) -> None:
         write_json(self.path / "run.json", about, durable=True)
 
-    def _clear(self) -> None:
-        """Remove what an earlier run left, and nothing else."""
-        found = self.read()
+    def _lock(self) -> None:
+        """Hold the folder until this object goes, or its process ends, however it ends."""
+        lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        weakref.finalize(self, os.close, lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(
+                f"{self.out}: another process writes to it; wait for that, or choose another folder"
+            ) from None
+
+    def _refuse_links(self) -> None:
+        """Raise `RunError` if `run/` or anything in it is a link: writing might go elsewhere."""
+        inside = self.path.iterdir() if self.path.is_dir() else ()
+        for path in (self.path, *inside):
+            if path.is_symlink():
+                raise RunError(f"{path}: must not be a link")
+
+    def _refuse_results(self) -> None:
+        """Raise `RunError` if a file would be overwritten that no run wrote."""
+        there = [name for name in self._results if (self.out / name).exists()]
+        if there:
+            raise RunError(
+                f"{self.out}: holds {there[0]}, which no run left there: choose another "
+                f"folder, or write over it with --overwrite"
+            )
+
+    def _clear(self, found: Mapping[str, Any] | None) -> None:
+        """Remove what an earlier run left, and nothing else. The lock stays."""
         if found is not None:
-            shutil.rmtree(self.path)
+            for path in self.path.iterdir():
+                if path.is_dir():
+                    shutil.rmtree(path)
+                elif path.name != "lock":
+                    path.unlink()
         for name in (*self._results, *(found or {}).get("results", ())):
             (self.out / name).unlink(missing_ok=True)
 

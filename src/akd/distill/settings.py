@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from akd.fit.settings import LossSettings, WarmStartSettings
@@ -51,3 +52,15 @@ class DistillSettings:
     score: ScoreSettings = field(default_factory=ScoreSettings)
     losses: LossSettings = field(default_factory=LossSettings)
     warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("iterations", 0, 1_000_000),
+            ("splats", 1, 5_000_000),
+            ("checkpoint_every", 1, 1_000_000),
+        ):
+            if not low <= getattr(self, name) <= high:
+                got = getattr(self, name)
+                raise ValueError(f"{name} must be from {low} to {high}, got {got}")
+        if not 0.0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be above zero, got {self.learning_rate:g}")

@@ -20,7 +20,7 @@ from akd.asset.asset import AssetError, ClipRecord, Track
 from akd.math import quaternion
 from akd.math.spline import hermite
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
-from akd.motion.motion import Motion
+from akd.motion.motion import MAX_VALUES, Motion
 from akd.rig.bind import skeleton_of
 from akd.rig.character import Character
 from akd.rig.pose import Pose
@@ -30,8 +30,6 @@ _TOLERANCE = 2e-6
 """How far a straight piece may leave a cubic curve: radians, factors, or body heights."""
 _SCALE_NOISE = 2e-6
 _MOST_PIECES = 1024
-_MOST_VALUES = 40_000_000
-"""Frames times joints times numbers that a motion may hold: 160 MB."""
 
 
 def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
@@ -42,10 +40,10 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
     height = max(character.height / character.units.metres_per_unit, 1e-12)
     times = _key_times(clip, height)
     joints = len(character.skeleton)
-    if len(times) * joints * 10 > _MOST_VALUES:
+    if len(times) * joints * 10 > MAX_VALUES:
         raise AssetError(
             f"{character.asset.path.name}: clip {clip.name!r} has {len(times)} key times on "
-            f"{joints} nodes, more than {_MOST_VALUES // (10 * max(joints, 1))}: resample it first"
+            f"{joints} nodes, more than {MAX_VALUES // (10 * max(joints, 1))}: resample it first"
         )
     nodes = character.asset.nodes
     values = {

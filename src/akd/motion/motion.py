@@ -13,6 +13,9 @@ from akd.math import quaternion
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 
+MAX_VALUES = 40_000_000
+"""Frames times joints times ten numbers that a motion may hold: 160 MB."""
+
 
 @dataclass(frozen=True)
 class Motion:
@@ -76,6 +79,12 @@ class Motion:
         """Frames at a fixed rate over the same span, the last one at or just before its end."""
         if not fps > 0:
             raise ValueError(f"fps must be above zero, got {fps}")
-        count = int(self.duration * fps + 1e-6) + 1
+        frames = self.duration * fps + 1e-6
+        if frames * len(self.skeleton) * 10 > MAX_VALUES:
+            raise ValueError(
+                f"{self.duration:g} s at {fps:g} frames per second on {len(self.skeleton)} joints "
+                f"must have at most {MAX_VALUES // 10} poses of a joint"
+            )
+        count = int(frames) + 1
         steps = torch.arange(count, dtype=self.times.dtype, device=self.times.device)
         return self.sample(self.times[0] + steps / fps)

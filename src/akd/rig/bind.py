@@ -20,6 +20,10 @@ from akd.math import transform
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 
+_MAX_JUDGES = 256
+_JOINT_BYTES = 100 * _MAX_JUDGES
+"""Of a joint: four points of three float64 values against every judge."""
+
 
 def skeleton_of(asset: Asset) -> Skeleton:
     """All nodes of the file as joints, float64, in file units."""
@@ -58,7 +62,9 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
     spaces: list[Tensor] = []
     inverses: list[Tensor] = []
     problems: list[Problem] = []
+    budget = asset.budget.fork()
     for index, skin in enumerate(asset.skins):
+        budget.charge(_JOINT_BYTES * len(skin.joints), f"{asset.path}: skin {index}")
         joints = torch.from_numpy(np.array(skin.joints, dtype=np.int64))
         inverse_bind = torch.from_numpy(np.array(skin.inverse_bind, dtype=np.float64))
         inverse_bind, repaired = _invertible(inverse_bind, rest_world[joints])
@@ -127,6 +133,8 @@ def _mesh_space(
     in the bind pose they all agree. Where not, exporters set the node that shows the mesh to the
     right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
     """
+    if not len(joints):
+        return torch.eye(4, dtype=rest_world.dtype), 0.0
     opinions = rest_world[joints] @ inverse_bind
     origins = transform.inverse(inverse_bind)[:, :3, 3]
     size = float((origins.amax(0) - origins.amin(0)).norm()) or 1.0
@@ -134,7 +142,8 @@ def _mesh_space(
     shown = [n for n, node in enumerate(asset.nodes) if node.skin == skin and node.mesh is not None]
     candidates = torch.cat((rest_world[shown[:1]], opinions)) if shown else opinions
     placed = transform.apply(candidates[:, None], probes)  # [candidates, probes, 3]
-    wanted = placed[-len(joints) :]
+    # Every joint is a candidate, but a sample judges: joints squared would not fit in memory.
+    wanted = placed[-len(joints) :: -(-len(joints) // _MAX_JUDGES)]
     scale = float((wanted[:, 1:] - wanted[:, :1]).norm(dim=-1).median()) or 1.0
     # [candidates, joints]: how far apart two opinions put the body, in sizes of it.
     apart = (placed[:, None] - wanted[None]).norm(dim=-1).amax(-1) / scale

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from akd.asset.asset import Asset, Problem
+from akd.asset.asset import Asset, AssetError, Problem
 from akd.rig.bind import find_bind, skeleton_of
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
@@ -23,6 +23,9 @@ from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 from akd.rig.surface import surface_of
 from akd.rig.units import FileUnits, find_units
+
+MAX_JOINTS = 2048
+"""Time and memory of finding the body grow with the square of it."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,12 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
 
     `height` in metres overrides the unit that would be found; `up` is the file's up axis.
     """
+    _check_joints(asset)
     raw = skeleton_of(asset)
     bind = find_bind(asset, raw)
     surface = surface_of(asset, raw, bind)
+    if up not in ("x", "y", "z"):
+        raise ValueError(f"up must be x, y or z, got {up!r}")
     axis = "xyz".index(up)
     is_joint = bind.is_joint.numpy().copy()
     if not asset.skins:
@@ -99,6 +105,14 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         anatomy=anatomy,
         problems=(*asset.problems, *bind.problems),
     )
+
+
+def _check_joints(asset: Asset) -> None:
+    """Refuse files with more joints, or nodes that show a mesh, than a body can be found among."""
+    joints = {int(j) for skin in asset.skins for j in skin.joints}
+    joints |= {n for n, node in enumerate(asset.nodes) if node.mesh is not None or not asset.skins}
+    if len(joints) > MAX_JOINTS:
+        raise AssetError(f"{asset.path}: must have at most {MAX_JOINTS} joints, got {len(joints)}")
 
 
 def _in_metres(surface: SkinnedMesh, units: FileUnits) -> SkinnedMesh:

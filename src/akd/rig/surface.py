@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from akd.asset.asset import Asset, AssetError, Image, Material, MeshPart, Node
+from akd.asset.asset import Asset, AssetError, Material, MeshPart, Node
 from akd.asset.image import decode_image
 from akd.asset.srgb import to_linear
 from akd.math import transform
@@ -17,6 +18,9 @@ from akd.rig.bind import Bind
 from akd.rig.mesh import SkinnedMesh, SurfacePart
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
+
+_VERTEX_BYTES, _BONE_BYTES, _FACE_BYTES = 200, 80, 80
+"""Peak memory of a vertex, of each bone it may follow, and of a face, copies included."""
 
 
 @dataclass(frozen=True)
@@ -47,34 +51,43 @@ def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | No
         # From the world of the bind pose back into mesh space, then as the file says.
         inverse_bind += list(bind.inverse_bind[index] @ transform.inverse(space))
     pieces: list[_Piece] = []
-    for index in _shown(asset, skeleton):
+    shown = _shown(asset, skeleton)
+    budget = asset.budget.fork()
+    width = max((p.joints.shape[1] for _, p in shown if p.joints is not None), default=1)
+    for index, part in shown:
+        size = (_VERTEX_BYTES + width * _BONE_BYTES) * len(part.positions)
+        budget.charge(size + _FACE_BYTES * len(part.faces), f"{asset.path}: node {index}")
+    colours = _texture_colours(asset, {id(part): part for _, part in shown})
+    for index, part in shown:
         node = asset.nodes[index]
-        assert node.mesh is not None
         skin = node.skin
-        for part in asset.meshes[node.mesh].parts:
-            if not len(part.positions):
-                continue
-            if skin is not None and part.joints is not None and part.weights is not None:
-                world = bind.world_from_mesh[skin]
-                bones = np.asarray(part.joints, dtype=np.int64) + first_bone[skin]
-                weights = np.asarray(part.weights, dtype=np.float64)
-            else:
-                world = bind.world_from_joint[index]
-                if float(torch.linalg.det(world[:3, :3]).abs()) < 1e-18:
-                    continue  # scaled to nothing: not visible
-                bones = np.full((len(part.positions), 1), len(bone_joints), dtype=np.int64)
-                weights = np.ones((len(part.positions), 1))
-                bone_joints.append(index)
-                inverse_bind.append(transform.inverse(world))
-            pieces.append(_piece(asset, node, part, world.numpy(), bones, weights))
+        if skin is not None and part.joints is not None and part.weights is not None:
+            world = bind.world_from_mesh[skin]
+            bones = np.asarray(part.joints, dtype=np.int64) + first_bone[skin]
+            weights = np.asarray(part.weights, dtype=np.float64)
+        else:
+            world = bind.world_from_joint[index]
+            if float(torch.linalg.det(world[:3, :3]).abs()) < 1e-18:
+                continue  # scaled to nothing: not visible
+            bones = np.full((len(part.positions), 1), len(bone_joints), dtype=np.int64)
+            weights = np.ones((len(part.positions), 1))
+            bone_joints.append(index)
+            inverse_bind.append(transform.inverse(world))
+        pieces.append(_piece(asset, node, part, world.numpy(), bones, weights, colours[id(part)]))
     return _join(pieces, bone_joints, inverse_bind) if pieces else None
 
 
-def _shown(asset: Asset, skeleton: Skeleton) -> list[int]:
-    """Nodes with a mesh that the scene reaches, in file order."""
+def _shown(asset: Asset, skeleton: Skeleton) -> list[tuple[int, MeshPart]]:
+    """Mesh parts that the scene shows, each with its node, in file order."""
     roots = asset.scene_roots or skeleton.roots
     reached = {j for root in roots for j in skeleton.subtree(root)}
-    return [n for n, node in enumerate(asset.nodes) if node.mesh is not None and n in reached]
+    return [
+        (n, part)
+        for n, node in enumerate(asset.nodes)
+        if node.mesh is not None and n in reached
+        for part in asset.meshes[node.mesh].parts
+        if len(part.positions)
+    ]
 
 
 def _piece(
@@ -84,6 +97,7 @@ def _piece(
     world: Float[np.ndarray, "4 4"],
     bones: np.ndarray,
     weights: np.ndarray,
+    texels: Float[np.ndarray, "V 3"] | None,
 ) -> _Piece:
     positions = np.asarray(part.positions, dtype=np.float64)
     mesh = asset.meshes[node.mesh or 0]
@@ -93,19 +107,31 @@ def _piece(
     vertices = positions @ world[:3, :3].T + world[:3, 3]
     faces = np.asarray(part.faces, dtype=np.int64)
     base = _base_colours(asset, part, np.float32)
-    return _Piece(vertices, faces, part, _colours(asset, part), base, bones, weights)
-
-
-def _colours(asset: Asset, part: MeshPart) -> Float[np.ndarray, "V 3"]:
-    """Linear colour at every vertex: vertex colour times base colour times texture."""
     colours = _base_colours(asset, part, np.float64)
-    if part.material is None or part.uv is None:
-        return colours
-    material = asset.materials[part.material]
-    if material.image is not None:
-        texels = sample_image(asset.images[material.image], material, part.uv)
-        if texels is not None:
-            colours *= texels
+    if texels is not None:
+        colours *= texels
+    return _Piece(vertices, faces, part, colours, base, bones, weights)
+
+
+def _texture_colours(
+    asset: Asset, parts: Mapping[int, MeshPart]
+) -> dict[int, Float[np.ndarray, "V 3"] | None]:
+    """Linear texture colour at every vertex of each part. Decodes one image at a time, once."""
+    colours: dict[int, np.ndarray | None] = dict.fromkeys(parts)
+    by_image: dict[int, list[int]] = {}
+    for key, part in parts.items():
+        image = None if part.material is None else asset.materials[part.material].image
+        if image is not None and part.uv is not None:
+            by_image.setdefault(image, []).append(key)
+    for image, keys in by_image.items():
+        try:
+            pixels = decode_image(asset.images[image])
+        except AssetError:
+            continue
+        for key in keys:
+            part = parts[key]
+            assert part.material is not None and part.uv is not None  # noqa: PT018
+            colours[key] = _sample_pixels(pixels, asset.materials[part.material], part.uv)
     return colours
 
 
@@ -118,14 +144,10 @@ def _base_colours(asset: Asset, part: MeshPart, dtype: type) -> Float[np.ndarray
     return colours
 
 
-def sample_image(
-    image: Image, material: Material, uv: Float[np.ndarray, "V 2"]
-) -> Float[np.ndarray, "V 3"] | None:
-    """Linear colour of the nearest texel at each coordinate; None if the picture is broken."""
-    try:
-        pixels = decode_image(image)
-    except AssetError:
-        return None
+def _sample_pixels(
+    pixels: UInt8[np.ndarray, "H W 4"], material: Material, uv: Float[np.ndarray, "V 2"]
+) -> Float[np.ndarray, "V 3"]:
+    """Linear colour of the nearest texel at each coordinate."""
     height, width = pixels.shape[:2]
     wrapped = [_wrap(uv[:, i], mode) for i, mode in enumerate(material.wrap)]
     x = np.clip((wrapped[0] * width).astype(np.int64), 0, width - 1)

@@ -90,7 +90,7 @@ def test_broken_data_is_refused(copy: Path) -> None:
     assert with_bytes(0, b"PUFFO").startswith(where + "must be a Draco 2.2 mesh, got b'PUFFO")
     assert with_bytes(10, b"\x80") == where + "must carry no Draco metadata, but does"
     # Four thousand million vertices in a few bytes.
-    assert "the file's arrays must need at most" in with_bytes(12, b"\xff\xff\xff\xff\x0f")
+    assert "the file must fit in 768 MiB of memory" in with_bytes(12, b"\xff\xff\xff\xff\x0f")
     assert with_bytes(14, b"\xff" * 40).startswith(where)
 
 

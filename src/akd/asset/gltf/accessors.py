@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from akd.asset.asset import GltfDocument
+from akd.asset.asset import Budget, GltfDocument
 from akd.asset.gltf.fields import Fields, GltfError
 
 _TYPES: Final = {
@@ -24,39 +24,17 @@ _MAX_ACCESSORS: Final = 1_000_000
 """Every channel of every clip may have its own."""
 
 
-class Budget:
-    """How much memory a file may ask for.
-
-    A few hundred bytes of JSON can name the same buffer a thousand times over, or ask for a
-    billion zeros. Honest files need a small multiple of their own size.
-    """
-
-    def __init__(self, file_bytes: int) -> None:
-        self.limit = 512 * 2**20 + 8 * file_bytes
-        self._spent = 0
-
-    def charge(self, size: int, where: str) -> None:
-        """Count `size` bytes, before they are allocated or gone through."""
-        self._spent += size
-        if self._spent > self.limit:
-            raise GltfError(
-                where,
-                f"the file's arrays must need at most {self.limit} bytes, "
-                f"got {self._spent} by here",
-            )
-
-
 class Accessors:
     """Decodes the accessors of one document, each at most once."""
 
-    def __init__(self, document: GltfDocument) -> None:
+    def __init__(self, document: GltfDocument, budget: Budget) -> None:
         root = Fields(document.json, "")
         self._buffers = document.buffers
         self._entries = root.objects("accessors", "accessor", limit=_MAX_ACCESSORS)
         self._views = root.objects("bufferViews", "buffer view", limit=_MAX_ACCESSORS)
         self._raw: dict[int, np.ndarray] = {}
         self._floats: dict[int, np.ndarray] = {}
-        self.budget = Budget(sum(len(b) for b in document.buffers))
+        self.budget = budget
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -6,7 +6,7 @@ import re
 import struct
 from pathlib import Path
 
-from akd.asset.asset import AssetError, GltfDocument
+from akd.asset.asset import AssetError, Budget, GltfDocument
 from akd.asset.gltf.fields import Fields, GltfError
 from akd.asset.gltf.json_text import parse_json
 from akd.asset.gltf.problems import ProblemLog
@@ -15,11 +15,11 @@ from akd.asset.gltf.uri import AssetFolder, read_regular_file
 _MAGIC = b"glTF"
 _JSON_CHUNK = 0x4E4F534A
 _BIN_CHUNK = 0x004E4942
-_MAX_LENGTH = 2**32
-"""A GLB states its length in 32 bits."""
 
 
-def read_document(path: Path | str, *, problems: ProblemLog | None = None) -> GltfDocument:
+def read_document(
+    path: Path | str, *, problems: ProblemLog | None = None, budget: Budget | None = None
+) -> GltfDocument:
     """Read a .glb or .gltf file with its buffers: the BIN chunk, data URIs, files beside it.
 
     Raises `AssetError`, in one line, where the file or one of its buffers cannot be used. What
@@ -27,13 +27,14 @@ def read_document(path: Path | str, *, problems: ProblemLog | None = None) -> Gl
     """
     path = Path(path)
     try:
-        return _read(path, ProblemLog() if problems is None else problems)
-    except GltfError as error:
+        return _read(path, problems or ProblemLog(), budget or Budget())
+    except AssetError as error:
         raise AssetError(f"{path}: {error}") from error
 
 
-def _read(path: Path, problems: ProblemLog) -> GltfDocument:
-    data = memoryview(read_regular_file(path, "", "file", limit=_MAX_LENGTH))
+def _read(path: Path, problems: ProblemLog, budget: Budget) -> GltfDocument:
+    data = memoryview(read_regular_file(path, "", "file"))
+    budget.charge(len(data), "file")
     is_binary = data[:4] == _MAGIC
     chunks = _split_glb(data, problems) if is_binary else [(_JSON_CHUNK, data)]
     json = parse_json(chunks.pop(0)[1], problems)
@@ -41,7 +42,7 @@ def _read(path: Path, problems: ProblemLog) -> GltfDocument:
     del data
     root = Fields(json, "")
     _check_version(root)
-    buffers = _resolve_buffers(root, binary, AssetFolder(path.parent), problems)
+    buffers = _resolve_buffers(root, binary, AssetFolder(path.parent, budget), problems)
     return GltfDocument(json, buffers, path.parent, is_binary, tuple(chunks))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,6 +13,10 @@ _REQUIRED: Final = object()
 _FLOAT32_MAX: Final = 3.4028234e38
 MAX_THINGS: Final = 50_000
 """Of nodes, meshes and the like: a character has thousands at most, a million takes minutes."""
+_UNPRINTABLE: Final = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
+"""Control characters, line separators, bidirectional overrides and surrogates."""
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
 _short.maxlist = _short.maxdict = 4
@@ -33,8 +38,8 @@ def shown(value: object) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Return text that can be printed and encoded: JSON may hold half of a surrogate pair."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    """Return text that is safe to print: no escape sequences, line breaks or lone surrogates."""
+    return text if text.isprintable() else _UNPRINTABLE.sub("?", text)
 
 
 def as_integer(value: object) -> int | None:

@@ -10,25 +10,19 @@ from akd.asset.gltf.uri import AssetFolder
 from akd.asset.image import image_size, sniff_mime_type
 
 _DECODABLE = ("image/png", "image/jpeg", "image/webp")
-_MAX_FILE = 256 * 2**20
-_MAX_IN_ALL = 512 * 2**20
 
 
 def read_images(
     document: GltfDocument, accessors: Accessors, problems: ProblemLog
 ) -> tuple[Image, ...]:
     """Return every picture of the file, still encoded. One that cannot be had is left empty."""
-    folder = AssetFolder(document.folder)
+    folder = AssetFolder(document.folder, accessors.budget)
     images: list[Image] = []
-    total = 0
     root = Fields(document.json, "")
     for i, entry in enumerate(objects_if_any(root, "images", "image", problems)):
         label = entry.name() or f"image {i}"
         try:
             image = _read_image(entry, label, accessors, folder)
-            total += len(image.data)
-            if total > _MAX_IN_ALL:
-                raise GltfError(entry.where, f"images must have at most {_MAX_IN_ALL} bytes in all")
         except GltfError as error:
             problems.left_out(error, "the picture is left out")
             image = Image(label, "", b"")
@@ -42,7 +36,7 @@ def _read_image(entry: Fields, label: str, accessors: Accessors, folder: AssetFo
         data = accessors.view_bytes(view)
     else:
         uri = entry.text("uri")
-        data = folder.load(uri, where=entry.where, limit=_MAX_FILE)
+        data = folder.load(uri, where=entry.where)
         if not entry.name() and uri[:5].lower() != "data:":
             label = clean_text(uri)
     mime_type = sniff_mime_type(data)
@@ -50,7 +44,8 @@ def _read_image(entry: Fields, label: str, accessors: Accessors, folder: AssetFo
         found = mime_type or shown(bytes(data[:8]))
         raise GltfError(entry.where, f"must be PNG, JPEG or WebP, got {found}")
     try:
-        image_size(data)
+        width, height = image_size(data)
+        accessors.budget.charge_pixels(width * height)
     except AssetError as error:
         raise GltfError(entry.where, str(error)) from error
     return Image(label, mime_type, data)

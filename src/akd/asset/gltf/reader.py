@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from akd.asset.asset import Asset, AssetError, GltfDocument
+from akd.asset.asset import Asset, AssetError, Budget, GltfDocument
 from akd.asset.gltf.accessors import Accessors
 from akd.asset.gltf.clips import ClipReader
 from akd.asset.gltf.document import read_document
 from akd.asset.gltf.extensions import check_required
-from akd.asset.gltf.fields import Fields, GltfError
+from akd.asset.gltf.fields import Fields
 from akd.asset.gltf.images import read_images
 from akd.asset.gltf.materials import read_surfaces
 from akd.asset.gltf.meshes import read_meshes
@@ -25,23 +25,29 @@ def read(path: Path) -> Asset:
     Positions are in the file's own units and axes; quaternions come out wxyz.
     """
     problems = ProblemLog()
-    return asset_from_document(read_document(path, problems=problems), path, problems=problems)
+    budget = Budget()
+    document = read_document(path, problems=problems, budget=budget)
+    return asset_from_document(document, path, problems=problems, budget=budget)
 
 
 def asset_from_document(
-    document: GltfDocument, path: Path, *, problems: ProblemLog | None = None
+    document: GltfDocument,
+    path: Path,
+    *,
+    problems: ProblemLog | None = None,
+    budget: Budget | None = None,
 ) -> Asset:
     """Understand a document that was read or built; `path` is the file it stands for."""
     try:
-        return _read_asset(path, document, ProblemLog() if problems is None else problems)
-    except GltfError as error:
+        return _read_asset(path, document, problems or ProblemLog(), budget or Budget())
+    except AssetError as error:
         raise AssetError(f"{path}: {error}") from error
 
 
-def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog) -> Asset:
+def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog, budget: Budget) -> Asset:
     root = Fields(document.json, "")
     check_required(root, problems)
-    accessors = Accessors(document)
+    accessors = Accessors(document, budget)
     nodes = read_nodes(root, problems)
     roots = read_scene_roots(root, nodes, problems)
     images = read_images(document, accessors, problems)
@@ -65,4 +71,5 @@ def _read_asset(path: Path, document: GltfDocument, problems: ProblemLog) -> Ass
         problems=problems.all(),
         scene_roots=roots,
         document=document,
+        budget=budget,
     )

@@ -1,4 +1,4 @@
-"""The only place that opens a file for a URI. Nothing outside the asset's folder is ever read."""
+"""URIs. No other module opens a file for one, and nothing outside the asset's folder is read."""
 
 from __future__ import annotations
 
@@ -11,38 +11,40 @@ import stat
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
+from akd.asset.asset import Budget
 from akd.asset.gltf.fields import GltfError, shown
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _RULE = "URI must be relative and stay in the asset's folder"
 _MAX_PATH = 4096
+_MAX_FILE = 512 * 2**20
 _MAX_PERCENT_ENCODED = 2**20
 """Bytes written as %41 cost a hundred times their size to decode; nobody stores much that way."""
 
 
 class AssetFolder:
-    """Reads what the URIs of one file point to. A file that is asked for twice is read once."""
+    """Reads what the URIs of one file refer to, and charges it to the file's budget."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, budget: Budget) -> None:
         self.folder = folder
-        self._read: dict[tuple[Path, int | None], memoryview] = {}
+        self.budget = budget
+        self._read: dict[Path, tuple[memoryview, bool]] = {}
+        """What was read of each file, and whether that is all of it."""
 
-    def load(
-        self, uri: str, *, where: str, length: int | None = None, limit: int | None = None
-    ) -> memoryview:
-        """Return the bytes of a data URI or of a file in the folder.
+    def load(self, uri: str, *, where: str, length: int | None = None) -> memoryview:
+        """Return the bytes of a data URI or of a file in the folder, the first `length` if given.
 
-        `length` asks for that many of them and no more; `limit` refuses anything longer.
+        Raises `GltfError` where they cannot be had or are fewer, `AssetError` over budget.
         """
         if uri[:5].lower() == "data:":
             data = memoryview(_decode_data_uri(uri, where))
         else:
             path = self._find(uri, where)
-            if (path, length) not in self._read:
-                what = f"file {shown(uri)}"
-                data = read_regular_file(path, where, what, length=length, limit=limit)
-                self._read[path, length] = memoryview(data)
-            data = self._read[path, length]
+            data, is_all = self._read.get(path, (memoryview(b""), False))
+            if not is_all and (length is None or len(data) < length):
+                data = memoryview(read_regular_file(path, where, f"file {shown(uri)}", length))
+                self.budget.charge(len(data), where)
+                self._read[path] = data, length is None or len(data) < length
         if length is None:
             return data
         if len(data) < length:
@@ -50,7 +52,8 @@ class AssetFolder:
         return data[:length]
 
     def _find(self, uri: str, where: str) -> Path:
-        """Return the real path of a relative URI, having made sure it is inside the folder."""
+        """Return the real path of a relative URI. It must be in the folder, and not hidden:
+        what a URI names may be embedded in an export."""
         if _SCHEME.match(uri) or len(uri) > _MAX_PATH:
             raise GltfError(where, f"{_RULE}, got {shown(uri)}")
         # Some exporters write the backslashes of their own system.
@@ -65,15 +68,16 @@ class AssetFolder:
             raise GltfError(where, f"cannot be opened, got {shown(uri)}") from error
         if not path.is_relative_to(root):
             raise GltfError(where, f"{_RULE}, {shown(uri)} is a link out of it")
+        if any(part.startswith(".") for part in path.relative_to(root).parts):
+            raise GltfError(where, f"URI must not name a hidden file, got {shown(uri)}")
         return path
 
 
-def read_regular_file(
-    path: Path, where: str, what: str, *, length: int | None = None, limit: int | None = None
-) -> bytes:
-    """Return a file's first `length` (None: all) bytes.
+def read_regular_file(path: Path, where: str, what: str, length: int | None = None) -> bytes:
+    """Return the first `length` bytes of a file, or all of them.
 
-    Folders, pipes and devices are refused: to open a pipe could wait for ever.
+    Raises `GltfError` for more than `_MAX_FILE` bytes, and for folders, pipes and devices: opening
+    a pipe could block for ever.
     """
     try:
         file = io.FileIO(path, "rb", opener=_open_without_waiting)
@@ -87,8 +91,9 @@ def read_regular_file(
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise GltfError(where, f"{what} must be a regular file")
-        if limit is not None and status.st_size > limit:
-            raise GltfError(where, f"{what} must have at most {limit} bytes, got {status.st_size}")
+        wanted = status.st_size if length is None else min(length, status.st_size)
+        if wanted > _MAX_FILE:
+            raise GltfError(where, f"{what} must have at most {_MAX_FILE} bytes, got {wanted}")
         try:
             return file.readall() if length is None else _read_at_most(file, length, status.st_size)
         except OSError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from akd.asset.asset import AssetError, GltfDocument, Problem
+from akd.asset.asset import AssetError, Budget, GltfDocument, Problem
 from akd.asset.gltf.fields import as_integer, shown
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
@@ -161,7 +161,7 @@ class _Picture:
 
 def _load_pictures(document: GltfDocument, problems: ProblemLog) -> dict[int, _Picture]:
     """The pictures that a GLB can hold and that are not in a buffer yet, by index."""
-    folder = AssetFolder(document.folder)
+    folder = AssetFolder(document.folder, Budget())
     pictures: dict[int, _Picture] = {}
     for index, image in enumerate(listed(document.json, "images")):
         uri = image.get("uri") if isinstance(image, dict) else None

@@ -84,7 +84,11 @@ def _pair(
         return partners
     points = evidence.positions[free]
     coordinate = points @ plane.lateral - plane.offset
-    gaps = np.linalg.norm(plane.reflect(points)[:, None] - points[None], axis=-1)
+    mirrored = plane.reflect(points)
+    gaps = np.zeros((len(free), len(free)))
+    for axis in range(3):  # one at a time: a [J, J, 3] array takes three times the memory
+        gaps += (mirrored[:, None, axis] - points[None, :, axis]) ** 2
+    np.sqrt(gaps, out=gaps)
     gaps[coordinate[:, None] * coordinate[None] >= 0] = np.inf
     off_plane = np.abs(coordinate) > _OFF_PLANE * evidence.size
     gaps[~off_plane] = np.inf
