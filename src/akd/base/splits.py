@@ -24,3 +24,8 @@ def asset_trains(path: str | PurePosixPath) -> bool:
     path = PurePosixPath(path)
     training = {PurePosixPath(p) for p in _splits()["assets"]["training"]}
     return path in training or any(parent in training for parent in path.parents)
+
+
+def roles_family_develops(family: str) -> bool:
+    """Whether mistakes on a family of rigs may be looked at while role inference is developed."""
+    return family in _splits()["roles"]["development"]

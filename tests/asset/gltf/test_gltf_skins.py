@@ -188,12 +188,13 @@ def test_joints_that_the_skin_has_not(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_mesh_with_no_weight_at_all_follows_the_first_joint(tmp_path: Path) -> None:
+def test_a_part_with_no_weight_at_all_leaves_them_to_the_rig(tmp_path: Path) -> None:
     asset = read(skinned([[1, 1, 1, 1]] * 3, ZERO), tmp_path)
     (part,) = asset.meshes[0].parts
-    np.testing.assert_array_equal(part.weights, ONE)
-    np.testing.assert_array_equal(part.joints, ZERO)
-    assert told(asset) == [(WHERE, "3 of 3 vertices have no weight", "they follow the first joint")]
+    assert part.weights is None
+    assert part.joints is None
+    action = "each takes those of the nearest vertex that has some"
+    assert told(asset) == [(WHERE, "3 of 3 vertices have no weight", action)]
 
 
 def test_a_skin_without_joints_and_a_part_without_weights(tmp_path: Path) -> None:
