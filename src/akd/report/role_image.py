@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from akd.asset.asset import AssetError
 from akd.rig.character import Character
 from akd.rig.roles.role import LimbKind, Part, Role
 
@@ -49,13 +50,15 @@ def role_image(character: Character) -> Image:
     """The bind pose from the front and from the character's left, with a legend.
 
     Raises:
-        ValueError: the character has no surface to paint.
+        AssetError: the character has no surface to paint.
     """
     from PIL import Image, ImageDraw
 
     mesh = character.mesh
     if mesh is None:
-        raise ValueError(f"{character.asset.path.name} has no mesh to paint roles on")
+        raise AssetError(
+            f"{character.asset.path.name}: must have a mesh to paint roles on, has none"
+        )
     up, left, forward = np.array([0.0, 1.0, 0.0]), character.anatomy.left, character.anatomy.forward
     vertices, faces = mesh.vertices.double().numpy(), mesh.faces.numpy()
     colours = _face_colours(character)
