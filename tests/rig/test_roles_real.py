@@ -17,13 +17,13 @@ pytestmark = pytest.mark.slow
 WRONG = {
     # Its wings swim: only a picture tells.
     "kenney/cube-pets/animal_fish.glb",
-    # The artist swapped the sides of its hind fins.
+    # The sides of its hind fins disagree with their names.
     "mesh2motion/models-variation/fish-whale.glb",
-    # One fore paw is bound lower than the other.
+    # A toe joint is taken for one fore foot.
     "quaternius/zombieapocalypsekit/characters_pug.glb",
     # In flight: no leg reaches the ground.
     "quaternius/easy_enemies_pack/Wasp.glb",
-    # Its unnamed spine runs from the tail to the head.
+    # Faces the wrong way; its joints have no names.
     "sketchfab_ccby/dolphin_akshat.glb",
     # Tentacles stand on the ground in the bind pose.
     "sketchfab_ccby/vampiresquid_negm.glb",
