@@ -1,51 +1,100 @@
-"""Feet and sides of the real rigs, with the names their artists gave and without any."""
+"""Feet, sides and limbs of the real rigs: as made, without names and without a tree."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from akd.base.splits import roles_family_develops
 from akd.rig.character import load_character
+from akd.rig.up_axis import find_up_axis
 from benchmarks import roles as benchmark
-from tests.assets import SHARED_ASSETS, character
+from benchmarks.roles_variants import flattened, without_names
+from tests.assets import character
 
 pytestmark = pytest.mark.slow
 
-WRONG_WITHOUT_NAMES = {
-    # Foot and toes are both near the ground, and nothing but a name says which is which.
-    "kaykit/Rogue_Hooded.glb",
-    "kaykit/char_anim/mannequin_v2/manny_med_mod.gltf",
-    "kaykit/char_anim/anim/Med_General.glb",
-    "mesh2motion/animations/quad-creature-animations-2025.glb",
-    # Its jaws hang down to the ground like a fifth pair of legs.
-    "mesh2motion/animations/spider-animations.glb",
-    # A mech without a face: it could walk either way.
-    "quaternius/mech_pack/George.glb",
+WRONG = {
+    # Its wings swim: only a picture tells.
+    "kenney/cube-pets/animal_fish.glb",
+    # The sides of its hind fins disagree with their names.
+    "mesh2motion/models-variation/fish-whale.glb",
+    # A toe joint is taken for one fore foot.
+    "quaternius/zombieapocalypsekit/characters_pug.glb",
+    # In flight: no leg reaches the ground.
+    "quaternius/easy_enemies_pack/Wasp.glb",
+    # Faces the wrong way; its joints have no names.
+    "sketchfab_ccby/dolphin_akshat.glb",
+    # Tentacles stand on the ground in the bind pose.
+    "sketchfab_ccby/vampiresquid_negm.glb",
 }
+LABELS = {
+    label.path: label
+    for label in benchmark.read_labels()
+    if roles_family_develops(label.family) and label.path not in WRONG
+}
+RIGHT_WITHOUT_NAMES = (
+    "godot/enemy.glb",
+    "godot/player.glb",
+    "kaykit/Rogue_Hooded.glb",
+    "kenney/character.glb",
+    "khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
+    "khronos/Fox/glTF-Binary/Fox.glb",
+    "khronos/RiggedFigure/glTF-Binary/RiggedFigure.glb",
+    "mesh2motion/animations/fox-animations.glb",
+    "mesh2motion/animations/kaiju-animations.glb",
+    "mesh2motion/models-variation/human-male.glb",
+    "quaternius/animals_pack/Cow.glb",
+    "quaternius/animals_pack/Wolf.glb",
+    "quaternius/dinosaurs_pack/Apatosaurus.glb",
+    "quaternius/dinosaurs_pack/Trex.glb",
+    "quaternius/modular_men/King.glb",
+    "quaternius/single_knight_pack/KnightCharacter.glb",
+    "raylib/robot.glb",
+)
+RIGHT_WHEN_FLAT = (
+    "godot/player.glb",
+    "kaykit/Rogue_Hooded.glb",
+    "khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
+    "khronos/Fox/glTF-Binary/Fox.glb",
+    "quaternius/animals_pack/Wolf.glb",
+    "quaternius/modular_men/King.glb",
+    "quaternius/single_knight_pack/KnightCharacter.glb",
+)
 
 
-@pytest.mark.parametrize("path", benchmark.TRUTH)
-def test_feet_and_sides(path, shared_assets):
-    named = character(path)
-    names = named.skeleton.names
-    assert benchmark.is_right(named, names, benchmark.TRUTH[path])
-    if path in WRONG_WITHOUT_NAMES:
-        return
-    bare = load_character(benchmark.without_names(named.asset))
+@pytest.mark.parametrize("path", LABELS)
+def test_feet_sides_and_limbs(path, shared_assets):
+    label, asset = LABELS[path], character(path).asset
+    names = character(path).skeleton.names
+    named = load_character(asset, up=find_up_axis(asset))
+    assert benchmark.is_right(benchmark.mistakes(named, names, label))
+
+
+@pytest.mark.parametrize("path", RIGHT_WITHOUT_NAMES)
+def test_feet_sides_and_limbs_without_names(path, shared_assets):
+    names = character(path).skeleton.names
+    bare = load_character(without_names(character(path).asset))
     assert set(bare.skeleton.names).isdisjoint(names)
-    assert benchmark.is_right(bare, names, benchmark.TRUTH[path])
+    assert benchmark.is_right(benchmark.mistakes(bare, names, LABELS[path]))
+
+
+@pytest.mark.parametrize("path", RIGHT_WHEN_FLAT)
+def test_feet_sides_and_limbs_of_a_flat_tree(path, shared_assets):
+    names = character(path).skeleton.names
+    flat = load_character(flattened(character(path).asset))
+    assert set(flat.skeleton.parents[:-1]) == {len(names)}
+    assert benchmark.is_right(benchmark.mistakes(flat, names, LABELS[path]))
 
 
 def test_the_truth_is_not_taken_from_what_is_tested(shared_assets):
     # A file whose sides are swapped must count as wrong.
-    path = "khronos/Fox/glTF-Binary/Fox.glb"
-    left, right = benchmark.TRUTH[path]
-    fox = character(path)
-    assert not benchmark.is_right(fox, fox.skeleton.names, (right, left))
-    assert not benchmark.is_right(
-        replace(fox, anatomy=replace(fox.anatomy, limbs=())), fox.skeleton.names, (left, right)
-    )
-    assert SHARED_ASSETS.is_dir()
+    label = LABELS["khronos/Fox/glTF-Binary/Fox.glb"]
+    fox = character(label.path)
+    swapped = {kind: [pair[::-1] for pair in pairs] for kind, pairs in label.pairs.items()}
+    assert benchmark.mistakes(fox, fox.skeleton.names, replace(label, pairs=swapped))
+    bare = replace(fox, anatomy=replace(fox.anatomy, limbs=()))
+    assert benchmark.mistakes(bare, fox.skeleton.names, label)
 
 
 def test_a_fish_that_lies_on_its_fins_has_no_legs(shared_assets):

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from akd.asset.asset import Asset, Node
 from akd.rig.character import Character, load_character
 from akd.rig.control_build import build_control_rig
-from benchmarks.roles import without_names
+from benchmarks.roles_variants import without_names
 
 ROTATIONS = [Rotation.from_matrix(m.round()) for m in Rotation.create_group("O").as_matrix()]
 IDS = [

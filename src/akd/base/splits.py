@@ -34,3 +34,8 @@ def pose_family_trains(family: str) -> bool:
 def pose_species_trains(species: str) -> bool:
     """Whether the pose space may train on a species of the zoo."""
     return species not in _splits()["poses"]["held_out_species"]
+
+
+def roles_family_develops(family: str) -> bool:
+    """Whether mistakes on a family of rigs may be looked at while role inference is developed."""
+    return family in _splits()["roles"]["development"]

@@ -29,12 +29,17 @@ class Inspect:
     """The file's axis that points up: x, y or z."""
     roles: Path | None = None
     """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
+    image: Path | None = None
+    """Write a PNG of the body coloured by role, from the front and from its left."""
 
     def run(self) -> None:
         """Print the description."""
         from akd.report.describe import describe, describe_text
+        from akd.report.role_image import role_image
 
         character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+        if self.image is not None:
+            role_image(character).save(self.image, format="PNG")
         if self.as_json:
             print(json.dumps(describe(character), indent=2))
         else:

@@ -129,10 +129,15 @@ def _mesh_space(
 ) -> tuple[Float[Tensor, "4 4"], float]:
     """world_from_mesh of a skin, and how far joints disagree about it in fractions of its size.
 
-    Every joint gives an opinion: its rest transform after its inverse bind matrix. Where nodes rest
-    in the bind pose they all agree. Where not, exporters set the node that shows the mesh to the
-    right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
+    Every joint gives an opinion: its rest transform after its inverse bind matrix. Control bones
+    that move no skin are often exported with an identity for inverse bind, and can be the majority:
+    they have no say. Where nodes rest in the bind pose all agree. Where not, exporters set the node
+    that shows the mesh to the right one; it is believed as soon as one joint, one that still rests
+    where it was bound, agrees.
     """
+    is_blank = (inverse_bind - torch.eye(4).to(inverse_bind)).abs().amax(dim=(1, 2)) < 1e-6
+    says = torch.from_numpy(_moves_skin(asset, skin)) | ~is_blank
+    joints, inverse_bind = joints[says], inverse_bind[says]
     if not len(joints):
         return torch.eye(4, dtype=rest_world.dtype), 0.0
     opinions = rest_world[joints] @ inverse_bind
@@ -152,3 +157,13 @@ def _mesh_space(
     if shown and not agreed and float(apart[0].min()) < 0.01:
         best = 0
     return candidates[best], float(apart[best].max())
+
+
+def _moves_skin(asset: Asset, skin: int) -> Bool[np.ndarray, "S"]:
+    """Joints of a skin that any vertex has weight on; all of them where there are no weights."""
+    moving = np.zeros(len(asset.skins[skin].joints), dtype=bool)
+    for mesh in {node.mesh for node in asset.nodes if node.skin == skin and node.mesh is not None}:
+        for part in asset.meshes[mesh].parts:
+            if part.joints is not None and part.weights is not None:
+                moving[np.unique(part.joints[part.weights > 0])] = True
+    return moving if moving.any() else ~moving

@@ -92,7 +92,7 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         world[:, :3, 3].numpy(),
         is_joint,
         np.zeros((0, 3)) if mesh is None else mesh.vertices.double().numpy(),
-        None if mesh is None else _weights_by_joint(mesh.skin, carrier),
+        None if mesh is None else _weights_by_joint(mesh, carrier),
     )
     anatomy = find_anatomy(evidence)
     return Character(
@@ -134,12 +134,25 @@ def _carriers(skeleton: Skeleton, is_joint: Bool[np.ndarray, "J"]) -> Int[np.nda
     return carriers
 
 
-def _weights_by_joint(skin: Skin, carrier: Int[np.ndarray, "J"]) -> csr_matrix:
-    """[V, J] weights summed over the bones of each joint."""
+def _weights_by_joint(mesh: SkinnedMesh, carrier: Int[np.ndarray, "J"]) -> csr_matrix:
+    """[V, J] weights summed over the bones of each joint, times the area around each vertex:
+    eyes and buckles have more vertices than limbs have."""
+    skin = mesh.skin
     count, width = skin.bones.shape
-    joints = len(carrier)
     rows = np.repeat(np.arange(count), width)
     columns = carrier[skin.bone_joints.numpy()][skin.bones.numpy()].ravel()
-    return csr_matrix(
-        (skin.weights.double().numpy().ravel(), (rows, columns)), shape=(count, joints)
+    weights = skin.weights.double().numpy() * _areas(mesh)[:, None]
+    return csr_matrix((weights.ravel(), (rows, columns)), shape=(count, len(carrier)))
+
+
+def _areas(mesh: SkinnedMesh) -> Float[np.ndarray, "V"]:
+    """Surface around each vertex as a fraction of the whole; a little for loose vertices too."""
+    corners = mesh.vertices.double().numpy()[mesh.faces.numpy()]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.bincount(
+        mesh.faces.numpy().ravel(),
+        np.repeat(np.linalg.norm(normals, axis=1), 3),
+        minlength=len(mesh.vertices),
     )
+    areas += 1e-3 * areas.mean() + 1e-30
+    return areas / areas.sum()

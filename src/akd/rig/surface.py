@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int, UInt8
+from scipy.spatial import KDTree
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Material, MeshPart, Node
@@ -50,6 +51,7 @@ def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | No
         bone_joints += [int(j) for j in skin.joints]
         # From the world of the bind pose back into mesh space, then as the file says.
         inverse_bind += list(bind.inverse_bind[index] @ transform.inverse(space))
+    weighted = {n.skin for n in asset.nodes if _has_weights(asset, n)}
     pieces: list[_Piece] = []
     shown = _shown(asset, skeleton)
     budget = asset.budget.fork()
@@ -61,10 +63,10 @@ def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | No
     for index, part in shown:
         node = asset.nodes[index]
         skin = node.skin
-        if skin is not None and part.joints is not None and part.weights is not None:
+        if skin in weighted:
+            assert skin is not None
             world = bind.world_from_mesh[skin]
-            bones = np.asarray(part.joints, dtype=np.int64) + first_bone[skin]
-            weights = np.asarray(part.weights, dtype=np.float64)
+            bones, weights = _bones_and_weights(part, first_bone[skin])
         else:
             world = bind.world_from_joint[index]
             if float(torch.linalg.det(world[:3, :3]).abs()) < 1e-18:
@@ -74,7 +76,44 @@ def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | No
             bone_joints.append(index)
             inverse_bind.append(transform.inverse(world))
         pieces.append(_piece(asset, node, part, world.numpy(), bones, weights, colours[id(part)]))
-    return _join(pieces, bone_joints, inverse_bind) if pieces else None
+    return _join(_filled(pieces), bone_joints, inverse_bind) if pieces else None
+
+
+def _has_weights(asset: Asset, node: Node) -> bool:
+    return node.mesh is not None and any(
+        p.joints is not None for p in asset.meshes[node.mesh].parts
+    )
+
+
+def _bones_and_weights(part: MeshPart, first_bone: int) -> tuple[np.ndarray, np.ndarray]:
+    """Bones of the whole surface; a part without weights has rows of zeros for `_filled`."""
+    if part.joints is None or part.weights is None:
+        return (
+            np.full((len(part.positions), 1), first_bone, dtype=np.int64),
+            np.zeros((len(part.positions), 1)),
+        )
+    bones = np.asarray(part.joints, dtype=np.int64) + first_bone
+    return bones, np.asarray(part.weights, dtype=np.float64)
+
+
+def _filled(pieces: list[_Piece]) -> list[_Piece]:
+    """Give a piece without weights those of the nearest vertex of any other piece."""
+    good = [p for p in pieces if p.weights.any()]
+    if len(good) == len(pieces):
+        return pieces
+    width = max(p.bones.shape[1] for p in good)
+    bones = np.concatenate([_padded(p.bones, width) for p in good])
+    weights = np.concatenate([_padded(p.weights, width) for p in good])
+    tree = KDTree(np.concatenate([p.vertices for p in good]))
+    nearest = [None if p.weights.any() else tree.query(p.vertices)[1] for p in pieces]
+    return [
+        p if n is None else replace(p, bones=bones[n], weights=weights[n])
+        for p, n in zip(pieces, nearest, strict=True)
+    ]
+
+
+def _padded(array: np.ndarray, width: int) -> np.ndarray:
+    return np.pad(array, ((0, 0), (0, width - array.shape[1])))
 
 
 def _shown(asset: Asset, skeleton: Skeleton) -> list[tuple[int, MeshPart]]:
@@ -170,14 +209,13 @@ def _join(pieces: list[_Piece], bone_joints: list[int], inverse_bind: list[Tenso
     width = max(p.bones.shape[1] for p in pieces)
     parts = _parts(pieces)
 
-    def padded(arrays: list[np.ndarray]) -> np.ndarray:
-        return np.concatenate([np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in arrays])
-
+    bones = np.concatenate([_padded(p.bones, width) for p in pieces])
+    weights = np.concatenate([_padded(p.weights, width) for p in pieces])
     skin = Skin(
         torch.tensor(bone_joints, dtype=torch.long),
         torch.stack(inverse_bind),
-        torch.from_numpy(padded([p.bones for p in pieces])),
-        torch.from_numpy(padded([p.weights for p in pieces])),
+        torch.from_numpy(bones),
+        torch.from_numpy(weights),
     )
     return SkinnedMesh(
         torch.from_numpy(np.concatenate([p.vertices for p in pieces])),

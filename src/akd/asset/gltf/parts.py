@@ -208,10 +208,12 @@ class PartReader:
         if not pairs or joint_count == 0:
             if joint_count is not None:
                 what = "is shown with a skin, but has no joints to hang on"
-                self._problems.warn(attributes.where, what, "it moves with its node")
+                nearest = "it moves like the nearest part that has some"
+                action = nearest if joint_count else "it moves with its node"
+                self._problems.warn(attributes.where, what, action)
             return None, None
 
-        def make() -> tuple[np.ndarray, np.ndarray]:
+        def make() -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
             where = attributes.place("WEIGHTS_0")
             self._accessors.budget.charge(len(pairs) * len(positions) * 32, where)
             joints = [self._accessors.integers(j) for j, _ in pairs]

@@ -21,12 +21,13 @@ def repair_weights(
     joint_count: int | None,
     where: str,
     problems: ProblemLog,
-) -> tuple[Integer[np.ndarray, "V K"], Float[np.ndarray, "V K"]]:
+) -> tuple[Integer[np.ndarray, "V K"], Float[np.ndarray, "V K"]] | tuple[None, None]:
     """Return joints and weights that can be used as they are, and report what had to be done.
 
     `joint_count` is the number of joints of the smallest skin that the mesh is shown with, None
     where it is shown with none. A vertex without any usable weight takes the weights of the
-    nearest vertex that has some. What needs no repair is returned as it came.
+    nearest vertex that has some. Where no vertex has any the result is (None, None), and the rig
+    takes them from the rest of the surface. What needs no repair is returned as it came.
     """
     finite = np.isfinite(weights)
     if not finite.all():
@@ -57,7 +58,7 @@ def _normalise(
     positions: np.ndarray,
     where: str,
     problems: ProblemLog,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
     # In float64, because the sum of two huge float32 weights may not be finite.
     sums = weights.sum(axis=1, dtype=np.float64)
     empty = sums <= 1e-12
@@ -71,12 +72,11 @@ def _normalise(
             problems.warn(where, what, "each row is divided by its sum")
         weights = (weights / np.where(empty, 1.0, sums)[:, None]).astype(np.float32)
     if empty.any():
-        joints, weights = _fill_from_nearest(joints, weights, positions, empty)
         what = f"{int(empty.sum())} of {len(empty)} vertices have no weight"
+        problems.warn(where, what, "each takes those of the nearest vertex that has some")
         if empty.all():
-            problems.warn(where, what, "they follow the first joint")
-        else:
-            problems.warn(where, what, "each takes those of the nearest vertex that has some")
+            return None, None
+        joints, weights = _fill_from_nearest(joints, weights, positions, empty)
     return joints, weights
 
 
@@ -86,11 +86,6 @@ def _fill_from_nearest(
     from scipy.spatial import KDTree
 
     joints, weights = joints.copy(), weights.copy()
-    if empty.all():
-        joints[:] = 0
-        weights[:] = 0.0
-        weights[:, 0] = 1.0
-        return joints, weights
     good = np.flatnonzero(~empty)
     _, nearest = KDTree(positions[good]).query(positions[empty])
     joints[empty], weights[empty] = joints[good[nearest]], weights[good[nearest]]

@@ -17,6 +17,10 @@ from akd.rig.roles.symmetry import Sagittal, find_sagittal
 
 _MOST_LEGS = 6
 """Pairs. Whatever stands on more of them, such as a tank on its tracks, has no legs."""
+_FEATURE_MASS = 0.03
+"""A lone joint that moves less than this fraction of the skin is a feature such as an eyebrow."""
+_BEND = 0.15
+"""Least change along forward, between the unit directions of two segments, that is a bend."""
 UP = np.array([0.0, 1.0, 0.0])
 
 
@@ -66,7 +70,7 @@ def find_anatomy(evidence: Evidence) -> Anatomy:
     trunk, tail = _middle(evidence, body, plane, pairs)
     forward, found_by = _forward(evidence, plane, trunk, tail, pairs)
     left = np.cross(UP, forward)
-    limbs = _limbs(evidence, pairs, trunk, forward, left)
+    limbs = _limbs(evidence, body, pairs, trunk, forward, left)
     roles = _roles(evidence, body, trunk, tail, limbs, plane, left)
     return Anatomy(
         body, forward, left, found_by, roles, limbs, plane.partners, tuple(trunk), tuple(tail)
@@ -157,7 +161,9 @@ def _forward(
     """The way the character faces: across the lateral axis, its sign by votes."""
     axis = np.cross(plane.lateral, UP)
     size = max(evidence.size, 1e-9)
-    back = evidence.positions[tail[-1] if tail else trunk[0]]
+    # A root that moves nothing may lie anywhere.
+    first = next((j for j in trunk if evidence.mass[j] > 0), trunk[0])
+    back = evidence.positions[tail[-1] if tail else first]
     votes = {
         # Some artists call left what is on the left of the picture, so geometry can outvote names.
         "left and right in the joints' names": 1.0 if plane.is_signed else 0.0,
@@ -207,6 +213,7 @@ def _toe_direction(
 
 def _limbs(
     evidence: Evidence,
+    body: Body,
     pairs: list[tuple[Branch, Branch]],
     trunk: list[int],
     forward: Float[np.ndarray, "3"],
@@ -214,6 +221,8 @@ def _limbs(
 ) -> tuple[Limb, ...]:
     """Name the pairs: legs from the front backwards, then arms, wings and fins."""
     legs = [p for p in pairs if p[0].is_leg and p[1].is_leg]
+    if len(pairs) > 2 * _MOST_LEGS and len(legs) != 1:
+        return ()
     if len(legs) > _MOST_LEGS:
         legs = []
     legs.sort(key=lambda p: -sum(float(evidence.positions[b.tip] @ forward) for b in p))
@@ -227,22 +236,49 @@ def _limbs(
             kind = LimbKind.HIND if place == len(legs) - 1 else LimbKind.MID
         number = place if kind is LimbKind.MID else 0
         limbs += _sided(evidence, pair, kind, left, number)
+    head = body.subtree(trunk[-1]) if len(trunk) > 1 else []
     for pair in (p for p in pairs if not (p[0].is_leg and p[1].is_leg)):
-        words = pair[0].words
-        on_head = pair[0].attached_to == trunk[-1] and len(trunk) > 1
-        if words <= {"finger"} and words:
-            continue
-        if words & {"ear", "face"} or (
-            on_head and not words & {"arm", "hand", "wing", "fin", "leg"}
-        ):
-            continue
-        if "wing" in words:
-            kind = LimbKind.WING
-        else:
-            is_fin = "fin" in words or pair[0].is_fin
-            kind = LimbKind.FIN if is_fin else LimbKind.ARM
-        limbs += _sided(evidence, pair, kind, left, 0)
+        if (kind := _other_kind(evidence, pair[0], head, legs, forward)) is not None:
+            limbs += _sided(evidence, pair, kind, left, 0)
     return tuple(limbs)
+
+
+def _other_kind(
+    evidence: Evidence,
+    branch: Branch,
+    head: list[int],
+    legs: list[tuple[Branch, Branch]],
+    forward: Float[np.ndarray, "3"],
+) -> LimbKind | None:
+    """What a limb is that does not stand: by its name, else by its place and shape. None for
+    ears, eyes and fingers."""
+    words = branch.words
+    if words & {"ear", "face"} or (words and words <= {"finger"}):
+        return None
+    if words & {"arm", "hand", "wing", "fin", "leg"}:
+        if "wing" in words:
+            return LimbKind.WING
+        return LimbKind.FIN if "fin" in words or branch.is_fin else LimbKind.ARM
+    if branch.is_fin:
+        return LimbKind.FIN
+    if branch.attached_to in head:
+        return None
+    mass = float(evidence.mass[list(branch.joints)].sum())
+    if mass < _FEATURE_MASS and len(branch.joints) == 1:
+        return None
+    is_blade = branch.is_blade and mass > _FEATURE_MASS
+    if len(legs) > 1 and not is_blade:
+        # Something that walks on four legs has no arms: these are its ears.
+        return None
+    if not legs and _lies(evidence, forward):
+        return LimbKind.FIN
+    return LimbKind.WING if is_blade else LimbKind.ARM
+
+
+def _lies(evidence: Evidence, forward: Float[np.ndarray, "3"]) -> bool:
+    """Whether the body is longer than tall, as what swims is."""
+    points = evidence.vertices if len(evidence.vertices) else evidence.positions[evidence.is_joint]
+    return float(np.ptp(points @ forward)) > 1.2 * evidence.height
 
 
 def _sided(
@@ -281,7 +317,7 @@ def _roles(
     roles |= _trunk_roles(evidence, trunk, limbs, body)
     roles |= {j: Role(Part.TAIL, number=i + 1) for i, j in enumerate(tail)}
     for limb in limbs:
-        roles |= _limb_roles(evidence, limb)
+        roles |= _limb_roles(evidence, limb, np.cross(left, UP))
     return tuple(roles[j] for j in range(len(evidence.skeleton)))
 
 
@@ -304,12 +340,28 @@ def _trunk_roles(
     return roles
 
 
-def _limb_roles(evidence: Evidence, limb: Limb) -> dict[int, Role]:
+def _starts_with_girdle(
+    limb: Limb, segments: Float[np.ndarray, "S 3"], forward: Float[np.ndarray, "3"]
+) -> bool:
+    """Whether a limb's first segment is a shoulder blade, collar bone or hip bone.
+
+    The first bend of a leg tells: forwards it is the knee of a hind leg, or the point of the
+    shoulder between a fore leg's shoulder blade and upper arm; backwards it is an elbow.
+    """
+    lengths = np.maximum(np.linalg.norm(segments, axis=1), 1e-12)
+    along = (segments @ forward) / lengths
+    bends_forward = bool(along[0] - along[1] > _BEND)
+    is_short = bool(lengths[0] < 0.8 * lengths[1:].max())
+    if limb.kind is LimbKind.FORE:
+        return is_short or bends_forward
+    return is_short and not (limb.kind.is_leg and bends_forward)
+
+
+def _limb_roles(evidence: Evidence, limb: Limb, forward: Float[np.ndarray, "3"]) -> dict[int, Role]:
     """Girdle, upper, lower, cannon, foot or hand, toes along a limb."""
     end = limb.joints.index(limb.tip)
     points = evidence.positions[list(limb.joints)]
-    lengths = np.linalg.norm(np.diff(points[: end + 1], axis=0), axis=1)
-    has_girdle = end >= 3 and lengths[0] < 0.8 * lengths[1:].max()
+    has_girdle = end >= 3 and _starts_with_girdle(limb, np.diff(points[: end + 1], axis=0), forward)
     parts: list[Part] = [Part.GIRDLE] if has_girdle else []
     middle = [Part.UPPER, Part.LOWER] + [Part.CANNON] * len(limb.joints)
     parts += middle[: end - len(parts)]

@@ -7,6 +7,7 @@ matter and re-parents the detached ones to the bone they belong to.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,14 +18,14 @@ from scipy.sparse import csr_matrix
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
 
-_SMALL_PART = 0.35
-"""A detached part reaches at most this far, as a fraction of the body's size."""
 _IDLE_MASS = 1e-3
 """A joint that moves less than this fraction of the surface moves nothing worth naming."""
 _STRAY_MASS = 0.02
 """Up to this fraction may be stray weight on a joint that only holds others."""
-_NEAR = 0.08
-"""A detached part lies within this fraction of the body's height of the bone it belongs to."""
+_SHARED_SKIN = 0.95
+"""How much nearer, as a fraction, a loose part counts to the bone it shares most skin with."""
+_OPPOSITE = 5.0
+"""How many times further a loose part counts from a bone that is named for the other side."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,14 @@ class Evidence:
             return np.zeros(0, dtype=np.int64)
         return np.asarray(self.weights.argmax(axis=1)).ravel().astype(np.int64)
 
+    @cached_property
+    def skin_of(self) -> list[Float[np.ndarray, "N 3"]]:
+        """For each joint the vertices that it moves most."""
+        owned = self.vertices[: len(self.owners)]
+        order = np.argsort(self.owners, kind="stable")
+        ends = np.searchsorted(self.owners[order], np.arange(len(self.skeleton) + 1))
+        return [owned[order[a:b]] for a, b in itertools.pairwise(ends)]
+
 
 @dataclass(frozen=True)
 class Body:
@@ -133,21 +142,27 @@ class Body:
 
 def find_body(evidence: Evidence) -> Body:
     """Keep the joints that move something, find the root, and attach what hangs elsewhere."""
-    skeleton, mass = evidence.skeleton, evidence.mass
-    below = _mass_below(skeleton, mass)
+    skeleton = evidence.skeleton
+    below = _mass_below(skeleton, evidence.mass)
     alive = (below > 0) & evidence.is_joint
     if not alive.any():
         return Body(-1, {}, {})
-    root, detached_tops = _descend(evidence, below)
+    root, tops = _root_and_loose_tops(evidence, below)
     parents: dict[int, int] = {}
-    _adopt(skeleton, root, -1, alive, parents)
+    _adopt(evidence, root, -1, alive, parents)
+    loose = [j for top in tops for j in _first_alive(skeleton, top, alive)]
     detached: dict[int, int] = {}
-    for top in detached_tops:
-        first = _first_alive(skeleton, top, alive)
-        for joint in first:
-            detached[joint] = _belongs_to(evidence, joint, parents)
-    for joint, parent in detached.items():
-        _adopt(skeleton, joint, parent, alive, parents)
+    costs = {j: _link_costs(evidence, j, list(parents)) for j in loose}
+    while costs:
+        # Prim's algorithm: the part with the cheapest link to the body so far is next.
+        joint = min(costs, key=lambda j: min(costs[j].values()))
+        links = costs.pop(joint)
+        detached[joint] = min(links, key=lambda j: links[j])
+        before = set(parents)
+        _adopt(evidence, joint, detached[joint], alive, parents)
+        new = [j for j in parents if j not in before]
+        for other, known in costs.items():
+            known.update(_link_costs(evidence, other, new))
     return Body(root, parents, detached)
 
 
@@ -161,58 +176,52 @@ def _mass_below(skeleton: Skeleton, mass: Float[np.ndarray, "J"]) -> Float[np.nd
     return below
 
 
-def _descend(evidence: Evidence, below: Float[np.ndarray, "J"]) -> tuple[int, list[int]]:
+def _root_and_loose_tops(
+    evidence: Evidence, below: Float[np.ndarray, "J"]
+) -> tuple[int, list[int]]:
     """Walk from the top of the file to the root of the body, past joints that only hold things.
 
-    Returns the root, and the tops of the parts that were passed by.
+    Returns the root, and the tops of the parts that were passed by: loose paws on IK roots, or
+    every other bone of a file whose tree was flattened.
     """
     skeleton = evidence.skeleton
     level: list[int] = list(skeleton.roots)
     passed: list[int] = []
     node = -1
-    while True:
-        heavy = [j for j in level if below[j] > 0]
-        if not heavy:
-            return node, passed
-        main = max(heavy, key=lambda j: below[j])
-        others = [j for j in heavy if j != main]
-        if node >= 0 and not _is_holder(evidence, node, main, others):
-            return node, passed
-        passed += others
+    while heavy := [j for j in level if below[j] > 0]:
+        if node >= 0 and not _is_holder(evidence, node, several=len(heavy) > 1):
+            break
+        main = max(heavy, key=lambda j: (_centre_word(evidence, j), below[j]))
+        passed += [j for j in heavy if j != main]
         node, level = main, list(skeleton.children[main])
+    return node, passed
 
 
-def _is_holder(evidence: Evidence, node: int, main: int, others: list[int]) -> bool:
-    """Whether a node above the body only holds it, and perhaps loose parts of it."""
+def _centre_word(evidence: Evidence, joint: int) -> int:
+    """2 where a part holds a pelvis by name, 1 where it holds a spine, else 0."""
+    skeleton = evidence.skeleton
+    said = [
+        names.parts_of(skeleton.names[j])
+        for j in skeleton.subtree(joint)
+        if evidence.mass[j] > 0 and names.side_of(skeleton.names[j]) is names.Side.CENTRE
+    ]
+    return 2 * any("pelvis" in p for p in said) or int(any("spine" in p for p in said))
+
+
+def _is_holder(evidence: Evidence, node: int, *, several: bool) -> bool:
+    """Whether a node above the body only holds it, or parts of it."""
     mass, name = float(evidence.mass[node]), evidence.skeleton.names[node]
     on_ground = bool(evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height)
-    if others:
-        outside = on_ground or not evidence.is_joint[node]
-        return outside and mass < _STRAY_MASS and all(_is_loose(evidence, j, main) for j in others)
     if not evidence.is_joint[node]:
         return True
     if "pelvis" in names.parts_of(name):
         return False
     is_named_root = bool({"root", "master", "armature"} & set(names.words(name)))
+    if several:
+        return on_ground and mass < _STRAY_MASS
     if on_ground and is_named_root:
         return True
     return mass < _IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
-
-
-def _is_loose(evidence: Evidence, joint: int, main: int) -> bool:
-    """Whether a part beside the body hangs on it only by the skin: a paw on an IK root."""
-    skeleton = evidence.skeleton
-    part = [j for j in skeleton.subtree(joint) if evidence.mass[j] > 0]
-    reach = np.ptp(evidence.positions[part], axis=0).max() if part else 0.0
-    if reach > _SMALL_PART * max(evidence.height, 1e-9):
-        return False
-    if evidence.weights is None:
-        return False
-    body = [j for j in skeleton.subtree(main) if evidence.mass[j] > 0]
-    if evidence.shared[part][:, body].sum() > 0:
-        return True
-    gap = min(_distance_to_bone(evidence, part[0], j) for j in body)
-    return gap < _NEAR * evidence.height
 
 
 def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:
@@ -228,13 +237,14 @@ def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -
 
 
 def _adopt(
-    skeleton: Skeleton,
+    evidence: Evidence,
     joint: int,
     parent: int,
     alive: Bool[np.ndarray, "J"],
     parents: dict[int, int],
 ) -> None:
     """Enter a subtree into the body; joints that are not alive are passed through."""
+    skeleton = evidence.skeleton
     stack = [(joint, parent)]
     while stack:
         joint, parent = stack.pop()
@@ -244,15 +254,23 @@ def _adopt(
         stack.extend((c, parent) for c in skeleton.children[joint])
 
 
-def _belongs_to(evidence: Evidence, joint: int, parents: dict[int, int]) -> int:
-    """The joint of the body that a detached part belongs to: the one it shares most skin with,
-    else the one whose bone passes nearest."""
+def _link_costs(evidence: Evidence, joint: int, body: list[int]) -> dict[int, float]:
+    """How badly a loose part fits on each joint of the body: the distance to its bone or skin in
+    body sizes, less where they share skin, more where names put them on opposite sides."""
     part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
-    body = np.array(sorted(parents))
-    shared = evidence.shared[part][:, body].sum(axis=0)
-    if shared.max(initial=0.0) > 0:
-        return int(body[shared.argmax()])
-    return min(sorted(parents), key=lambda j: _distance_to_bone(evidence, joint, j))
+    together = evidence.shared[part].sum(axis=0)
+    together[part] = 0.0
+    together = together / max(float(together.max()), 1e-12)
+    side = names.side_of(evidence.skeleton.names[joint])
+    costs = {}
+    for other in body:
+        gap = _distance_to_bone(evidence, joint, other) / max(evidence.size, 1e-12)
+        cost = (gap + 1e-3) * (1.0 - _SHARED_SKIN * float(together[other]))
+        opposite = side is not names.Side.CENTRE and side.other is names.side_of(
+            evidence.skeleton.names[other]
+        )
+        costs[other] = cost * (_OPPOSITE if opposite else 1.0)
+    return costs
 
 
 def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
@@ -261,7 +279,7 @@ def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
     ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
     gap = min(_distance_to_segment(point, start, end) for end in ends)
     # A bone without an end in the file ends where its skin does.
-    skin = evidence.vertices[evidence.owners == bone]
+    skin = evidence.skin_of[bone]
     return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
 
 

@@ -15,8 +15,16 @@ _ON_GROUND = 0.08
 """A limb whose lowest point is within this fraction of the body's height stands on the ground."""
 _FOOT_HEIGHT = 0.18
 """A leg's foot is its first joint lower than this fraction of the leg's height."""
+_ANKLE_HEIGHT = 0.3
+"""A joint whose own skin touches the ground may be this high and still be the foot."""
+_SOLE = 0.02
+"""Skin within this fraction of the body's height touches the ground."""
 _SPRAWL = 0.7
 """A limb without a knee that goes sideways more than this, for each metre down, is a fin."""
+_THIN = 0.3
+"""A wing's thickness is less than this fraction of its width, both as standard deviations."""
+_WIDE = 0.15
+"""A wing's width is more than this fraction of its length."""
 _SHORT = 0.1
 """A branch that reaches less far than this fraction of the body's height is no limb."""
 
@@ -34,6 +42,8 @@ class Branch:
     """Parts that the names along it mention."""
     is_fin: bool = False
     """It reaches the ground and is no leg, by its shape."""
+    is_blade: bool = False
+    """Its skin is thin and wide, as a wing's."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +88,12 @@ class LimbFinder:
         return found
 
     def _reach(self, joint: int) -> float:
-        """How far a branch reaches from the joint it hangs on."""
+        """How far a branch, joints and skin, reaches from the joint it hangs on."""
         origin = self.evidence.positions[self.body.parents[joint]]
-        points = self.evidence.positions[self.body.subtree(joint)]
+        joints = self.body.subtree(joint)
+        points = np.concatenate(
+            (self.evidence.positions[joints], *(self.evidence.skin_of[j] for j in joints))
+        )
         return float(np.linalg.norm(points - origin, axis=1).max())
 
     def _starts(self, joint: int) -> list[int]:
@@ -121,7 +134,17 @@ class LimbFinder:
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
-        return Branch(tuple(path), tip, self.body.parents[top], is_leg, words, is_fin)
+        attached_to = self.body.parents[top]
+        is_blade = self._is_blade(joints)
+        return Branch(tuple(path), tip, attached_to, is_leg, words, is_fin, is_blade)
+
+    def _is_blade(self, joints: list[int]) -> bool:
+        """Whether the skin of a branch is thin for its width, and wide for its length."""
+        skin = np.concatenate([self.evidence.skin_of[j] for j in joints])
+        if len(skin) < 4:
+            return False
+        spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(skin.T)), 0.0))  # ascending
+        return bool(spread[0] < _THIN * spread[1] and spread[1] > _WIDE * spread[2])
 
     def _is_fin(self, start: int) -> bool:
         """Whether a branch is one stiff piece that spreads out: nothing walks on such legs, but a
@@ -142,10 +165,14 @@ class LimbFinder:
         return max((self.body.path(start, j) for j in standing), key=len)
 
     def _foot(self, path: list[int]) -> int:
-        """The first joint of a leg that is near the ground; the last where none is."""
+        """The first joint of a leg that is near the ground; the last where none is. The joint
+        before the last is the foot where its own skin touches the ground too, as a heel does."""
         heights = [float(self.evidence.positions[j, 1]) - self.evidence.ground for j in path]
-        limit = _FOOT_HEIGHT * max(heights[0], 1e-9)
-        foot = next((i for i, h in enumerate(heights) if h < limit), len(path) - 1)
+        top = max(heights[0], 1e-9)
+        foot = next((i for i, h in enumerate(heights) if h < _FOOT_HEIGHT * top), len(path) - 1)
+        is_last = foot == len(path) - 1 and foot > 1 and not self._named(path[foot], "foot")
+        if is_last and bool(len(self.evidence.owners)) and heights[foot - 1] < _ANKLE_HEIGHT * top:
+            foot -= self.lowest[path[foot - 1]] < _SOLE * self.evidence.height
         if foot > 0 and self._named(path[foot], "toe") and self._named(path[foot - 1], "foot"):
             foot -= 1
         return path[foot]

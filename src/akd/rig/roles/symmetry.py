@@ -98,7 +98,21 @@ def _pair(
     for i, k in enumerate(nearest):
         if gaps[i, k] < _PARTNER * evidence.size and nearest[k] == i:
             partners[int(free[i])] = int(free[k])
-    return partners
+    return _with_parents(body, partners)
+
+
+def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:
+    """Pair the parents of pairs too: collar bones start on the plane and still are a pair."""
+    found = dict(partners)
+    queue = list(partners)
+    while queue:
+        joint = queue.pop()
+        a, b = body.parents[joint], body.parents[found[joint]]
+        is_free = a != b and min(a, b) >= 0 and a not in found and b not in found
+        if is_free and body.depth(a) == body.depth(b):
+            found[a], found[b] = b, a
+            queue.append(a)
+    return found
 
 
 def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
