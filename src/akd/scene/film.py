@@ -52,10 +52,15 @@ def film(
     low, high = bounding_boxes(cloud, world_from_mesh)
     zoom, few = view.zoom, slice(None, None, max(1, len(cloud) // _POINTS))
     points = skin_points(world_from_mesh, cloud.means[few], cloud.bones[few], cloud.weights[few])
-    for _ in range(3):  # the nearer, the larger the perspective
+
+    def camera_at(zoom: float) -> Camera:
         close = replace(view, zoom=zoom)
-        camera = follow(low, high, close, forward=forward, width=width, height=height, turn=turn)
+        return follow(low, high, close, forward=forward, width=width, height=height, turn=turn)
+
+    camera = camera_at(zoom)
+    for _ in range(2):  # the nearer, the larger the perspective
         zoom *= view.zoom * _FILLS / _extent(camera, points)
+        camera = camera_at(zoom)
     frames = []
     with torch.no_grad():
         for start in range(0, len(world_from_mesh), together):
