@@ -20,8 +20,8 @@ def test_everything_is_written_and_nothing_else(finished, fox):
         "motion.glb", "video.mp4", "grounded.mp4", "metrics.json", "report.html", "run"
     }  # fmt: skip
     assert {p.name for p in (finished / "run").iterdir()} == {
-        "run.json", "log.jsonl", "videos.safetensors", "starts.safetensors", "distil.safetensors",
-        "preview.png",
+        "run.json", "log.jsonl", "lock", "videos.safetensors", "starts.safetensors",
+        "distil.safetensors", "distil.before.safetensors", "preview.png",
     }  # fmt: skip
     made, before = read_asset(finished / "motion.glb"), read_asset(fox)
     assert [c.name for c in made.clips] == ["a fox walking", "a fox walking (grounded)"]

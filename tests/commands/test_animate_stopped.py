@@ -108,7 +108,8 @@ def alone():
 @pytest.fixture(scope="module")
 def whole_process(fox, weights, alone, tmp_path_factory):
     out = tmp_path_factory.mktemp("whole")
-    subprocess.run([*AKD, *words(fox, weights, out, *MANY)], env=alone, check=True)
+    command = [*AKD, *words(fox, weights, out, *MANY)]
+    assert subprocess.call(command, env=alone) in DONE
     return out
 
 
@@ -136,5 +137,5 @@ def test_a_real_process_that_is_stopped_loses_little(
         assert process.returncode == -signal.SIGKILL
         assert at % 7 == 0
     assert not (tmp_path / "motion.glb").exists()
-    subprocess.run([*AKD, "resume", str(tmp_path)], env=alone, check=True)
+    assert subprocess.call([*AKD, "resume", str(tmp_path)], env=alone) in DONE
     same_result(tmp_path, whole_process)

@@ -47,8 +47,10 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
         )
     nodes = character.asset.nodes
     values = {
-        path: np.repeat(np.stack([getattr(n, path) for n in nodes])[None], len(times), axis=0)
-        for path in ("translation", "rotation", "scale")
+        path: np.tile(
+            np.reshape([getattr(n, path) for n in nodes], (-1, width)), (len(times), 1, 1)
+        )
+        for path, width in (("translation", 3), ("rotation", 4), ("scale", 3))
     }
     morphs: dict[int, torch.Tensor] = {}
     for track in clip.tracks:

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
+from scipy.spatial import KDTree
 
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
@@ -152,17 +153,19 @@ def find_body(evidence: Evidence) -> Body:
     _adopt(evidence, root, -1, alive, parents)
     loose = [j for top in tops for j in _first_alive(skeleton, top, alive)]
     detached: dict[int, int] = {}
-    costs = {j: _link_costs(evidence, j, list(parents)) for j in loose}
-    while costs:
-        # Prim's algorithm: the part with the cheapest link to the body so far is next.
-        joint = min(costs, key=lambda j: min(costs[j].values()))
-        links = costs.pop(joint)
-        detached[joint] = min(links, key=lambda j: links[j])
-        before = set(parents)
-        _adopt(evidence, joint, detached[joint], alive, parents)
-        new = [j for j in parents if j not in before]
-        for other, known in costs.items():
-            known.update(_link_costs(evidence, other, new))
+    # Prim's algorithm: the part with the cheapest link to the body so far is next.
+    costs = _link_costs(evidence, loose) if loose else np.zeros((0, len(skeleton)))
+    joined = np.zeros(len(skeleton), dtype=bool)
+    joined[list(parents)] = True
+    waiting = np.where(joined, costs, np.inf)
+    for _ in loose:
+        part, link = divmod(int(waiting.argmin()), len(skeleton))
+        detached[loose[part]] = link
+        known = set(parents)
+        _adopt(evidence, loose[part], link, alive, parents)
+        new = [j for j in parents if j not in known]
+        waiting[:, new] = costs[:, new]
+        waiting[[loose.index(j) for j in detached]] = np.inf
     return Body(root, parents, detached)
 
 
@@ -254,39 +257,35 @@ def _adopt(
         stack.extend((c, parent) for c in skeleton.children[joint])
 
 
-def _link_costs(evidence: Evidence, joint: int, body: list[int]) -> dict[int, float]:
-    """How badly a loose part fits on each joint of the body: the distance to its bone or skin in
-    body sizes, less where they share skin, more where names put them on opposite sides."""
-    part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
-    together = evidence.shared[part].sum(axis=0)
-    together[part] = 0.0
-    together = together / max(float(together.max()), 1e-12)
-    side = names.side_of(evidence.skeleton.names[joint])
-    costs = {}
-    for other in body:
-        gap = _distance_to_bone(evidence, joint, other) / max(evidence.size, 1e-12)
-        cost = (gap + 1e-3) * (1.0 - _SHARED_SKIN * float(together[other]))
-        opposite = side is not names.Side.CENTRE and side.other is names.side_of(
-            evidence.skeleton.names[other]
-        )
-        costs[other] = cost * (_OPPOSITE if opposite else 1.0)
+def _link_costs(evidence: Evidence, loose: list[int]) -> Float[np.ndarray, "L J"]:
+    """How badly each loose part fits on each joint: the distance to its bone or skin in body sizes,
+    less where they share skin, more where names put them on opposite sides."""
+    skeleton = evidence.skeleton
+    sides = [names.side_of(name) for name in skeleton.names]
+    points = evidence.positions[loose]
+    gaps = np.stack([_distances_to_bone(evidence, points, j) for j in range(len(skeleton))], axis=1)
+    costs = gaps / max(evidence.size, 1e-12) + 1e-3
+    for row, joint in enumerate(loose):
+        part = [j for j in skeleton.subtree(joint) if evidence.mass[j] > 0]
+        together = evidence.shared[part].sum(axis=0)
+        together[part] = 0.0
+        costs[row] *= 1.0 - _SHARED_SKIN * together / max(float(together.max()), 1e-12)
+        if sides[joint] is not names.Side.CENTRE:
+            opposite = sides[joint].other
+            costs[row] *= [_OPPOSITE if side is opposite else 1.0 for side in sides]
     return costs
 
 
-def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
-    """From one joint to the segments between another and its children, and to that one's skin."""
-    point, start = evidence.positions[joint], evidence.positions[bone]
-    ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
-    gap = min(_distance_to_segment(point, start, end) for end in ends)
+def _distances_to_bone(
+    evidence: Evidence, points: Float[np.ndarray, "P 3"], bone: int
+) -> Float[np.ndarray, "P"]:
+    """From points to the segments between a joint and its children, and to the joint's skin."""
+    start = evidence.positions[bone]
+    ends = evidence.positions[list(evidence.skeleton.children[bone]) or [bone]]
+    along = ends - start
+    length = np.maximum((along**2).sum(axis=1), 1e-30)
+    t = np.clip((points - start) @ along.T / length, 0.0, 1.0)
+    gaps = np.linalg.norm(points[:, None] - start - t[..., None] * along, axis=2).min(axis=1)
     # A bone without an end in the file ends where its skin does.
     skin = evidence.skin_of[bone]
-    return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
-
-
-def _distance_to_segment(
-    point: Float[np.ndarray, "3"], start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
-) -> float:
-    along = end - start
-    length = float(along @ along)
-    t = 0.0 if length == 0 else float(np.clip((point - start) @ along / length, 0.0, 1.0))
-    return float(np.linalg.norm(point - start - t * along))
+    return np.minimum(gaps, KDTree(skin).query(points)[0]) if len(skin) else gaps
