@@ -6,8 +6,10 @@ Load, stage, sample, fit, distil, ground, select, measure; `Animation.save` expo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any
 
 import torch
@@ -333,24 +335,38 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
 def ground_each(
     request: Request, motions: Sequence[Motion], observer: Observer, *, fps: float
 ) -> list[Grounded | None]:
-    """Each motion tracked by physics; None where that was not asked for."""
+    """Each motion tracked by physics, in a thread of its own; None where that was not asked for.
+
+    The simulator steps one environment in one thread on any device, so that a few of them would
+    leave a GPU idle.
+    """
     if request.physics is None:
         return [None] * len(motions)
     observer.begin("physics")
-    character, count = request.character, len(motions)
-    grounded: list[Grounded | None] = []
-    for k, motion in enumerate(motions):
+    character, settings = request.character, request.physics
+    rig, mesh, total = character.control_rig, character.mesh, len(motions) * settings.iterations
+    done = [0] * len(motions)
+    reporting, stopped = Lock(), Event()
 
-        def progress(i: int, n: int, loss: float, k: int = k) -> None:
-            observer.step(k * n + i + 1, count * n, {"loss": loss})
+    def track(k: int) -> Grounded:
+        def progress(i: int, n: int, loss: float) -> None:
+            with reporting:
+                if stopped.is_set():
+                    raise CancelledError
+                done[k] = min(i + 1, n)
+                observer.step(sum(done), total, {"loss": loss})
 
-        grounded.append(
-            ground(
-                character.control_rig, character.mesh, motion, fps=fps, settings=request.physics,
-                progress=progress,
-            )
-        )  # fmt: skip
-    return grounded
+        return ground(rig, mesh, motions[k], fps=fps, settings=settings, progress=progress)
+
+    with ThreadPoolExecutor(len(motions)) as pool:
+        futures = [pool.submit(track, k) for k in range(len(motions))]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            stopped.set()
+            raise
+    return [future.result() for future in futures]
 
 
 def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:

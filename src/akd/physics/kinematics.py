@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,12 +12,14 @@ import warp as wp
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.warp_runtime import as_warp, start_warp, torch_stream
+from akd.base.warp_runtime import as_warp, build_once, load_kernel, start_warp, torch_stream
 from akd.physics.body import Body, Coordinates, Placement
 from akd.physics.kinematics_kernel import build_kinematics
 
+_BLOCK = 32
 
-@cache
+
+@build_once
 def _kernels(dtype: torch.dtype) -> SimpleNamespace:
     start_warp()
     return build_kinematics({torch.float32: wp.float32, torch.float64: wp.float64}[dtype])
@@ -47,6 +48,8 @@ class Kinematics:
         self, body: Body, *, dtype: torch.dtype = torch.float64, device: torch.device | str = "cpu"
     ) -> None:
         self._kernels = _kernels(dtype)
+        self._device = wp.device_from_torch(torch.device(device))
+        load_kernel(self._kernels.forward, self._device, block_dim=_BLOCK)
         pivots = body.pivots
         above = torch.tensor(body.parents).clamp_min(0)
         marks = torch.cat((body.centres[:, None], body.corners), dim=1) - pivots[:, None]
@@ -70,13 +73,13 @@ class Kinematics:
 
     def launch(self, name: str, frames: int, arrays: list[tuple[Tensor, str]]) -> None:
         """Launch the kernel `forward` or `backward` over tensors and the names of their types."""
-        kinds, device = self._kernels, self._arms.device
+        kinds = self._kernels
         model = [(self._arms, "vec3"), (self._axes, "mat3"), (self._marks, "vec3")]
         views = [as_warp(tensor, getattr(kinds, kind)) for tensor, kind in (*model, *arrays)]
-        with torch_stream(device):
+        with torch_stream(self._arms.device):
             wp.launch(
                 getattr(kinds, name), dim=frames, inputs=[as_warp(self._parents, wp.int32), *views],
-                device=wp.device_from_torch(device), record_tape=False, block_dim=32,
+                device=self._device, record_tape=False, block_dim=_BLOCK,
             )  # fmt: skip
 
     def empty(self, frames: int) -> tuple[Tensor, Tensor, Tensor]:
