@@ -58,7 +58,7 @@ def _checked(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
         elif type(value) is int and float in get_args(kind):
             value = float(value)
         allowed = (kind, *get_args(kind), get_origin(kind))
-        if type(value) not in allowed and not isinstance(value, Path):
+        if type(value) not in allowed and value not in allowed and not isinstance(value, Path):
             raise UsageError(f"{out}: run.json: {field.name} must be {kind}, got {value!r}")
         checked[field.name] = value
     return checked
