@@ -7,7 +7,7 @@ import io
 import multiprocessing
 import os
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ class Job:
 
 def animate_many(
     jobs: Sequence[Job], *, processes: int | None = None, **options: Any
-) -> Iterator[tuple[Job, Animation | Exception]]:
+) -> Generator[tuple[Job, Animation | Exception], None, None]:
     """Animate several characters side by side, on one device.
 
     A clip is the same as that of `animate` in a process with as many threads: jobs share nothing.
