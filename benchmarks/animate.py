@@ -79,12 +79,12 @@ def print_profile(fox: akd.Character, options: argparse.Namespace, iterations: i
     work()
     cuda = torch.cuda.is_available() and prior.device.type == "cuda"
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]
-    started = time.perf_counter()
     with profile(activities=activities) as seen:
+        started = time.perf_counter()
         work()
         if cuda:
             torch.cuda.synchronize()
-    wall = time.perf_counter() - started
+        wall = time.perf_counter() - started
     events = seen.events() or []
     calls = sum(e.name.startswith("aten::") for e in events) / iterations
     print(f"\n{iterations} iterations of {finalists} finalists: {calls:.0f} operators an iteration")
