@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from akd.api.priors import prior
     from akd.api.rigging import Rigging, rig
     from akd.base.observer import Observer, Observers
+    from akd.batch import Job, animate_many
     from akd.fit import losses
     from akd.fit.losses import LossState, LossTerm
     from akd.motion.motion import Motion
@@ -35,6 +36,7 @@ __all__ = [
     "Condition",
     "Cycle",
     "Grounding",
+    "Job",
     "LossState",
     "LossTerm",
     "Motion",
@@ -49,6 +51,7 @@ __all__ = [
     "VideoPrior",
     "__version__",
     "animate",
+    "animate_many",
     "film",
     "ground",
     "load",
@@ -66,6 +69,7 @@ _HOMES = {
     "Condition": "akd.prior.protocol",
     "Cycle": "akd.motion.settings",
     "Grounding": "akd.api.grounding",
+    "Job": "akd.batch",
     "LossState": "akd.fit.losses",
     "LossTerm": "akd.fit.losses",
     "Motion": "akd.motion.motion",
@@ -79,6 +83,7 @@ _HOMES = {
     "SplatRenderer": "akd.splat.renderer",
     "VideoPrior": "akd.prior.protocol",
     "animate": "akd.pipeline",
+    "animate_many": "akd.batch",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "load": "akd.api.loading",

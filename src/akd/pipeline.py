@@ -5,16 +5,18 @@ Load, stage, sample, fit, distil, ground, select, measure; `Animation.save` expo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from akd.base.files import json_hash
-from akd.base.observer import Observer
+from akd.base.observer import Observer, Observers
 from akd.distill.checkpoint import pack, unpack
 from akd.distill.loop import Distillation, distil
 from akd.distill.settings import DistillSettings
@@ -141,6 +143,7 @@ def animate(
     renderer: Renderer | None = None,
     observer: Observer | None = None,
     steering: bool = True,
+    quick: bool = False,
     seed: int = 0,
     fps: float | None = None,
     weights: str | Path | None = None,
@@ -163,6 +166,9 @@ def animate(
         observer: Receives progress, previews and checkpoints, and may cancel.
         steering: Let recogniser A help choose among samples and finalists; without it, the fit and
             the metrics alone decide.
+        quick: Make a preview: the joints fitted to the first sampled video, neither
+            distilled nor tracked by physics. A full run with the same observer's checkpoints
+            continues from its sample.
         seed: Of all randomness: the same seed gives the same motion.
         fps: Frames a second of all clips, 30 by default.
         weights: Folder of weights for the prior and the recognisers, in place of those that ship.
@@ -184,6 +190,10 @@ def animate(
         device=device, template=template,
     )  # fmt: skip
     observer.start(request.job())
+    title = request.prompt
+    if quick:
+        title = f"{title[:48]} (preview)"
+        request, observer = request.quick(), PreviewObserver(observer)
     observer.begin("load")
     model, character = request.load_prior(), request.character
     chooser = find_recogniser("a", request.weights) if request.steering else None
@@ -196,7 +206,7 @@ def animate(
     start, found = search(stage, model, request, score=score, observer=observer)
     rate = fps or CLIP_FPS
     starting = motion_of(start, "start", stage, rate)
-    motions = [motion_of(parameters, request.prompt, stage, rate) for parameters, _ in found]
+    motions = [motion_of(parameters, title, stage, rate) for parameters, _ in found]
     grounded = ground_each(request, motions, observer, fps=rate)
     worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
     finals = [
@@ -234,6 +244,19 @@ def animate(
     )
 
 
+class PreviewObserver(Observers):
+    """Keeps and loads only the sampled videos: what follows from them is another in a full run."""
+
+    def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        """Keep the videos."""
+        if name == "videos":
+            super().save(name, tensors)
+
+    def load(self, name: str) -> dict[str, Tensor] | None:
+        """The videos."""
+        return super().load(name) if name == "videos" else None
+
+
 def set_stage(request: Request, prior: VideoPrior, renderer: Renderer | None = None) -> Stage:
     """The character in front of a camera, as the prior wants to see it."""
     stage = Stage.of(
@@ -266,13 +289,15 @@ def search(
     finalists = [begin(None)]
     if settings.warm_start.samples:
         observer.begin("sample")
-        if (kept := observer.load("videos")) is not None:
-            videos = kept["videos"]
+        kept = observer.load("videos") or {}
+        videos = kept.get("videos")
+        if videos is not None and len(videos) >= settings.warm_start.samples:
+            videos = videos[: settings.warm_start.samples]
             generator.set_state(kept["generator"])
         else:
             videos = sample_videos(
-                stage, prior, request.asked, settings.warm_start, generator=generator
-            ).cpu()
+                stage, prior, request.asked, settings.warm_start, generator=generator, known=videos
+            )
             observer.save("videos", {"videos": videos, "generator": generator.get_state()})
         observer.begin("fit")
         if (kept := observer.load("starts")) is not None:
@@ -333,24 +358,38 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
 def ground_each(
     request: Request, motions: Sequence[Motion], observer: Observer, *, fps: float
 ) -> list[Grounded | None]:
-    """Each motion tracked by physics; None where that was not asked for."""
+    """Each motion tracked by physics, in a thread of its own; None where that was not asked for.
+
+    The simulator steps one environment in one thread on any device, so that a few of them would
+    leave a GPU idle.
+    """
     if request.physics is None:
         return [None] * len(motions)
     observer.begin("physics")
-    character, count = request.character, len(motions)
-    grounded: list[Grounded | None] = []
-    for k, motion in enumerate(motions):
+    character, settings = request.character, request.physics
+    rig, mesh, total = character.control_rig, character.mesh, len(motions) * settings.iterations
+    done = [0] * len(motions)
+    reporting, stopped = Lock(), Event()
 
-        def progress(i: int, n: int, loss: float, k: int = k) -> None:
-            observer.step(k * n + i + 1, count * n, {"loss": loss})
+    def track(k: int) -> Grounded:
+        def progress(i: int, n: int, loss: float) -> None:
+            with reporting:
+                if stopped.is_set():
+                    raise CancelledError
+                done[k] = min(i + 1, n)
+                observer.step(sum(done), total, {"loss": loss})
 
-        grounded.append(
-            ground(
-                character.control_rig, character.mesh, motion, fps=fps, settings=request.physics,
-                progress=progress,
-            )
-        )  # fmt: skip
-    return grounded
+        return ground(rig, mesh, motions[k], fps=fps, settings=settings, progress=progress)
+
+    with ThreadPoolExecutor(len(motions)) as pool:
+        futures = [pool.submit(track, k) for k in range(len(motions))]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            stopped.set()
+            raise
+    return [future.result() for future in futures]
 
 
 def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:

@@ -51,6 +51,18 @@ class Request:
     weights: Path | None
     device: str | torch.device
 
+    def quick(self) -> Request:
+        """The same for a preview: a fit to the first sample, no distillation, no physics.
+
+        Raises:
+            ValueError: The preset samples no videos to fit to.
+        """
+        warm_start = self.settings.warm_start
+        if not warm_start.samples:
+            raise ValueError("quick needs a preset that samples videos, such as tiny")
+        settings = replace(self.settings, iterations=0, warm_start=replace(warm_start, samples=1))
+        return replace(self, settings=settings, physics=None)
+
     def load_prior(self) -> VideoPrior:
         """The video model, its weights read."""
         if not isinstance(self.prior, PriorSource):

@@ -16,6 +16,7 @@ def row(case, part="cases", variant="everything", **kinds):
     found = {"case": case, "part": part, "variant": variant, "asked": asked, "notes": []}
     return {
         **found,
+        "seed": 0,
         "iterations": 150,
         "seconds": 3.0,
         "stages": {"fit": 2.0, "film": 1.0},
@@ -60,7 +61,10 @@ def test_an_ablation_is_over_the_cases_that_all_variants_have():
 
 
 def test_a_row_that_failed_is_no_result_and_is_named():
-    failed = {"case": "zoo fox 0, walk", "part": "cases", "variant": "everything", "error": "boom"}
+    failed = {
+        "case": "zoo fox 0, walk", "part": "cases", "variant": "everything", "seed": 0,
+        "error": "boom",
+    }  # fmt: skip
     text = "\n".join(tables.case_tables([failed, whole("zoo man 4, walk", 1.0, "walk")]))
     assert "- zoo fox 0, walk: boom" in text
     assert "over 1 cases" in text

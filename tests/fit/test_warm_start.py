@@ -177,7 +177,7 @@ def test_a_fit_brings_the_character_nearer_to_the_video(fox, stage, videos):
     curves = swinging(fox, [0.8, 3.0, 1.4, 5.5])
     differences = []
     (last,) = fit_to_videos(
-        stage, [curves], videos[:1], default(), settings(), iterations=12,
+        stage, [curves], videos[:1], default(), settings(), iterations=24,
         step=lambda values: differences.append(values["difference"]),
     )  # fmt: skip
     assert last == differences[-1]

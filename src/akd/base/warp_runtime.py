@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cache, wraps
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import torch
@@ -38,6 +39,28 @@ def torch_stream(device: torch.device) -> AbstractContextManager:
 
     stream = wp.stream_from_torch(torch.cuda.current_stream(device))
     return wp.ScopedStream(stream, sync_enter=False)
+
+
+_building = RLock()
+"""Warp builds and loads modules without a lock of its own."""
+
+
+def build_once(build: F) -> F:
+    """`functools.cache` for a function that defines kernels: one thread at a time."""
+    cached = cache(build)
+
+    @wraps(build)
+    def locked(*args: Any) -> object:
+        with _building:
+            return cached(*args)
+
+    return cast(F, locked)
+
+
+def load_kernel(kernel: Any, device: Any, *, block_dim: int = 256) -> None:
+    """Load a kernel's module, so that threads may launch it."""
+    with _building:
+        kernel.module.load(device, 1 if device.is_cpu else block_dim)
 
 
 @cache

@@ -56,6 +56,9 @@ class Animate:
     Blender). motion.glb is always written."""
     in_place: bool = False
     """Take the travel over the ground out of the clips; videos and metrics still show it."""
+    quick: bool = False
+    """Write a preview, preview.glb, and stop: the joints fitted to the first sampled video, neither
+    distilled nor tracked by physics. The same command without it, or `akd resume`, goes on."""
     grounded: bool = True
     """Bring the motion down to the ground by physics as well."""
     physics_iterations: int = 200
@@ -110,7 +113,11 @@ class Animate:
                     physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
                     observer=Observers(terminal, folder), seed=self.seed, fps=self.fps,
                     weights=self.weights, device=self.device, template=self.template,
+                    quick=self.quick,
                 )  # fmt: skip
+                if self.quick:
+                    self._write_preview(clip)
+                    return
                 terminal.begin("film")
                 clip.save(
                     self.out, formats=formats, in_place=self.in_place, keys=self.keys,
@@ -147,6 +154,13 @@ class Animate:
             print(f"akd: note: {note}", file=sys.stderr)
         self._say(clip, formats)
 
+    def _write_preview(self, clip: Animation) -> None:
+        from akd.export.character import write_motions
+
+        path = self.out / "preview.glb"
+        write_motions(clip.character, [clip.motion], path, extras=clip.provenance(), keys=self.keys)
+        print(f"{path}: a preview; `akd resume {self.out}` goes on to the full result")
+
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""
         names = ", ".join(repr(motion.name) for motion in clip.motions().values())
@@ -167,7 +181,7 @@ class Animate:
 
     def options(self) -> dict[str, Any]:
         """The options as JSON values, for `akd resume`."""
-        values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite")}
+        values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite", "quick")}
         values["file"] = str(self.file.resolve())
         for name in ("weights", "roles"):
             path = getattr(self, name)

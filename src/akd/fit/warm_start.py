@@ -35,20 +35,31 @@ def sample_videos(
     settings: WarmStartSettings,
     *,
     generator: torch.Generator,
+    known: Float[Tensor, "N T H W 3"] | None = None,
 ) -> Float[Tensor, "K T H W 3"]:
-    """Videos of this character doing what the prompt says."""
+    """Videos of this character doing what the prompt says, on the CPU.
+
+    The first is sampled alone and the others in one batch, so that the one video of a preview, if
+    given as `known`, is that of a full run.
+    """
+    count = settings.samples
     with torch.no_grad():
         still = stage.neutral.expand(prior.frames, -1, -1, -1)
         video = stage.show(still, torch.zeros(prior.frames, 3))
         image = stage.reference_images()[0] if prior.takes_reference_image else None
         condition = prior.condition(prompt, reference_image=image)
-        shape = (settings.samples, *prior.encode(video[None]).shape[1:])
-        noise = torch.randn(shape, generator=generator).to(prior.device)
-        latents = sample_latents(
-            prior, [condition] * settings.samples, noise, steps=settings.steps,
-            scale=settings.guidance,
-        )  # fmt: skip
-        return prior.decode(latents).clamp(0.0, 1.0)
+        shape = prior.encode(video[None]).shape[1:]
+        noise = torch.stack([torch.randn(shape, generator=generator) for _ in range(count)])
+        videos = [] if known is None else [known]
+        for rows in (slice(0 if known is None else len(known), 1), slice(1, count)):
+            if not len(noise[rows]):
+                continue
+            latents = sample_latents(
+                prior, [condition] * len(noise[rows]), noise[rows].to(prior.device),
+                steps=settings.steps, scale=settings.guidance,
+            )  # fmt: skip
+            videos.append(prior.decode(latents).clamp(0.0, 1.0).cpu())
+    return torch.cat(videos)
 
 
 def fit_finalists(

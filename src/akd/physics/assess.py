@@ -32,7 +32,7 @@ class GroundContact:
 def assess(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> GroundContact:
     """Measure a motion of a body. Feet are the parts whose contact and skate count."""
     placement = place(body, motion)
-    corners = placement.points(body, body.corners)
+    corners = placement.corners(body)
     lowest = corners[..., 1].flatten(1).amin(1) / body.height
     soles = corners[:, feet if bool(feet.any()) else slice(None)].flatten(1, 2)
     touching = touches(soles[..., 1], body_height=body.height)
@@ -52,7 +52,7 @@ def implied_travel(
     """The velocity (m/s, horizontal) that the stance feet of an in-place clip imply, else None."""
     placement = place(body, motion)
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
-    corners = placement.points(body, body.corners)[:, chosen]
+    corners = placement.corners(body)[:, chosen]
     return implied_velocity(
         corners.unbind(1), motion.position, fps=motion.fps, body_height=body.height
     )

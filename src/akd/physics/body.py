@@ -222,9 +222,13 @@ class Placement:
         """World positions of the parts' centres of mass."""
         return self.points(body, body.centres[:, None]).squeeze(-2)
 
+    def corners(self, body: Body) -> Float[Tensor, "*b B 8 3"]:
+        """World positions of the cuboids' corners."""
+        return self.points(body, body.corners)
+
 
 def place(body: Body, at: Coordinates) -> Placement:
-    """Forward kinematics: the world transform of every part."""
+    """Forward kinematics: the world transform of every part. The reference for `Kinematics`."""
     local = davenport.to_quaternion(body.axes[1:].to(at.angles), at.angles)
     arms = (body.pivots[1:] - body.pivots[list(body.parents[1:])]).to(at.angles)
     origins, rotations = [at.position], [at.rotation]
@@ -237,4 +241,4 @@ def place(body: Body, at: Coordinates) -> Placement:
 
 def lowest(body: Body, placement: Placement) -> Float[Tensor, "*b"]:
     """Height of the lowest corner of any cuboid above the ground, metres."""
-    return placement.points(body, body.corners)[..., 1].flatten(-2).amin(-1)
+    return placement.corners(body)[..., 1].flatten(-2).amin(-1)

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from akd.motion.contact import STANCE, nearness
 from akd.physics.body import Body, Placement, place
+from akd.physics.kinematics import Kinematics
 from akd.physics.target import TargetMotion
 
 AHEAD = 0.15
@@ -48,7 +49,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bo
     if not bool(feet.any()):
         return stance
     placement = place(body, motion)
-    corners = placement.points(body, body.corners)[:, feet]
+    corners = placement.corners(body)[:, feet]
     low = corners[..., 1].amin(-1)
     level = corners.new_tensor((1.0, 0.0, 1.0))
     moves = torch.gradient(corners.mean(-2), spacing=1 / motion.fps, dim=0)[0] * level
@@ -125,7 +126,7 @@ def sole_weights(
 ) -> Float[Tensor, "F N 8"]:
     """How much each corner of the N feet belongs to the sole of a foot that stands: its `nearness`
     to a floor at the lowest one."""
-    height = placement.points(body, body.corners)[:, feet][..., 1]
+    height = placement.corners(body)[:, feet][..., 1]
     above = height - height.amin(-1, keepdim=True)
     return nearness(above, body_height=1.0) * stance[:, feet, None]
 
@@ -158,7 +159,8 @@ def plant_feet(
     """
     if not bool(stance.any()):
         return motion
-    given = place(body, motion)
+    kinematics = Kinematics(body)
+    given = kinematics.place(motion)
     contact = _contact(body, feet, given, stance, clearance)
     legs = _on_the_way(body, feet)
     shift = torch.zeros_like(motion.position, requires_grad=True)
@@ -175,14 +177,14 @@ def plant_feet(
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        value = _misfit(body, feet, contact, given, place(body, moved()), shift, turns)
+        value = _misfit(body, feet, contact, given, kinematics.place(moved()), shift, turns)
         value.backward()
         return value.detach()
 
     optimiser.step(loss)  # pyright: ignore[reportArgumentType]
     with torch.no_grad():
         planted = moved()
-    apart = (place(body, planted).centres(body) - given.centres(body)).norm(dim=-1).mean()
+    apart = (kinematics.place(planted).centres(body) - given.centres(body)).norm(dim=-1).mean()
     # NaN compares false, so a diverged search also returns the motion as given.
     return planted if float(apart) < FARTHEST else motion
 
@@ -240,7 +242,7 @@ def _misfit(
     bound = 1.0 - 0.9 * feet.to(apart)
     stays = (bound[:, None] * apart.square()).sum() + 0.01 * turns.square().sum()
     tilts = (made.rotations - given.rotations)[:, feet].square().sum()
-    corners = made.points(body, body.corners)
+    corners = made.corners(body)
     sinks = (-corners[..., 1]).clamp_min(0).square().sum()
     soles = corners[:, feet]
     slides = _from_its_place(soles[..., [0, 2]], contact)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
 from types import SimpleNamespace
 from typing import Any, Protocol
 
@@ -13,7 +12,7 @@ import warp as wp
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.base.warp_runtime import start_warp
+from akd.base.warp_runtime import build_once, load_kernel, start_warp
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.kernel import build_kernel
@@ -23,7 +22,7 @@ SCRATCH_BYTES = 512 * 2**20
 """Most memory for what a backward pass keeps of the substeps; beyond it they are done again."""
 
 
-@cache
+@build_once
 def _kernel(dtype: torch.dtype) -> SimpleNamespace:
     """The compiled kernel for a dtype."""
     start_warp()
@@ -91,6 +90,7 @@ class WarpSimulator:
         self.scratch_bytes = scratch_bytes
         self._types = _kernel(dtype)
         self._wp_device = wp.get_device(str(self.device))
+        load_kernel(self._types.simulate, self._wp_device)
         self._held: list[Tensor] = []
         self.generation = 0
         self._model = self._build_model()

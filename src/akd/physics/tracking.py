@@ -19,6 +19,7 @@ from akd.physics.body import Body, Coordinates, Placement, State, lowest, place
 from akd.physics.cycle import Advance, close_cycle, repeat_cycle
 from akd.physics.footing import find_stance, plant_feet, sole_weights
 from akd.physics.forces import Forces, measure_forces
+from akd.physics.kinematics import Kinematics
 from akd.physics.parameters import Parameters, scale_parameters
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import Simulator, WarpSimulator
@@ -172,13 +173,14 @@ class _Problem:
         per_frame = math.ceil(frame / world.step - 1e-9)
         self.parameters = scale_parameters(body, world, gravity=1.0, step=frame / per_frame)
         self.simulator = make_simulator(body, self.parameters)
+        self.kinematics = Kinematics(body, dtype=torch.float32)
         frames = len(target.position)
         self.substeps = (frames - 1) * per_frame
         self.frames = torch.arange(frames) * per_frame
         self.wanted = place(body, target)
         soles = sole_weights(body, self.feet, self.wanted, stance)
         self.soles = torch.minimum(soles[1:], soles[:-1])
-        height = self.wanted.points(body, body.corners)[1:, self.feet][..., 1].amin(-1)
+        height = self.wanted.corners(body)[1:, self.feet][..., 1].amin(-1)
         self.swing = height.clamp_max(settings.clearance)
         up = quaternion.rotate(target.rotation, target.rotation.new_tensor((0.0, 1.0, 0.0)))
         up = _at_substeps(up, per_frame)
@@ -228,7 +230,7 @@ class _Problem:
     def footing(self, made: Placement) -> Float[Tensor, "G"]:
         """By how much soles slide from frame to frame and hover while they should stand, and feet
         drag where they should swing, summed over the feet; for all frames but the first."""
-        soles = made.points(self.body, self.body.corners)[:, self.feet]
+        soles = made.corners(self.body)[:, self.feet]
         slide = (soles[1:] - soles[:-1])[..., [0, 2]].norm(dim=-1) * self.slide_weight
         low = soles[1:, ..., 1].amin(-1)
         standing = self.stance[1:, self.feet]
@@ -302,7 +304,7 @@ class _Problem:
                 clip=s.clip, clip_every=s.clip_every,
             )[0]  # fmt: skip
             at = rollout[self.frames]
-            made = place(self.body, at)
+            made = self.kinematics.place(at)
             errors = self.errors(made) + s.footing * self.footing(made)
             bend = self.bend(knots)
             weights = self.reach(iteration).to(errors)

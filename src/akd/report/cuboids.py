@@ -103,7 +103,7 @@ def _below(position: Tensor) -> Float[np.ndarray, "F 1 3"]:
 def _corners(
     body: Body, motion: State | TargetMotion, frames: list[int]
 ) -> Float[np.ndarray, "F B 8 3"]:
-    return place(body, motion).points(body, body.corners)[frames].numpy()
+    return place(body, motion).corners(body)[frames].numpy()
 
 
 def _panel(

@@ -141,7 +141,7 @@ def contact_charts(grounded: Grounded) -> list[str]:
 def _touching(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bool[np.ndarray, "N F"]:
     """When each foot is on the ground, or under it."""
     placement = place(body, motion)
-    low = placement.points(body, body.corners)[:, feet][..., 1].amin(-1)
+    low = placement.corners(body)[:, feet][..., 1].amin(-1)
     return touches(low, body_height=body.height).T.numpy()
 
 

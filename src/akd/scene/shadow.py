@@ -43,7 +43,7 @@ def shadow_map(
     place = (flat - corner[:, None]) / cell[:, None, None] - 0.5
     first = place.detach().floor()
     part = place - first
-    first = first.long()
+    first = first.long().clamp(0, cells - 2)  # NaN must not become an index
     value = torch.exp(-settings.decay / body_height * centres[..., 1].clamp_min(0.0))
     weight_low, weight_high = value**SHARPNESS, value ** (SHARPNESS + 1.0)
     sums = [centres.new_zeros(frames, cells * cells) for _ in range(3)]

@@ -190,9 +190,11 @@ class Stage:
         )  # fmt: skip
 
     def _render(self, bones: Tensor, camera: Camera, *, clips: int = 1) -> Tensor:
+        # On a GPU every check waits for the device. NaN is then not drawn, and the loss shows it.
+        check = self.cloud.means.device.type == "cpu"
         return render_scene(
             self.cloud, bones, camera, settings=self.scene, body_height=self.character.height,
-            bone_colours=self.bone_colours, renderer=self.renderer, clips=clips,
+            bone_colours=self.bone_colours, renderer=self.renderer, clips=clips, check=check,
         )  # fmt: skip
 
 

@@ -1,0 +1,96 @@
+"""`animate_many`: several clips at once, each in a process of its own."""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import multiprocessing
+import os
+import pickle
+from collections.abc import Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from akd.pipeline import Animation, animate
+from akd.rig.character import Character
+
+_MOST_PROCESSES = 8
+"""By default: each has its own copy of the weights and, on a GPU, its own CUDA context."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One clip of a batch: the arguments of `animate` that differ from job to job."""
+
+    character: Character | str | Path
+    prompt: str
+    seed: int = 0
+
+
+def animate_many(
+    jobs: Sequence[Job], *, processes: int | None = None, **options: Any
+) -> Generator[tuple[Job, Animation | Exception], None, None]:
+    """Animate several characters side by side, on one device.
+
+    A clip is the same as that of `animate` in a process with as many threads: jobs share nothing.
+    Call it under `if __name__ == "__main__":`, because processes are spawned.
+
+    Args:
+        jobs: Who does what.
+        processes: How many jobs run at a time; by default one for every two cores, at most eight.
+            The cores are divided among them.
+        options: Further arguments of `animate`, the same for all jobs. They must be picklable, so
+            there can be no observer.
+
+    Yields:
+        Each job with its animation, or with the error that ended it, in the order in which they
+        finish. Closing the iterator cancels those that have not begun.
+
+    Raises:
+        ValueError: `processes` is less than one.
+    """
+    cores = len(os.sched_getaffinity(0))
+    if processes is None:
+        processes = min(_MOST_PROCESSES, max(1, cores // 2))
+    if processes < 1:
+        raise ValueError(f"processes must be at least 1, got {processes}")
+    processes = max(1, min(processes, len(jobs)))
+    pool = ProcessPoolExecutor(
+        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare,
+        initargs=(max(1, cores // processes),),
+    )  # fmt: skip
+    try:
+        pending = {pool.submit(_work, _pack((job, options))): job for job in jobs}
+        for future in as_completed(pending):
+            try:
+                yield pending[future], pickle.loads(future.result())
+            except Exception as error:  # the next job may go well
+                yield pending[future], error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _prepare(threads: int) -> None:
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+def _work(packed: bytes) -> bytes:
+    job, options = pickle.loads(packed)
+    return _pack(animate(job.character, job.prompt, seed=job.seed, **options))
+
+
+def _pack(value: object) -> bytes:
+    """Pickled here rather than by the pool: torch's own way to send tensors needs shared memory,
+    and the file that a character came from is held as views of its bytes."""
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = {
+        **copyreg.dispatch_table,
+        memoryview: lambda view: (memoryview, (view.tobytes(),)),
+    }
+    pickler.dump(value)
+    return buffer.getvalue()

@@ -1,0 +1,38 @@
+"""Physics of the finalists: side by side, and each as it would be alone."""
+
+import pytest
+import torch
+
+from akd.base.observer import Observer
+from akd.physics.settings import TrackingSettings
+from akd.pipeline import ground_each
+from akd.request import make_request
+from akd.rig.character import Character
+from tests.distill.fox import standing
+
+pytestmark = pytest.mark.slow
+
+
+class StopAt(Observer):
+    """Raises after some iterations."""
+
+    def step(self, iteration, iterations, values):
+        if iteration > 2:
+            raise ZeroDivisionError
+
+
+def test_finalists_are_tracked_as_if_alone_and_can_be_cancelled(fox: Character) -> None:
+    request = make_request(fox, "a fox walking", physics=TrackingSettings(iterations=2))
+    curves = standing(fox, period=0.7, speed=0.8)
+    with torch.no_grad():
+        curves.angles.normal_(std=0.2, generator=torch.Generator().manual_seed(1))
+    motion = curves.motion("walk", lift=0.0, fps=12.0)
+    motions = [motion, motion.sample(motion.times[:6])]
+    together = ground_each(request, motions, Observer(), fps=12.0)
+    for found, one in zip(together, motions, strict=True):
+        (alone,) = ground_each(request, [one], Observer(), fps=12.0)
+        assert found is not None
+        assert alone is not None
+        assert torch.equal(found.controls.angles, alone.controls.angles)
+    with pytest.raises(ZeroDivisionError):
+        ground_each(request, motions, StopAt(), fps=12.0)
