@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from akd.base.files import json_hash
+from akd.base.files import checking_content, json_hash
 from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
 from akd.distill.loop import Distillation, distil
@@ -34,6 +34,7 @@ from akd.motion.parametrization import (
     MotionStart,
     Parametrization,
     SkeletalParameters,
+    pose_together,
 )
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
@@ -267,8 +268,12 @@ def search(
     if settings.warm_start.samples:
         observer.begin("sample")
         if (kept := observer.load("videos")) is not None:
-            videos = kept["videos"]
-            generator.set_state(kept["generator"])
+            with checking_content("checkpoint videos"):
+                videos = kept["videos"]
+                wanted = (prior.frames, prior.height, prior.width, 3)
+                if videos.shape != (settings.warm_start.samples, *wanted):
+                    raise ValueError(f"videos of shape {tuple(videos.shape)}")
+                generator.set_state(kept["generator"])
         else:
             videos = sample_videos(
                 stage, prior, request.asked, settings.warm_start, generator=generator
@@ -276,7 +281,10 @@ def search(
             observer.save("videos", {"videos": videos, "generator": generator.get_state()})
         observer.begin("fit")
         if (kept := observer.load("starts")) is not None:
-            finalists = [finalists[0].with_values(values) for values in unpack(kept)]
+            with checking_content("checkpoint starts"):
+                finalists = [finalists[0].with_values(values) for values in unpack(kept)]
+                if not pose_together(finalists, stage).transforms.isfinite().all():
+                    raise ValueError("poses that are not finite")
         else:
             finalists = fit_finalists(
                 stage, videos, begin, request.losses, settings.warm_start,

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,7 +27,7 @@ _CHECKSUM = "checksum"
 
 
 class DamagedFile(ValueError):
-    """A file that was cut short or changed since it was written."""
+    """A file that was cut short or changed since it was written, or that does not fit its use."""
 
 
 @contextmanager
@@ -130,6 +130,55 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     if about.pop(_CHECKSUM, "") != _tensors_hash(tensors, about):
         raise DamagedFile(f"{path}: is damaged (its checksum differs)")
     return tensors, about
+
+
+def write_checkpoint(
+    path: Path, tensors: Mapping[str, Tensor], *, about: Mapping[str, str] | None = None
+) -> None:
+    """Write tensors to continue from, flushed to the disk, and keep the ones before."""
+    write_tensors(path, tensors, about=about, durable=True, previous=_before(path))
+
+
+def read_checkpoint(
+    path: Path, *, say: Callable[[str], object] = print
+) -> tuple[dict[str, Tensor], dict[str, str]] | None:
+    """Read what `write_checkpoint` wrote, or the one before where that is damaged.
+
+    `say` is told about damaged files. None where there is no file to continue from.
+    """
+    for one in (path, _before(path)):
+        try:
+            return read_tensors(one)
+        except FileNotFoundError:
+            continue
+        except DamagedFile as error:
+            say(str(error))
+    return None
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove a checkpoint and the one before it."""
+    for one in (path, _before(path)):
+        one.unlink(missing_ok=True)
+
+
+def _before(path: Path) -> Path:
+    return path.with_stem(f"{path.stem}.before")
+
+
+@contextmanager
+def checking_content(where: object) -> Iterator[None]:
+    """Raise one `DamagedFile` for whatever goes wrong while a checkpoint's content is put to use.
+
+    Its checksum says that it is as it was written, not that a job like this one wrote it.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+        reason = " ".join(str(e).split())[:120]
+        raise DamagedFile(
+            f"{where}: holds values that cannot be used ({reason}); start anew"
+        ) from e
 
 
 def _tensors_hash(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:
