@@ -91,7 +91,7 @@ def _fit_binary(data: bytes, problems: ProblemLog) -> bytes:
 
 
 def _part(where: str, vertices: Any, problems: ProblemLog) -> MeshPart | None:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         corners = np.asarray(vertices).astype(np.float32) + np.float32(0.0)  # no -0
     positions, index = _merge(corners)
     return build_part(where, problems, positions=positions, faces=index.reshape(-1, 3))

@@ -114,10 +114,13 @@ def write_tensors(
         file.write(save(copies, metadata))
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def read_tensors(
+    path: Path, *, format: str | None = None
+) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and metadata that `write_tensors` wrote.
 
-    Raises `DamagedFile` where the file is cut short or its checksum differs.
+    Raises `DamagedFile` where the file is cut short or its checksum differs, or where its `format`
+    is another one. Files of a format may be older than checksums, and go without.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -127,7 +130,12 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise DamagedFile(f"{path}: is damaged ({error})") from None
-    if about.pop(_CHECKSUM, "") != _tensors_hash(tensors, about):
+    if format is not None and about.get("format") != format:
+        raise DamagedFile(f"{path}: must be of format {format}, got {about.get('format')}")
+    checksum = about.pop(_CHECKSUM, None)
+    if checksum is None and format is not None:
+        return tensors, about
+    if checksum != _tensors_hash(tensors, about):
         raise DamagedFile(f"{path}: is damaged (its checksum differs)")
     return tensors, about
 

@@ -37,7 +37,7 @@ class Resume:
         found = RunFolder(self.out).read()
         if found is None:
             raise UsageError(f"{self.out}: holds no run to go on with")
-        options = _checked(self.out, found["options"])
+        options = checked_options(self.out, found["options"])
         for name in ("file", "weights", "roles", "device"):
             options[name] = getattr(self, name) or options[name]
         if not options["file"].exists():
@@ -45,7 +45,7 @@ class Resume:
         Animate(out=self.out, **options).run()
 
 
-def _checked(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of `Animate` as `Animate.options` wrote them. Raises `UsageError`."""
     checked: dict[str, Any] = {}
     kinds = get_type_hints(Animate, include_extras=False)
