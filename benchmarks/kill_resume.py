@@ -52,7 +52,7 @@ def make_jobs(folder: Path) -> dict[str, Job]:
     """Small jobs that take a few seconds each."""
     fox = folder / "fox.glb"
     assert akd(["zoo", "fox", "-o", str(fox), "--vertices", "600"]) == 0
-    weights = write_weights(folder)
+    weights = write_weights(folder / "weights")  # hashed: nothing else may lie there
     character = load(fox)
     codec = PoseCodec.of(character)
     states = torch.randn(40, codec.body.tokens, 3, generator=torch.Generator().manual_seed(0))

@@ -15,12 +15,13 @@ from akd.math.srgb import to_linear, to_srgb
 from akd.rig.character import load_character
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skin import Skin
+from akd.splat import paint
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint, Texture, mip_levels
 from akd.splat.ply import write_splat_ply
 from akd.splat.render import render
-from akd.splat.surface import surface_splats
+from akd.splat.surface import choose_evenly, surface_splats
 from akd.splat.views import MeshViews
 from tests.asset.gltf_builder import GltfBuilder, png
 from tests.splat.splat_meshes import make_sphere
@@ -193,3 +194,24 @@ def test_a_cloud_with_fewer_influences_keeps_the_strongest() -> None:
     assert torch.equal(fewer.means, cloud.means)
     same = cloud.with_influences(8)
     torch.testing.assert_close(same.weights, torch.tensor([[0.5, 0.3, 0.2]]).expand(50, 3))
+
+
+def test_large_textures_are_halved_until_they_fit(
+    monkeypatch: pytest.MonkeyPatch, shared_assets: Path
+) -> None:
+    character = load_character(read_asset(shared_assets / "khronos/Fox/glTF-Binary/Fox.glb"))
+    full = Paint.of(character)
+    assert full is not None
+    (texture,) = full.textures
+    monkeypatch.setattr(paint, "TEXEL_LIMIT", texture.levels[0][..., 0].numel() // 2)
+    monkeypatch.setattr(paint, "_BAND", 1000)
+    small = Paint.of(character)
+    assert small is not None
+    assert small.textures[0].size == tuple(side // 2 for side in texture.size)
+    torch.testing.assert_close(small.textures[0].levels[0], texture.levels[1])
+
+
+def test_points_that_pile_up_are_taken_as_they_are() -> None:
+    pile = torch.zeros(3000, 3)
+    chosen = choose_evenly(pile, torch.ones(3000, 3), 700, 0.1)
+    assert chosen.tolist() == list(range(700))
