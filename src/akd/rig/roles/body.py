@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
+from scipy.spatial import KDTree
 
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
@@ -152,17 +153,15 @@ def find_body(evidence: Evidence) -> Body:
     _adopt(evidence, root, -1, alive, parents)
     loose = [j for top in tops for j in _first_alive(skeleton, top, alive)]
     detached: dict[int, int] = {}
-    costs = {j: _link_costs(evidence, j, list(parents)) for j in loose}
-    while costs:
+    links, new = _Links(evidence, loose), list(parents)
+    for _ in loose:
         # Prim's algorithm: the part with the cheapest link to the body so far is next.
-        joint = min(costs, key=lambda j: min(costs[j].values()))
-        links = costs.pop(joint)
-        detached[joint] = min(links, key=lambda j: links[j])
+        links.offer(new)
+        joint, bone = links.take()
+        detached[joint] = bone
         before = set(parents)
-        _adopt(evidence, joint, detached[joint], alive, parents)
+        _adopt(evidence, joint, bone, alive, parents)
         new = [j for j in parents if j not in before]
-        for other, known in costs.items():
-            known.update(_link_costs(evidence, other, new))
     return Body(root, parents, detached)
 
 
@@ -254,39 +253,65 @@ def _adopt(
         stack.extend((c, parent) for c in skeleton.children[joint])
 
 
-def _link_costs(evidence: Evidence, joint: int, body: list[int]) -> dict[int, float]:
-    """How badly a loose part fits on each joint of the body: the distance to its bone or skin in
-    body sizes, less where they share skin, more where names put them on opposite sides."""
+class _Links:
+    """The cheapest link of each loose part to the body so far.
+
+    A link costs the distance from the part's top to a bone of the body or its skin, in body sizes;
+    less where they share skin, more where names put them on opposite sides.
+    """
+
+    def __init__(self, evidence: Evidence, loose: list[int]) -> None:
+        self._evidence, self._loose = evidence, loose
+        self._points = evidence.positions[loose]
+        self._together = [_shared_skin(evidence, joint) for joint in loose]
+        self._sides = [names.side_of(evidence.skeleton.names[joint]) for joint in loose]
+        self._waiting = np.ones(len(loose), dtype=bool)
+        self._cost = np.full(len(loose), np.inf)
+        self._bone = np.full(len(loose), -1)
+
+    def offer(self, bones: list[int]) -> None:
+        """Consider bones that were added to the body."""
+        for bone in bones:
+            gap = _distance_to_bone(self._evidence, self._points, bone)
+            shared = np.array([together[bone] for together in self._together])
+            cost = (gap / max(self._evidence.size, 1e-12) + 1e-3) * (1.0 - _SHARED_SKIN * shared)
+            side = names.side_of(self._evidence.skeleton.names[bone])
+            if side is not names.Side.CENTRE:
+                cost *= [_OPPOSITE if one is side.other else 1.0 for one in self._sides]
+            nearer = (cost < self._cost) | (self._bone < 0)
+            self._cost[nearer], self._bone[nearer] = cost[nearer], bone
+
+    def take(self) -> tuple[int, int]:
+        """The part with the cheapest link, and the bone that it is linked to."""
+        first = int(np.argmin(np.where(self._waiting, self._cost, np.inf)))
+        self._waiting[first] = False
+        return self._loose[first], int(self._bone[first])
+
+
+def _shared_skin(evidence: Evidence, joint: int) -> Float[np.ndarray, "J"]:
+    """How much skin a loose part shares with each joint, at most one."""
     part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
     together = evidence.shared[part].sum(axis=0)
     together[part] = 0.0
-    together = together / max(float(together.max()), 1e-12)
-    side = names.side_of(evidence.skeleton.names[joint])
-    costs = {}
-    for other in body:
-        gap = _distance_to_bone(evidence, joint, other) / max(evidence.size, 1e-12)
-        cost = (gap + 1e-3) * (1.0 - _SHARED_SKIN * float(together[other]))
-        opposite = side is not names.Side.CENTRE and side.other is names.side_of(
-            evidence.skeleton.names[other]
-        )
-        costs[other] = cost * (_OPPOSITE if opposite else 1.0)
-    return costs
+    return together / max(float(together.max()), 1e-12)
 
 
-def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
-    """From one joint to the segments between another and its children, and to that one's skin."""
-    point, start = evidence.positions[joint], evidence.positions[bone]
+def _distance_to_bone(
+    evidence: Evidence, points: Float[np.ndarray, "L 3"], bone: int
+) -> Float[np.ndarray, "L"]:
+    """From points to the segments between a joint and its children, and to its skin."""
+    start = evidence.positions[bone]
     ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
-    gap = min(_distance_to_segment(point, start, end) for end in ends)
+    gap = np.min([_distance_to_segment(points, start, end) for end in ends], axis=0)
     # A bone without an end in the file ends where its skin does.
     skin = evidence.skin_of[bone]
-    return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
+    return np.minimum(gap, KDTree(skin).query(points)[0]) if len(skin) else gap
 
 
 def _distance_to_segment(
-    point: Float[np.ndarray, "3"], start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
-) -> float:
-    along = end - start
+    points: Float[np.ndarray, "L 3"], start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
+) -> Float[np.ndarray, "L"]:
+    along, away = end - start, points - start
     length = float(along @ along)
-    t = 0.0 if length == 0 else float(np.clip((point - start) @ along / length, 0.0, 1.0))
-    return float(np.linalg.norm(point - start - t * along))
+    t = np.clip(away @ along / length, 0.0, 1.0) if length else np.zeros(len(points))
+    return np.linalg.norm(away - t[:, None] * along, axis=1)
