@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -84,6 +85,17 @@ def test_arrays_and_tensors_come_back(tmp_path: Path) -> None:
     files.write_arrays(tmp_path / "a.npz", {"a": shared.detach().numpy()})
     with np.load(tmp_path / "a.npz") as arrays:
         assert np.array_equal(arrays["a"], shared.detach().numpy())
+
+
+def test_arrays_are_the_same_bytes_at_any_time(tmp_path: Path) -> None:
+    arrays = {"a": np.arange(1000.0), "name": np.array("fox")}
+    files.write_arrays(tmp_path / "a.npz", arrays)
+    with ZipFile(tmp_path / "a.npz") as archive:
+        assert {entry.date_time[0] for entry in archive.infolist()} == {1980}
+    with np.load(tmp_path / "a.npz") as found:
+        assert {k: v.tolist() for k, v in found.items()} == {
+            k: v.tolist() for k, v in arrays.items()
+        }
 
 
 def test_tensors_carry_a_checksum(tmp_path: Path) -> None:
