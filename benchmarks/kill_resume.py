@@ -62,7 +62,7 @@ def make_jobs(folder: Path) -> dict[str, Job]:
     save_poses(join_poses([BodyPoses(record, codec.body, clips)]), poses)
     mesh = character.mesh
     assert mesh is not None
-    ground = ["ground", str(fox), "--clip", "walk", "--iterations", "4"]
+    ground = ["ground", str(fox), "--clip", "walk", "--iterations", "1"]
     return {
         "animate": Job(
             lambda out: akd(words(fox, weights, out, "--iterations", "40")),

@@ -23,7 +23,8 @@ def test_named_tests_exist(file: str, test: str) -> None:
 
 def test_many_tests_are_named() -> None:
     assert len(NAMED) > 20
-    statements = [line for line in PAGE.splitlines() if line.startswith("| ")]
+    table = PAGE.partition("## Not trusted")[2].partition("\n## ")[0]
+    statements = [line for line in table.splitlines() if line.startswith("| ")]
     assert all("::" in line or line.startswith(("| what", "| ---")) for line in statements)
 
 
