@@ -9,13 +9,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # of CPU builds: make demo TORCH_INDEX=URL
 TORCH_INDEX ?=
 
-.PHONY: help setup demo check test lint format clean
+.PHONY: help setup demo check test lint format fuzz clean
 
 help:
 	@echo "make demo    show what akd does, on a built-in creature (writes out/demo)"
 	@echo "make check   lint and the quick tests, in about two minutes"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff, pyright and import-linter"
+	@echo "make fuzz    fuzz every parser for SECONDS (60) each"
 	@echo "make format  let ruff format the code"
 	@echo "make setup   install the package and the development tools, nothing else"
 	@echo "make clean   remove the environment and out/"
@@ -55,6 +56,15 @@ lint: setup
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# A finding stops it and is left in out/fuzz/PARSER. ASSETS: files to start from.
+PARSERS := gltf glb obj ply stl off bvh image roles joints run checkpoint poses
+SECONDS ?= 60
+ASSETS ?= ../shared/assets/robustness
+fuzz: setup
+	$(PIP) --editable '.[fuzz]'
+	for parser in $(PARSERS); do \
+	  $(BIN)/python -m fuzz $$parser --seconds $(SECONDS) --assets $(ASSETS) || exit 1; done
 
 clean:
 	rm -rf $(VENV) node_modules out

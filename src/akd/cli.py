@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 import traceback
@@ -49,9 +50,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     0: done. 2: an error that the user can fix. 3: the files are written, and the result fails its
-    own conditions. 70: an unexpected error. 130: stopped by Ctrl-C.
+    own conditions. 70: an unexpected error. 130: stopped by Ctrl-C or SIGTERM.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
+        # Like Ctrl-C: keep a checkpoint, remove temporary files, say how to go on.
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     if arguments in (["--version"], ["-V"]):
         print(f"akd {__version__}")
         return 0
@@ -64,11 +68,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
+    from akd.base.files import DamagedFile
     from akd.distill.run_folder import RunError
 
     try:
         command.run()
-    except (UsageError, AssetError, RunError) as error:
+    except (UsageError, AssetError, RunError, DamagedFile) as error:
         print(f"akd: {_printable(error)}", file=sys.stderr)
         return 2
     except ResultFailed as error:

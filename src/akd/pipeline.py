@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from akd.base.files import json_hash
+from akd.base.files import checking_content, json_hash
 from akd.base.observer import Observer, Observers
 from akd.distill.checkpoint import pack, unpack
 from akd.distill.loop import Distillation, distil
@@ -36,6 +36,7 @@ from akd.motion.parametrization import (
     MotionStart,
     Parametrization,
     SkeletalParameters,
+    pose_together,
 )
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
@@ -291,6 +292,12 @@ def search(
         observer.begin("sample")
         kept = observer.load("videos") or {}
         videos = kept.get("videos")
+        if kept:
+            with checking_content("checkpoint videos"):
+                videos = kept["videos"]
+                if videos.shape[1:] != (prior.frames, prior.height, prior.width, 3):
+                    raise ValueError(f"videos of shape {tuple(videos.shape)}")
+                torch.Generator().set_state(kept["generator"])
         if videos is not None and len(videos) >= settings.warm_start.samples:
             videos = videos[: settings.warm_start.samples]
             generator.set_state(kept["generator"])
@@ -301,7 +308,10 @@ def search(
             observer.save("videos", {"videos": videos, "generator": generator.get_state()})
         observer.begin("fit")
         if (kept := observer.load("starts")) is not None:
-            finalists = [finalists[0].with_values(values) for values in unpack(kept)]
+            with checking_content("checkpoint starts"):
+                finalists = [finalists[0].with_values(values) for values in unpack(kept)]
+                if not pose_together(finalists, stage).transforms.isfinite().all():
+                    raise ValueError("poses that are not finite")
         else:
             finalists = fit_finalists(
                 stage, videos, begin, request.losses, settings.warm_start,

@@ -216,3 +216,16 @@ def test_real_files(shared_assets: Path) -> None:
             assert obj.read(path).face_count > 0
     names = [n.name for n in obj.read(shared_assets / "robustness/trimesh/two_objects.obj").nodes]
     assert names == ["cube", "tetra"]
+
+
+def test_names_lose_escape_sequences(tmp_path: Path) -> None:
+    path = tmp_path / "a.obj"
+    (tmp_path / "a.mtl").write_text("newmtl red\x1b[31m\nKd 1 0 0\n")
+    path.write_text(
+        "mtllib a.mtl\no cube\x1b]0;x\x07\nusemtl red\x1b[31m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    )
+    asset = obj.read(path)
+    names = [*(n.name for n in asset.nodes), *(m.name for m in asset.meshes)]
+    names += [m.name for m in asset.materials]
+    assert len(names) == 3
+    assert all(name.isprintable() for name in names), names

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 from akd.asset import Asset, AssetError, read_asset
 from tests.asset.gltf_builder import GltfBuilder, forged_png, pack_glb, sample
 from tests.asset.limits import read_within_limits
+
+MUTATIONS = 40
+"""Of each format."""
 
 deterministic = settings(
     deadline=None,
@@ -105,6 +109,26 @@ def test_every_broken_file_of_the_collection(shared_assets: Path) -> None:
 def test_every_broken_file_can_be_used_or_is_refused(shared_assets: Path, kind: str) -> None:
     files = sorted(p for p in (shared_assets / "robustness" / kind).rglob("*") if p.is_file())
     read_within_limits([p for p in files if p.suffix != ".md"], use=True)
+
+
+@pytest.mark.slow
+def test_mutations_can_be_used_or_are_refused(shared_assets: Path, tmp_path: Path) -> None:
+    """A few bytes changed in small files of every format, beside the files that they refer to."""
+    draw = random.Random(0)
+    paths = []
+    for suffix in (".glb", ".gltf", ".obj", ".ply", ".stl", ".off", ".bvh"):
+        found = (shared_assets / "robustness").rglob(f"*{suffix}")
+        files = sorted(p for p in found if p.stat().st_size < 50_000)
+        for number in range(MUTATIONS):
+            data = bytearray(draw.choice(files).read_bytes())
+            for _ in range(draw.randint(1, 4)):
+                at = draw.randrange(len(data) + 1)
+                piece = draw.choice((b"", b"0", b"-1", b"1e38", b"nan", b"\xff" * 4, b"65535"))
+                data[at : at + draw.randint(0, 6)] = piece
+            paths.append(tmp_path / f"{number}{suffix}")
+            paths[-1].write_bytes(data)
+    outcomes = read_within_limits(paths, use=True)
+    assert sum(outcome.kind == "asset" for outcome in outcomes) > MUTATIONS
 
 
 def test_files_that_the_collection_calls_good_are_read(shared_assets: Path) -> None:

@@ -98,3 +98,11 @@ def test_real_files(shared_assets: Path) -> None:
     assert {n.name for n in stl.read(folder / "multibody.stl").nodes} == {"bodyA", "bodyB"}
     with pytest.raises(AssetError, match="STL must hold triangles, got none"):
         stl.read(folder / "empty.stl")
+
+
+def test_names_lose_escape_sequences(tmp_path: Path) -> None:
+    path = tmp_path / "a.stl"
+    path.write_bytes(ascii_stl("shell\x1b[31m"))
+    asset = stl.read(path)
+    assert asset.nodes[0].name == asset.meshes[0].name
+    assert asset.meshes[0].name.isprintable()

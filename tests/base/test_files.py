@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -84,6 +85,55 @@ def test_arrays_and_tensors_come_back(tmp_path: Path) -> None:
     files.write_arrays(tmp_path / "a.npz", {"a": shared.detach().numpy()})
     with np.load(tmp_path / "a.npz") as arrays:
         assert np.array_equal(arrays["a"], shared.detach().numpy())
+
+
+def test_arrays_are_the_same_bytes_at_any_time(tmp_path: Path) -> None:
+    arrays = {"a": np.arange(1000.0), "name": np.array("fox")}
+    files.write_arrays(tmp_path / "a.npz", arrays)
+    with ZipFile(tmp_path / "a.npz") as archive:
+        assert {entry.date_time[0] for entry in archive.infolist()} == {1980}
+    with np.load(tmp_path / "a.npz") as found:
+        assert {k: v.tolist() for k, v in found.items()} == {
+            k: v.tolist() for k, v in arrays.items()
+        }
+
+
+def test_tensors_carry_a_checksum(tmp_path: Path) -> None:
+    path = tmp_path / "t.safetensors"
+    tensors = {"a": torch.arange(4.0), "b": torch.ones(2, dtype=torch.int64)}
+    files.write_tensors(path, tensors, about={"format": "1"})
+    with safe_open(path, "pt") as file:
+        assert len((file.metadata() or {})["checksum"]) == 64
+    found, about = files.read_tensors(path)
+    assert about == {"format": "1"}
+    assert all(torch.equal(found[k], v) for k, v in tensors.items())
+    data = path.read_bytes()
+    for changed in (data[:-1] + bytes([data[-1] ^ 1]), data.replace(b'"1"', b'"2"'), data[:-3]):
+        path.write_bytes(changed)
+        with pytest.raises(files.DamagedFile, match="is damaged"):
+            files.read_tensors(path)
+
+
+def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path) -> None:
+    path, said = tmp_path / "state.safetensors", []
+    assert files.read_checkpoint(path, say=said.append) is None
+    for number in (1.0, 2.0):
+        files.write_checkpoint(path, {"x": torch.tensor(number)}, about={"n": str(number)})
+    path.write_bytes(path.read_bytes()[:-1])
+    kept = files.read_checkpoint(path, say=said.append)
+    assert kept is not None
+    assert (float(kept[0]["x"]), kept[1]) == (1.0, {"n": "1.0"})
+    assert len(said) == 1
+    files.remove_checkpoint(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unusable_content_is_one_line() -> None:
+    with (
+        pytest.raises(files.DamagedFile, match=r"^state: holds .* \(two lines\); start anew$"),
+        files.checking_content("state"),
+    ):
+        raise RuntimeError("two\n lines")
 
 
 def test_hashes(tmp_path: Path) -> None:

@@ -159,3 +159,36 @@ def test_outputs_that_are_no_files_are_refused(tmp_path):
         with pytest.raises(OSError, match=r"not a regular file|directory"):
             write_bytes(path, b"")
     assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("zoo", "fox", "-o", "fox.glb"), ("splat", "fox.glb", "-o", "fox.ply"),
+        ("ground", "fox.glb", "-o", "out"), ("prior", "train"), ("prior", "evaluate"),
+        ("prior", "sample", "a fox walking"), ("pose", "train", "poses.safetensors"),
+        ("pose", "sample", "fox.glb"), ("pose", "ik", "fox.glb"), ("eval", "fox.glb"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("seed", ["-1", str(10**20)])
+def test_seeds_that_torch_does_not_take_are_one_line(
+    capsys, monkeypatch, tmp_path, arguments, seed
+):
+    monkeypatch.chdir(tmp_path)
+    message = refused(capsys, *arguments, "--seed", seed)
+    assert message == f"akd: --seed must be from 0 to {2**63 - 1}, got {seed}"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("command", "option"), [("pose", "poses.safetensors"), ("prior", None)])
+def test_devices_that_hold_no_numbers_are_refused(capsys, tmp_path, command, option):
+    (tmp_path / "poses.safetensors").write_bytes(b"")
+    given = [] if option is None else [str(tmp_path / option)]
+    message = refused(capsys, command, "train", *given, "-o", str(tmp_path), "--device", "meta")
+    assert message.endswith("device must be auto, cpu or cuda, got 'meta'")
+
+
+def test_a_surface_without_a_finite_area_is_one_line(capsys, shared_assets, tmp_path):
+    file = shared_assets / "robustness" / "found" / "splat_scales_not_finite.stl"
+    message = refused(capsys, "splat", str(file), "-o", str(tmp_path / "x.ply"), "--quick")
+    assert message.startswith(f"akd: {file}: the mesh must have a finite area above zero")

@@ -58,7 +58,7 @@ def test_ik_states_the_residual(files, tmp_path, capsys):
         (("ik", "--handle", "head=0,0"), "must be JOINT=x,y,z, got 'head=0,0'"),
         (("ik",), "handles must name at least one joint, got none"),
         (("score", "--clip", "Fly"), "there is no clip 'Fly': it has 'walk'"),
-        (("sample", "--count", "0"), "--count must be at least 1, got 0"),
+        (("sample", "--count", "0"), "--count must be from 1 to 10000, got 0"),
         (("project", "--level", "2"), "--level must be between 0 and 1, got 2"),
     ],
 )

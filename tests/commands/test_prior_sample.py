@@ -99,4 +99,6 @@ def test_what_does_not_fit_is_said_before_weights_are_read(
     message = refused(capsys, *large, "--reference", str(picture))
     assert message == f"{picture}: is not a picture that can be read"
     assert "must end in .mp4" in refused(capsys, "a fox walking", "-o", "fox.avi")
-    assert "--steps must be at least 1, got 0" in refused(capsys, "a fox walking", "--steps", "0")
+    assert "--steps must be from 1 to 10000, got 0" in refused(
+        capsys, "a fox walking", "--steps", "0"
+    )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from akd.base.files import DamagedFile, write_tensors
 from akd.posespace.body import kinematics
 from akd.posespace.collect import distinct
 from akd.posespace.dataset import join_poses, load_poses, save_poses
@@ -234,3 +235,16 @@ def test_area_under_curve():
     assert area_under_curve(torch.tensor([0.0, 1.0]), torch.tensor([2.0, 3.0])) == 1.0
     assert area_under_curve(torch.tensor([2.0, 3.0]), torch.tensor([0.0, 1.0])) == 0.0
     assert area_under_curve(torch.ones(3), torch.ones(5)) == 0.5
+
+
+def test_broken_files_are_one_line(poses, tmp_path):
+    file = tmp_path / "poses.safetensors"
+    save_poses(poses, file)
+    data = file.read_bytes()
+    for broken in (b"", data[:-1], data[:-1] + bytes([data[-1] ^ 1]), b"\xff" * 100):
+        file.write_bytes(broken)
+        with pytest.raises(DamagedFile, match=r"poses\.safetensors: is damaged"):
+            load_poses(file)
+    write_tensors(file, {"states": torch.zeros(2)}, about={"format": "akd-poses-1"})
+    with pytest.raises(DamagedFile, match="holds values that cannot be used"):
+        load_poses(file)

@@ -1,9 +1,14 @@
 """The A/B study: pairs, the form, votes and the tally."""
 
 import re
+from threading import Thread
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import pytest
 
+from akd.commands.blind_server import BlindServer
 from akd.report.blind import (
     QUESTIONS,
     Pair,
@@ -92,3 +97,27 @@ def test_the_tally_counts_each_person_once_whatever_the_side():
     assert found["motion_amount"] == {}
     same = dict.fromkeys(METHODS, "one")
     assert tally(votes, pairs, same)["plausibility"] == {}
+
+
+def test_votes_are_taken_from_the_own_page_alone(tmp_path):
+    pairs = make_pairs({"a": "walk", "b": "walk"}, seed=0)
+    server = BlindServer("<!doctype html>", pairs, tmp_path / "votes.jsonl")
+    Thread(target=server.serve_forever, daemon=True).start()
+    body = urlencode(filled_in(pairs), doseq=True).encode()
+    own = server.address.rstrip("/")
+    try:
+        for origin, code in (("http://elsewhere.example", 403), ("null", 403), (own, 200)):
+            asked = Request(f"{own}/votes", body, {"Origin": origin})
+            if code == 200:
+                with urlopen(asked) as answer:
+                    assert answer.status == code
+            else:
+                with pytest.raises(HTTPError) as caught:
+                    urlopen(asked)
+                caught.value.close()
+                assert caught.value.code == code
+                assert not (tmp_path / "votes.jsonl").exists()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert (tmp_path / "votes.jsonl").exists()

@@ -50,6 +50,10 @@ def test_a_file_is_read_and_its_faults_are_one_line(tmp_path):
     for text, message in (
         ("a = 3\n", "the role of 'a' must be text, got 3"),
         ("a = [\n", "must be TOML"),
+        ("a = " + "[" * 5000 + "]" * 5000, "must be TOML"),
+        ("[a]\nb = 1\n", "the role of 'a' must be text, got {'b': 1}"),
+        ('a = "tail ²"\n', "is no word of a role"),
+        (f'a = "tail {"9" * 5000}"\n', "is no word of a role"),
         ('a = "left nose"\n', "joint 'a': 'nose' in 'left nose' is no word of a role"),
     ):
         path.write_text(text)

@@ -102,7 +102,7 @@ def test_views_pass_through_what_a_texture_cuts_out() -> None:
     from akd.rig.mesh import SkinnedMesh
     from akd.rig.skin import Skin
     from akd.splat.camera import Camera
-    from akd.splat.paint import Texture
+    from akd.splat.paint import Texture, mip_levels
 
     # Two squares, the nearer one cut out on its left half; white before, red behind.
     square = torch.tensor([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
@@ -116,7 +116,7 @@ def test_views_pass_through_what_a_texture_cuts_out() -> None:
     mesh = SkinnedMesh(vertices, faces, skin, colours)
     pixels = torch.ones(8, 8, 4)
     pixels[:, :4, 3] = 0.0
-    texture = Texture(pixels, ("clamp", "clamp"), alpha_cutoff=0.5)
+    texture = Texture(mip_levels(pixels), ("clamp", "clamp"), alpha_cutoff=0.5)
     uv = torch.tensor([[0.0, 1], [1, 1], [1, 0], [0, 0]]).repeat(2, 1)
     paint = Paint(colours, uv, torch.tensor([0, 0, -1, -1]), (texture,))
     camera = Camera.look_at(

@@ -15,12 +15,13 @@ from akd.math.srgb import to_linear, to_srgb
 from akd.rig.character import load_character
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skin import Skin
+from akd.splat import paint
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
-from akd.splat.paint import Paint, Texture
+from akd.splat.paint import Paint, Texture, mip_levels
 from akd.splat.ply import write_splat_ply
 from akd.splat.render import render
-from akd.splat.surface import surface_splats
+from akd.splat.surface import choose_evenly, surface_splats
 from akd.splat.views import MeshViews
 from tests.asset.gltf_builder import GltfBuilder, png
 from tests.splat.splat_meshes import make_sphere
@@ -100,7 +101,7 @@ def test_a_cloud_shows_the_mesh() -> None:
 def test_meshes_without_area_are_refused() -> None:
     mesh = make_sphere(rings=4)
     flat = SkinnedMesh(mesh.vertices * 0.0, mesh.faces, mesh.skin, mesh.colours)
-    with pytest.raises(ValueError, match="a mesh without area has no surface"):
+    with pytest.raises(ValueError, match="must have a finite area above zero"):
         surface_splats(flat, 10)
     with pytest.raises(ValueError, match="count must be at least 1, got 0"):
         surface_splats(mesh, 0)
@@ -108,7 +109,7 @@ def test_meshes_without_area_are_refused() -> None:
 
 def test_a_texture_look_up_averages_over_its_footprint() -> None:
     board = ((torch.arange(64)[:, None] + torch.arange(64)) % 2).float()
-    texture = Texture(board[..., None].expand(64, 64, 4).clone())
+    texture = Texture(mip_levels(board[..., None].expand(64, 64, 4).clone()))
     uv = torch.rand(50, 2, generator=torch.Generator().manual_seed(0))
     fine = texture.sample(uv, torch.full((50,), 1.0))[:, 0]
     coarse = texture.sample(uv, torch.full((50,), 4.0))[:, 0]
@@ -193,3 +194,24 @@ def test_a_cloud_with_fewer_influences_keeps_the_strongest() -> None:
     assert torch.equal(fewer.means, cloud.means)
     same = cloud.with_influences(8)
     torch.testing.assert_close(same.weights, torch.tensor([[0.5, 0.3, 0.2]]).expand(50, 3))
+
+
+def test_large_textures_are_halved_until_they_fit(
+    monkeypatch: pytest.MonkeyPatch, shared_assets: Path
+) -> None:
+    character = load_character(read_asset(shared_assets / "khronos/Fox/glTF-Binary/Fox.glb"))
+    full = Paint.of(character)
+    assert full is not None
+    (texture,) = full.textures
+    monkeypatch.setattr(paint, "TEXEL_LIMIT", texture.levels[0][..., 0].numel() // 2)
+    monkeypatch.setattr(paint, "_BAND", 1000)
+    small = Paint.of(character)
+    assert small is not None
+    assert small.textures[0].size == tuple(side // 2 for side in texture.size)
+    torch.testing.assert_close(small.textures[0].levels[0], texture.levels[1])
+
+
+def test_points_that_pile_up_are_taken_as_they_are() -> None:
+    pile = torch.zeros(3000, 3)
+    chosen = choose_evenly(pile, torch.ones(3000, 3), 700, 0.1)
+    assert chosen.tolist() == list(range(700))

@@ -64,17 +64,20 @@ def splat(
         observer: Receives progress, and may cancel.
 
     Raises:
-        AssetError: The file cannot be read, or has no triangles.
+        AssetError: The file cannot be read, or its surface has no finite area.
     """
     character = character if isinstance(character, Character) else load(character, up="y")
     mesh, settings = character.mesh, settings or FitSettings()
     if mesh is None or not len(mesh.faces):
         raise AssetError(f"{character.asset.path}: has no triangles to make Gaussians from")
     paint, observer = Paint.of(character), observer or Observer()
-    if quick:
-        return surface_splats(mesh, settings.splats, paint=paint)
-    observer.begin("fit splats")
-    return fit_splats(
-        mesh, paint=paint, settings=settings, cache=cache_folder() / "splats",
-        progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
-    )  # fmt: skip
+    try:
+        if quick:
+            return surface_splats(mesh, settings.splats, paint=paint)
+        observer.begin("fit splats")
+        return fit_splats(
+            mesh, paint=paint, settings=settings, cache=cache_folder() / "splats",
+            progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
+        )  # fmt: skip
+    except ValueError as error:
+        raise AssetError(f"{character.asset.path}: {error}") from None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from akd.asset.asset import Asset, AssetError, Budget, Image, Material, Mesh, MeshPart
+from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.surface import build_part, linear_colours, naming_file, read_bytes, root_node
@@ -84,7 +85,7 @@ def _read(path: Path, data: bytes) -> Asset:
         problems.warn("usemtl", f"material {missing[:60]!r} is not defined", "paints it white")
     order = {name: place for place, name in enumerate(text.materials)}
     numbers = sorted(parts)
-    labels = [text.objects[number] or path.stem for number in numbers]
+    labels = [clean_text(text.objects[number] or path.stem) for number in numbers]
     return Asset(
         path=path,
         format="obj",
@@ -203,7 +204,7 @@ class _Paint:
             self.images.append(image)
         clamped = reference is not None and re.search(r"-clamp\s+on\b", reference) is not None
         return Material(
-            name=name,
+            name=clean_text(name),
             base_colour=(*(float(c) for c in colour.clip(0.0, 1.0)), _opacity(fields)),  # pyright: ignore[reportArgumentType]
             image=None if image is None else self.images.index(image),
             wrap=("clamp", "clamp") if clamped else ("repeat", "repeat"),

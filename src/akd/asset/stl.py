@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from akd.asset.asset import Asset, AssetError, Mesh, MeshPart, Node
+from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.surface import build_part, naming_file, read_bytes, root_node
 from akd.asset.trimesh_bridge import call_trimesh, named_geometry
@@ -38,7 +39,8 @@ def _read(path: Path, data: bytes) -> Asset:
     nodes: list[Node] = []
     for name, loaded in named_geometry(call_trimesh("STL", load_stl, io.BytesIO(data))).items():
         # trimesh makes up a name for a solid that has none.
-        label = path.stem if re.fullmatch(r"(?:geometry_\d+)?", name.strip()) else name.strip()
+        is_named = not re.fullmatch(r"(?:geometry_\d+)?", name.strip())
+        label = clean_text(name.strip() if is_named else path.stem)
         part = _part(f"solid {label!r}", loaded["vertices"], problems)
         if part is not None:
             nodes.append(root_node(label, len(meshes)))
@@ -89,7 +91,7 @@ def _fit_binary(data: bytes, problems: ProblemLog) -> bytes:
 
 
 def _part(where: str, vertices: Any, problems: ProblemLog) -> MeshPart | None:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         corners = np.asarray(vertices).astype(np.float32) + np.float32(0.0)  # no -0
     positions, index = _merge(corners)
     return build_part(where, problems, positions=positions, faces=index.reshape(-1, 3))

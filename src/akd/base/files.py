@@ -12,10 +12,11 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,7 @@ _CHECKSUM = "checksum"
 
 
 class DamagedFile(ValueError):
-    """A file that was cut short or changed since it was written."""
+    """A file that was cut short or changed since it was written, or that does not fit its use."""
 
 
 @contextmanager
@@ -89,11 +90,15 @@ def write_json(path: Path, value: object, *, durable: bool = False) -> None:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a compressed npz file."""
+    """Write a compressed npz file: the same bytes for the same arrays, whatever the time."""
     import numpy as np
 
-    with write_atomically(path) as file:
-        np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
+    with write_atomically(path) as file, ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            about = ZipInfo(f"{name}.npy")  # dated 1980; np.savez_compressed writes the present
+            about.compress_type = ZIP_DEFLATED
+            with archive.open(about, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
 
 
 def write_tensors(
@@ -114,10 +119,13 @@ def write_tensors(
         file.write(save(copies, metadata))
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def read_tensors(
+    path: Path, *, format: str | None = None
+) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and metadata that `write_tensors` wrote.
 
-    Raises `DamagedFile` where the file is cut short or its checksum differs.
+    Raises `DamagedFile` where the file is cut short or its checksum differs, or where its `format`
+    is another one. Files of a format may be older than checksums, and go without.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -127,9 +135,63 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise DamagedFile(f"{path}: is damaged ({error})") from None
-    if about.pop(_CHECKSUM, "") != _tensors_hash(tensors, about):
+    if format is not None and about.get("format") != format:
+        raise DamagedFile(f"{path}: must be of format {format}, got {about.get('format')}")
+    checksum = about.pop(_CHECKSUM, None)
+    if checksum is None and format is not None:
+        return tensors, about
+    if checksum != _tensors_hash(tensors, about):
         raise DamagedFile(f"{path}: is damaged (its checksum differs)")
     return tensors, about
+
+
+def write_checkpoint(
+    path: Path, tensors: Mapping[str, Tensor], *, about: Mapping[str, str] | None = None
+) -> None:
+    """Write tensors to continue from, flushed to the disk, and keep the ones before."""
+    write_tensors(path, tensors, about=about, durable=True, previous=_before(path))
+
+
+def read_checkpoint(
+    path: Path, *, say: Callable[[str], object] = print
+) -> tuple[dict[str, Tensor], dict[str, str]] | None:
+    """Read what `write_checkpoint` wrote, or the one before where that is damaged.
+
+    `say` is told about damaged files. None where there is no file to continue from.
+    """
+    for one in (path, _before(path)):
+        try:
+            return read_tensors(one)
+        except FileNotFoundError:
+            continue
+        except DamagedFile as error:
+            say(str(error))
+    return None
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove a checkpoint and the one before it."""
+    for one in (path, _before(path)):
+        one.unlink(missing_ok=True)
+
+
+def _before(path: Path) -> Path:
+    return path.with_stem(f"{path.stem}.before")
+
+
+@contextmanager
+def checking_content(where: object) -> Iterator[None]:
+    """Raise one `DamagedFile` for whatever goes wrong while a checkpoint's content is put to use.
+
+    Its checksum says that it is as it was written, not that a job like this one wrote it.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+        reason = " ".join(str(e).split())[:120]
+        raise DamagedFile(
+            f"{where}: holds values that cannot be used ({reason}); start anew"
+        ) from e
 
 
 def _tensors_hash(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.errors import ResultFailed, UsageError, check_ranges
 from akd.commands.export import Export
 from akd.commands.options import load_file, usage_error
 from akd.export.formats import files_of, read_formats
@@ -89,7 +89,7 @@ class Animate:
         from akd.prior.choose import is_tiny
         from akd.report.results import result_names
 
-        self._check()
+        check_ranges(self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000))
         try:
             formats = read_formats(self.formats, option="--formats")
             preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))
@@ -188,12 +188,3 @@ class Animate:
             values[name] = None if path is None else str(path.resolve())
         values["set"] = list(self.set)
         return values
-
-    def _check(self) -> None:
-        """Options out of range, by their names."""
-        if self.iterations is not None and not 0 <= self.iterations <= 1_000_000:
-            raise UsageError(f"--iterations must be from 0 to 1000000, got {self.iterations}")
-        if not 1 <= self.physics_iterations <= 100_000:
-            raise UsageError(
-                f"--physics-iterations must be from 1 to 100000, got {self.physics_iterations}"
-            )

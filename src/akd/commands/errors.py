@@ -13,6 +13,19 @@ class ResultFailed(Exception):
     """A finished result that failed its own conditions: exit code 3. The message is one line."""
 
 
+SEEDS = (0, 2**63 - 1)
+"""What torch takes for a seed."""
+
+
+def check_ranges(command: object, **ranges: tuple[float, float]) -> None:
+    """Raise `UsageError` for the first option that is outside its range, ends included."""
+    for name, (low, high) in ranges.items():
+        value = getattr(command, name)
+        if value is not None and not low <= value <= high:
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} must be from {low} to {high}, got {value}")
+
+
 def input_file(path: Path) -> Path:
     """The path, if it is a file that can be read."""
     if path.is_dir():

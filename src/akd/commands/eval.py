@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
 
 if TYPE_CHECKING:
     from akd.metrics.motion import MotionMetrics
@@ -54,6 +54,7 @@ class Eval:
         """Measure, write, ask."""
         if not self.given:
             raise UsageError("give at least one folder or file")
+        check_ranges(self, port=(0, 65_535), seed=SEEDS)
         from akd.metrics.recognise.recogniser import find_recogniser
         from akd.report.entries import load_entries
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import SEEDS, UsageError, check_ranges
 from akd.commands.options import load_file
 
 
@@ -58,14 +58,9 @@ class Ground:
 
     def run(self) -> None:
         """Track, write, and say how it went."""
-        if not 1 <= self.iterations <= 100_000:
-            raise UsageError(f"--iterations must be from 1 to 100000, got {self.iterations}")
-        if not 1 <= self.fps <= 240:
-            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
-        if not 0 <= self.samples <= 1_000_000:
-            raise UsageError(f"--samples must be from 0 to 1000000, got {self.samples}")
-        if not 0 <= self.seed < 2**63:
-            raise UsageError(f"--seed must be from 0 to 2^63 - 1, got {self.seed}")
+        check_ranges(
+            self, iterations=(1, 100_000), fps=(1, 240), samples=(0, 1_000_000), seed=SEEDS
+        )
         from akd.api.grounding import ground
         from akd.commands.terminal import Terminal
         from akd.physics.settings import TrackingSettings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
 from akd.commands.options import load_file
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class PoseTrain:
 
         if not self.minutes > 0:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, steps=(1, 100_000_000), seed=SEEDS)
         try:
             train(
                 input_file(self.poses), self.out, minutes=self.minutes, steps=self.steps,
@@ -110,8 +111,7 @@ class PoseSample:
 
     def run(self) -> None:
         """Sample, write, and print how plausible each pose is."""
-        if self.count < 1:
-            raise UsageError(f"--count must be at least 1, got {self.count}")
+        check_ranges(self, count=(1, 10_000), seed=SEEDS)
         character, space = _space(self.file, self.weights)
         states = space.sample(self.count, seed=self.seed)
         _write(character, space, states, self.out, name="sample", apart=True)
@@ -170,8 +170,7 @@ class PoseInterpolate:
         """Interpolate, and write the clip beside interpolation in joint space."""
         import torch
 
-        if self.count < 2:
-            raise UsageError(f"--count must be at least 2, got {self.count}")
+        check_ranges(self, count=(2, 10_000))
         character, space = _space(self.file, self.weights)
         a, b = (_pose_at(character, space, text) for text in (self.first, self.last))
         states = space.interpolate(a, b, self.count)
@@ -200,6 +199,7 @@ class PoseIk:
 
     def run(self) -> None:
         """Solve, write, and print how near the handles are."""
+        check_ranges(self, count=(1, 10_000), seed=SEEDS)
         character, space = _space(self.file, self.weights)
         start = None if self.pose is None else _pose_at(character, space, self.pose)
         try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.base.files import write_json
-from akd.commands.errors import UsageError
+from akd.commands.errors import SEEDS, UsageError, check_ranges
 from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
@@ -102,8 +102,7 @@ class PriorTrain:
         """Train, then write what there is of the card."""
         if not self.minutes > 0:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
-        if self.creatures < 1:
-            raise UsageError(f"--creatures must be at least 1, got {self.creatures}")
+        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
         if self.assets is not None and not self.assets.is_dir():
             raise UsageError(f"--assets {self.assets}: is not a folder")
         from akd.prior.tiny.card import write_card
@@ -202,13 +201,10 @@ class PriorEvaluate:
 
     def run(self) -> None:
         """Sample, judge, write sheet, scores and card."""
-        for name, value in (
-            ("count", self.count),
-            ("prompts", self.prompts),
-            ("steps", self.steps),
-        ):
-            if value < 1:
-                raise UsageError(f"--{name} must be at least 1, got {value}")
+        check_ranges(
+            self, count=(1, 100_000), prompts=(1, 100_000), actors=(1, 10_000), steps=(1, 10_000),
+            seed=SEEDS, workers=(0, 1000),
+        )  # fmt: skip
         if self.assets is not None and not self.assets.is_dir():
             raise UsageError(f"--assets {self.assets}: is not a folder")
         from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
 from akd.commands.options import load_file
 
 if TYPE_CHECKING:
@@ -58,8 +58,7 @@ class PriorSample:
         """Sample and write."""
         if self.out.suffix.lower() not in (".mp4", ".gif", ".png"):
             raise UsageError(f"--out must end in .mp4, .gif or .png, got {self.out}")
-        if self.steps < 1:
-            raise UsageError(f"--steps must be at least 1, got {self.steps}")
+        check_ranges(self, steps=(1, 10_000), seed=SEEDS)
         from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
         from akd.prior.large.errors import PriorError
         from akd.prior.source import PriorSource

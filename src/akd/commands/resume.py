@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import tyro
 
@@ -35,7 +37,7 @@ class Resume:
         found = RunFolder(self.out).read()
         if found is None:
             raise UsageError(f"{self.out}: holds no run to go on with")
-        options = _checked(self.out, found["options"])
+        options = checked_options(self.out, found["options"])
         for name in ("file", "weights", "roles", "device"):
             options[name] = getattr(self, name) or options[name]
         if not options["file"].exists():
@@ -43,22 +45,42 @@ class Resume:
         Animate(out=self.out, **options).run()
 
 
-def _checked(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of `Animate` as `Animate.options` wrote them. Raises `UsageError`."""
     checked: dict[str, Any] = {}
     kinds = get_type_hints(Animate, include_extras=False)
     for field in fields(Animate):
         if field.name in ("out", "overwrite"):
             continue
-        value, kind = options.get(field.name, field.default), kinds[field.name]
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            value = tuple(value)
-        elif isinstance(value, str) and Path in (kind, *get_args(kind)):
-            value = Path(value)
-        elif type(value) is int and float in get_args(kind):
-            value = float(value)
-        allowed = (kind, *get_args(kind), get_origin(kind))
-        if type(value) not in allowed and value not in allowed and not isinstance(value, Path):
-            raise UsageError(f"{out}: run.json: {field.name} must be {kind}, got {value!r}")
-        checked[field.name] = value
+        if field.name not in options and field.default is not MISSING:
+            checked[field.name] = field.default
+            continue
+        value = options.get(field.name)
+        try:
+            checked[field.name] = _converted(value, kinds[field.name])
+        except TypeError:
+            raise UsageError(
+                f"{out}: run.json: {field.name} must be of type {kinds[field.name]}, got {value!r}"
+            ) from None
     return checked
+
+
+def _converted(value: object, kind: Any) -> object:
+    """A JSON value as the type of an option. Raises `TypeError` where it is of another."""
+    inner = get_args(kind)
+    match get_origin(kind) or kind:
+        case origin if origin is Literal and value in inner:
+            return value
+        case origin if origin in (Union, UnionType):
+            for one in inner:
+                with suppress(TypeError):
+                    return _converted(value, one)
+        case origin if origin is tuple and isinstance(value, list):
+            return tuple(_converted(item, inner[0]) for item in value)
+        case origin if origin is Path and isinstance(value, str):
+            return Path(value)
+        case origin if origin is float and type(value) is int:
+            return float(value)
+        case origin if type(value) is origin:
+            return value
+    raise TypeError

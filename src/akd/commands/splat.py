@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import SEEDS, check_ranges, input_file
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,9 @@ class Splat:
 
     def run(self) -> None:
         """Fit or spread, then write."""
-        for name, value, low, high in (
-            ("splats", self.splats, 1, 5_000_000),
-            ("degree", self.degree, 0, 3),
-            ("iterations", self.iterations, 1, 1_000_000),
-            ("seed", self.seed, 0, 2**63 - 1),
-        ):
-            if not low <= value <= high:
-                raise UsageError(f"--{name} must be from {low} to {high}, got {value}")
+        check_ranges(
+            self, splats=(1, 5_000_000), degree=(0, 3), iterations=(1, 1_000_000), seed=SEEDS
+        )
         from akd.api.measuring import splat
         from akd.commands.terminal import Terminal
         from akd.splat.ply import write_splat_ply

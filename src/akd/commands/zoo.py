@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import SEEDS, UsageError, check_ranges
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,7 @@ class Zoo:
             return
         if self.species not in SPECIES:
             raise UsageError(f"there is no {self.species!r} in the zoo: {', '.join(SPECIES)}")
-        if self.seed < 0:
-            raise UsageError(f"--seed must be zero or more, got {self.seed}")
-        if not 500 <= self.vertices <= 200_000:
-            raise UsageError(f"--vertices must be from 500 to 200000, got {self.vertices}")
+        check_ranges(self, seed=SEEDS, vertices=(500, 200_000))
         from akd.export.creature import write_creature
         from akd.zoo.creature import build_creature
         from akd.zoo.gait.clips import make_clip

@@ -57,7 +57,10 @@ class Checkpoint:
     ) -> None:
         """Put the state back. Raises `ValueError` for a state of other parameters."""
         if [p.shape for p in parameters] != [p.shape for p in self.parameters]:
-            raise ValueError("the checkpoint holds other parameters than this run")
+            raise ValueError("it holds other parameters than this run")
+        for i, state in self.optimiser.items():
+            if any(v.dim() and v.shape != parameters[i].shape for v in state.values()):
+                raise ValueError("the optimiser's state is of other parameters than this run's")
         with torch.no_grad():
             for value, kept in zip(parameters, self.parameters, strict=True):
                 value.copy_(kept)
@@ -84,22 +87,19 @@ class Checkpoint:
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Checkpoint:
-        """The inverse of `to_tensors`. Raises `ValueError` where something is missing."""
+        """The inverse of `to_tensors`, to be called within `checking_content`."""
         count = sum(name.startswith("parameter.") for name in tensors)
         optimiser: dict[int, dict[str, Tensor]] = {}
-        try:
-            about = json.loads(bytes(tensors["about"].tolist()))
-            for name, value in tensors.items():
-                if name.startswith("optimiser."):
-                    _, index, key = name.split(".")
-                    optimiser.setdefault(int(index), {})[key] = value
-            return cls(
-                int(about["iteration"]), [tensors[f"parameter.{i}"] for i in range(count)],
-                optimiser, tensors["generator"], [dict(row) for row in about["history"]],
-                int(about["rollbacks"]), tuple(map(str, about["notes"])),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the checkpoint cannot be read: {error!r}") from None
+        about = json.loads(bytes(tensors["about"].tolist()))
+        for name, value in tensors.items():
+            if name.startswith("optimiser."):
+                _, index, key = name.split(".")
+                optimiser.setdefault(int(index), {})[key] = value
+        return cls(
+            int(about["iteration"]), [tensors[f"parameter.{i}"] for i in range(count)],
+            optimiser, tensors["generator"], [dict(row) for row in about["history"]],
+            int(about["rollbacks"]), tuple(map(str, about["notes"])),
+        )  # fmt: skip
 
 
 def _copy(value: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from statistics import fmean
 import torch
 from torch import Tensor
 
+from akd.base.files import checking_content
 from akd.base.observer import Observer
 from akd.distill.checkpoint import Checkpoint, pack, unpack
 from akd.distill.score import score_gradient, score_loss
@@ -64,6 +65,7 @@ def distil(
     Raises:
         ArithmeticError: The loss was not finite, or parameters diverged, six times. Before that,
             the last sound state is restored with half the learning rate, and noted.
+        DamagedFile: A checkpoint holds values that cannot be used.
     """
     observer = observer or Observer()
     terms = default(settings.losses) if losses is None else list(losses)
@@ -76,8 +78,9 @@ def distil(
         observer.save("distil", pack([search.capture().to_tensors() for search in searches]))
 
     if (kept := observer.load("distil")) is not None:
-        for search, tensors in zip(searches, unpack(kept), strict=True):
-            search.restore(Checkpoint.from_tensors(tensors))
+        with checking_content("checkpoint distil"):
+            for search, tensors in zip(searches, unpack(kept), strict=True):
+                search.restore(Checkpoint.from_tensors(tensors))
     else:
         save()
     while (iteration := min(s.iteration for s in searches)) < settings.iterations:

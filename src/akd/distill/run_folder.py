@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akd.base.files import DamagedFile, json_hash, read_tensors, write_json, write_tensors
+from akd.base.files import json_hash, read_checkpoint, write_checkpoint, write_json
 from akd.base.observer import Observer
 from akd.base.version import __version__
 
@@ -74,33 +74,28 @@ class RunFolder(Observer):
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         """Write a checkpoint and keep the one before it. Raises `OSError` if writing fails."""
         about = {"format": CHECKPOINT_FORMAT, "run": self.digest()}
-        previous = self.checkpoint(f"{name}.before")
-        write_tensors(self.checkpoint(name), tensors, about=about, durable=True, previous=previous)
+        write_checkpoint(self.checkpoint(name), tensors, about=about)
 
     def load(self, name: str) -> dict[str, Tensor] | None:
         """Read a checkpoint, or the one before it where that is damaged; None if there is none.
 
         Raises `RunError` for a checkpoint of another job.
         """
-        for path in (self.checkpoint(name), self.checkpoint(f"{name}.before")):
-            try:
-                tensors, about = read_tensors(path)
-            except FileNotFoundError:
-                continue
-            except DamagedFile as error:
-                self.log("damaged", reason=str(error))
-                continue
-            if about.get("format") != CHECKPOINT_FORMAT:
-                raise RunError(
-                    f"{path}: must be of format {CHECKPOINT_FORMAT}, got {about.get('format')}"
-                )
-            if about.get("run") != self.digest():
-                raise RunError(
-                    f"{path}: belongs to another run; choose another folder, or start anew with "
-                    f"--overwrite"
-                )
-            return tensors
-        return None
+        path = self.checkpoint(name)
+        kept = read_checkpoint(path, say=lambda reason: self.log("damaged", reason=reason))
+        if kept is None:
+            return None
+        tensors, about = kept
+        if about.get("format") != CHECKPOINT_FORMAT:
+            raise RunError(
+                f"{path}: must be of format {CHECKPOINT_FORMAT}, got {about.get('format')}"
+            )
+        if about.get("run") != self.digest():
+            raise RunError(
+                f"{path}: belongs to another run; choose another folder, or start anew with "
+                f"--overwrite"
+            )
+        return tensors
 
     def wants_preview(self) -> bool:
         """Every twenty seconds."""

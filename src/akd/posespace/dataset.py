@@ -8,7 +8,7 @@ of bodies and clips as JSON. Reading one needs torch and safetensors only.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.base.files import write_tensors
+from akd.base.files import checking_content, read_tensors, write_tensors
 from akd.posespace.body import PoseBody, stack_bodies
 
 FORMAT = "akd-poses-1"
@@ -124,14 +124,13 @@ def save_poses(poses: PoseSet, path: Path) -> None:
 
 
 def load_poses(path: Path) -> PoseSet:
-    """Read a set. Raises `ValueError` where the file is of another format."""
-    from safetensors import safe_open
+    """Read a set. Raises `DamagedFile`, a `ValueError`, where the file holds none."""
+    tensors, about = read_tensors(path, format=FORMAT)
+    with checking_content(path):
+        return _pose_set(tensors, about)
 
-    with safe_open(path, "pt") as file:
-        about = file.metadata() or {}
-        if about.get("format") != FORMAT:
-            raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+def _pose_set(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> PoseSet:
     records = tuple(BodyRecord(**record) for record in json.loads(about["bodies"]))
     wide = {torch.float16: torch.float32, torch.uint8: torch.long, torch.int8: torch.long}
     values = {f.name: tensors[f"body.{f.name}"] for f in fields(PoseBody)}

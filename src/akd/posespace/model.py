@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from akd.base.files import write_tensors
+from akd.base.files import checking_content, read_tensors, write_tensors
 from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import PoseNetworkSettings
 
@@ -39,16 +39,11 @@ def load_model(path: Path | None = None, *, device: torch.device | str = "cpu") 
         FileNotFoundError: There is no such file.
         ValueError: The file is no pose model.
     """
-    from safetensors import safe_open
-
     path = path or shipped_model()
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no pose model; `akd pose train` makes one")
-    with safe_open(path, "pt") as file:
-        about = file.metadata() or {}
-        if about.get("format") != FORMAT:
-            raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
-        tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
-    network = PoseNetwork(PoseNetworkSettings(**json.loads(about["settings"])))
-    network.load_state_dict(tensors)
+    tensors, about = read_tensors(path, format=FORMAT)
+    with checking_content(path):
+        network = PoseNetwork(PoseNetworkSettings(**json.loads(about["settings"])))
+        network.load_state_dict({name: value.float() for name, value in tensors.items()})
     return network.eval().requires_grad_(False).to(device)

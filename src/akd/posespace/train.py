@@ -18,7 +18,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from akd.base.files import file_hash, write_json, write_tensors
+from akd.base.files import (
+    checking_content,
+    file_hash,
+    read_checkpoint,
+    write_checkpoint,
+    write_json,
+)
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
 from akd.posespace.dataset import PoseSet, load_poses
 from akd.posespace.diffusion import T_MAX, signal_and_noise
@@ -178,25 +184,27 @@ class PoseTrainer:
         for name, parameter in self.network.named_parameters():
             for key, value in self.optimiser.state.get(parameter, {}).items():
                 tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
-        write_tensors(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
+        write_checkpoint(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
 
-    def restore(self, path: Path) -> None:
-        """Go on from what `save` wrote."""
-        from safetensors import safe_open
-
-        with safe_open(path, "pt") as file:
-            self.progress = Progress(**json.loads((file.metadata() or {})["progress"]))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        for prefix, module in (("network.", self.network), ("average.", self.average)):
-            module.load_state_dict(
-                {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            )
-        on_device = self.device if self.device.type == "cuda" else "cpu"
-        for name, parameter in self.network.named_parameters():
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                value = tensors.get(f"optimiser.{key}.{name}")
-                if value is not None:
-                    self.optimiser.state[parameter][key] = value.to(on_device)
+    def restore(self, path: Path) -> bool:
+        """Go on from what `save` wrote; False where there is nothing. Raises `DamagedFile`."""
+        kept = read_checkpoint(path)
+        if kept is None:
+            return False
+        tensors, about = kept
+        with checking_content(path):
+            self.progress = Progress(**json.loads(about["progress"]))
+            for prefix, module in (("network.", self.network), ("average.", self.average)):
+                module.load_state_dict(
+                    {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+                )
+            on_device = self.device if self.device.type == "cuda" else "cpu"
+            for name, parameter in self.network.named_parameters():
+                for key in ("step", "exp_avg", "exp_avg_sq"):
+                    value = tensors.get(f"optimiser.{key}.{name}")
+                    if value is not None:
+                        self.optimiser.state[parameter][key] = value.to(on_device)
+        return True
 
 
 def train(
@@ -235,8 +243,7 @@ def train(
     sampler = PoseSampler(data, device=device)
     trainer = PoseTrainer(network or PoseNetworkSettings(), settings, device=device, seed=seed)
     state, progress = out / "state.safetensors", trainer.progress
-    if state.exists():
-        trainer.restore(state)
+    if trainer.restore(state):
         progress = trainer.progress
         say(f"resuming at step {progress.step}, {progress.seconds:.0f} s")
     size = sum(p.numel() for p in trainer.network.parameters())

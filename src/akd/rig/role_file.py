@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from akd.asset.asset import AssetError
+from akd.asset.gltf.fields import shown
+from akd.asset.surface import naming_file, read_bytes
 from akd.rig.character import Character
 from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.names import Side
@@ -35,7 +37,7 @@ def parse_role(text: str) -> Role:
     """
     side, limb, part, number = Side.CENTRE, None, None, 0
     for word in text.lower().split():
-        if word.isdigit():
+        if word.isdecimal() and len(word) < 4:
             number = int(word)
         elif word in (Side.LEFT.value, Side.RIGHT.value):
             side = Side(word)
@@ -53,14 +55,16 @@ def parse_role(text: str) -> Role:
 
 def read_role_file(path: Path) -> dict[str, Role]:
     """Roles by the names of joints. Raises `AssetError` with one line where the file is wrong."""
+    with naming_file(path):
+        data = read_bytes(path, growth=100)
     try:
-        given = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise AssetError(f"{path}: must be TOML: {error}") from None
+        given = tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise AssetError(f"{path}: must be TOML: {shown(str(error))}") from None
     roles: dict[str, Role] = {}
     for name, text in given.items():
         if not isinstance(text, str):
-            raise AssetError(f"{path}: the role of {name!r} must be text, got {text!r}")
+            raise AssetError(f"{path}: the role of {name!r} must be text, got {shown(text)}")
         try:
             roles[name] = parse_role(text)
         except ValueError as error:

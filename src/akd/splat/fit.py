@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.files import bytes_hash
+from akd.base.files import bytes_hash, remove_checkpoint
 from akd.rig.mesh import SkinnedMesh
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
@@ -23,6 +23,7 @@ from akd.splat.surface import (
     SurfacePoints,
     blend_weights,
     choose_evenly,
+    even_spacing,
     face_normals,
     scatter_points,
     smooth_normals,
@@ -73,7 +74,7 @@ def start_cloud(
 ) -> SplatCloud:
     """Gaussians at the vertices, thinned where those are crowded, and on large triangles."""
     normals, areas = face_normals(mesh)
-    spacing = math.sqrt(2.0 * float(areas.sum()) / (math.sqrt(3.0) * settings.splats))
+    spacing = even_spacing(areas, settings.splats)
     # A vertex is a point of the last triangle that names it.
     face_of = torch.full((len(mesh.vertices),), -1, dtype=torch.int64)
     corner_of = torch.zeros(len(mesh.vertices), dtype=torch.int64)
@@ -123,8 +124,8 @@ def fit_splats(
     paint = paint or Paint.of_vertices(mesh)
     name = content_hash(mesh, paint, settings) if cache else ""
     done = cache / f"{name}.safetensors" if cache else None
-    if done is not None and done.is_file():
-        return load_cloud(done)
+    if done is not None and (kept := load_cloud(done)) is not None:
+        return kept
     part = cache / f"{name}.checkpoint.safetensors" if cache else None
     generator = torch.Generator().manual_seed(settings.seed)
     cameras = random_cameras(mesh, settings.views, settings.sizes, generator)
@@ -141,7 +142,7 @@ def fit_splats(
 
     extent = float((mesh.vertices.amax(0) - mesh.vertices.amin(0)).norm())
     state = FitState.of(start, extent, settings)
-    if part is not None and part.is_file():
+    if part is not None:
         load_state(part, state)
     for iteration in range(state.iteration, settings.iterations):
         draw = torch.Generator().manual_seed(settings.seed * 1_000_003 + iteration)
@@ -160,7 +161,7 @@ def fit_splats(
     cloud = _bind(mesh, views, state.cloud())
     if done is not None and part is not None:
         save_cloud(done, cloud)
-        part.unlink(missing_ok=True)
+        remove_checkpoint(part)
     return cloud
 
 

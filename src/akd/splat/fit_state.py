@@ -6,11 +6,16 @@ import json
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file
 from torch import Tensor
 
-from akd.base.files import write_tensors
+from akd.base.files import (
+    DamagedFile,
+    checking_content,
+    read_checkpoint,
+    read_tensors,
+    write_checkpoint,
+    write_tensors,
+)
 from akd.math import quaternion
 from akd.splat.cloud import SplatCloud
 from akd.splat.settings import FitSettings
@@ -83,15 +88,17 @@ def save_state(path: Path, state: FitState) -> None:
     for name, value in state.values.items():
         for key, memory in state.optimiser.state.get(value, {}).items():
             tensors[f"adam.{name}.{key}"] = torch.as_tensor(memory)
-    _save(path, tensors, {"iteration": state.iteration})
+    write_checkpoint(path, tensors, about=_about(iteration=state.iteration))
 
 
 def load_state(path: Path, state: FitState) -> None:
-    """Take a run up again where `save_state` left it."""
-    tensors = load_file(path)
-    with safe_open(path, "pt") as file:
-        state.iteration = json.loads(file.metadata()["akd"])["iteration"]
-    with torch.no_grad():
+    """Take a run up again where `save_state` left it, if it did. Raises `DamagedFile`."""
+    kept = read_checkpoint(path)
+    if kept is None:
+        return
+    tensors, about = kept
+    with checking_content(path), torch.no_grad():
+        state.iteration = json.loads(about["akd"])["iteration"]
         for name, value in state.values.items():
             value.copy_(tensors[f"value.{name}"])
             prefix = f"adam.{name}."
@@ -106,16 +113,18 @@ _FIELDS = ("means", "scales", "rotations", "opacities", "sh", "bones", "weights"
 def save_cloud(path: Path, cloud: SplatCloud) -> None:
     """Write a cloud with its bones."""
     parts = {k: getattr(cloud, k) for k in _FIELDS if getattr(cloud, k) is not None}
-    about = {"kind": "cloud", "antialias": cloud.antialias}
-    _save(path, parts, about)
+    write_tensors(path, parts, about=_about(kind="cloud", antialias=cloud.antialias))
 
 
-def load_cloud(path: Path) -> SplatCloud:
-    """Read what `save_cloud` wrote."""
-    with safe_open(path, "pt") as file:
-        about = json.loads(file.metadata()["akd"])
-    return SplatCloud(**load_file(path), antialias=about["antialias"])
+def load_cloud(path: Path) -> SplatCloud | None:
+    """Read what `save_cloud` wrote; None where it is missing or damaged, to be fitted again."""
+    try:
+        tensors, about = read_tensors(path)
+        with checking_content(path):
+            return SplatCloud(**tensors, antialias=json.loads(about["akd"])["antialias"])
+    except (FileNotFoundError, DamagedFile):
+        return None
 
 
-def _save(path: Path, tensors: dict[str, Tensor], about: dict) -> None:
-    write_tensors(path, tensors, about={"akd": json.dumps({"format": 1, **about})})
+def _about(**values: object) -> dict[str, str]:
+    return {"akd": json.dumps({"format": 1, **values})}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +11,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.asset.asset import Asset, AssetError, Material
-from akd.asset.image import decode_image
+from akd.asset.asset import AssetError, Image
+from akd.asset.image import decode_image, image_size
 from akd.math.srgb import to_linear
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
+
+TEXEL_LIMIT = 2**24
+"""Of all textures together, 256 MiB: one image of 4096 x 4096, or four of 2048. Images beyond it
+are halved, the largest first, until they fit: Gaussians do not show that detail."""
+_BAND = 2**20
+"""Texels that are converted at a time."""
 
 
 class Texture:
@@ -21,34 +29,14 @@ class Texture:
 
     def __init__(
         self,
-        pixels: Float[Tensor, "H W 4"],
+        levels: Sequence[Float[Tensor, "..."]],
         wrap: tuple[str, str] = ("repeat", "repeat"),
         alpha_cutoff: float | None = None,
     ) -> None:
-        self.levels: list[Tensor] = [pixels]
-        """Linear RGBA, each half the size of the one before."""
+        self.levels = levels
+        """Linear RGBA of shape (H, W, 4), each half the size of the one before."""
         self.wrap = wrap
         self.alpha_cutoff = alpha_cutoff
-        while max(self.levels[-1].shape[:2]) > 1:
-            above = self.levels[-1].permute(2, 0, 1)[None]
-            height, width = above.shape[2:]
-            half = torch.nn.functional.interpolate(
-                above, (max(1, height // 2), max(1, width // 2)), mode="area"
-            )
-            self.levels.append(half[0].permute(1, 2, 0).contiguous())
-
-    @classmethod
-    def of(cls, asset: Asset, material: Material) -> Texture | None:
-        """The base-colour texture of a material; None where there is none, or it is broken."""
-        if material.image is None:
-            return None
-        try:
-            encoded = decode_image(asset.images[material.image])
-        except AssetError:
-            return None
-        pixels = torch.from_numpy(np.array(encoded)).float() / 255.0
-        pixels[..., :3] = to_linear(pixels[..., :3])
-        return cls(pixels, material.wrap, material.alpha_cutoff)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -84,6 +72,58 @@ class Texture:
         top = torch.lerp(texel(x0, y0), texel(x0 + 1, y0), fx)
         bottom = torch.lerp(texel(x0, y0 + 1), texel(x0 + 1, y0 + 1), fx)
         return torch.lerp(top, bottom, fy)
+
+
+def mip_levels(pixels: Float[Tensor, "H W 4"]) -> list[Tensor]:
+    """The image and its half, quarter, ... sizes, down to one texel."""
+    levels = [pixels]
+    while max(levels[-1].shape[:2]) > 1:
+        levels.append(_halved(levels[-1]))
+    return levels
+
+
+def _halved(pixels: Float[Tensor, "H W 4"]) -> Float[Tensor, "h w 4"]:
+    height, width = pixels.shape[:2]
+    half = torch.nn.functional.interpolate(
+        pixels.permute(2, 0, 1)[None], (max(1, height // 2), max(1, width // 2)), mode="area"
+    )
+    return half[0].permute(1, 2, 0).contiguous()
+
+
+def _linear_pixels(image: Image, halvings: int) -> Float[Tensor, "H W 4"]:
+    """Linear RGBA of an image, halved so many times. A band at a time, to save memory."""
+    encoded = decode_image(image)
+    values = torch.arange(256) / 255.0
+    opacity, light = values.numpy(), to_linear(values).numpy()
+    step = 2**halvings
+    rows = max(1, _BAND // (encoded.shape[1] * step)) * step
+    full, rest = divmod(len(encoded), rows)
+    height = full * (rows // step) + (max(1, rest // step) if rest else 0)
+    result = torch.empty(height, max(1, encoded.shape[1] // step), 4)
+    for k, place in enumerate(result.split(rows // step)):
+        band = encoded[k * rows : (k + 1) * rows]
+        pixels = torch.from_numpy(
+            np.concatenate((light[band[..., :3]], opacity[band[..., 3:]]), -1)
+        )
+        for _ in range(halvings):
+            pixels = _halved(pixels)
+        place.copy_(pixels)
+    return result
+
+
+def _choose_halvings(images: Mapping[int, Image]) -> dict[int, int]:
+    """How often to halve each image so that all keep `TEXEL_LIMIT`; broken ones are left out."""
+    sizes: dict[int, int] = {}
+    for index, image in images.items():
+        with suppress(AssetError):
+            width, height = image_size(image.data)
+            sizes[index] = width * height
+    halvings = dict.fromkeys(sizes, 0)
+    while sum(sizes.values()) > TEXEL_LIMIT:
+        largest = max(sizes, key=lambda index: sizes[index])
+        sizes[largest] //= 4
+        halvings[largest] += 1
+    return halvings
 
 
 def _wrap(coordinate: Tensor, mode: str) -> Tensor:
@@ -122,27 +162,35 @@ class Paint:
 
     @classmethod
     def of(cls, character: Character) -> Paint | None:
-        """The paint of a character's mesh, or None where it has no mesh."""
+        """The paint of a character's mesh, or None where it has no mesh.
+
+        Textures are at full size as long as all of them keep `TEXEL_LIMIT`.
+        """
         mesh, asset = character.mesh, character.asset
         if mesh is None:
             return None
         plain = cls.of_vertices(mesh)
         colours, uv, face_texture = plain.colours.clone(), plain.uv, plain.face_texture
-        textures: list[Texture] = []
-        known: dict[int, int] = {}
         for part in mesh.parts:
             colours[part.vertices] = part.base_colours
-            if part.uv is None:
-                continue
-            uv[part.vertices] = part.uv
-            if part.material is None:
-                continue
-            if part.material not in known:
-                texture = Texture.of(asset, asset.materials[part.material])
-                known[part.material] = -1 if texture is None else len(textures)
-                textures += [] if texture is None else [texture]
-            face_texture[part.faces] = known[part.material]
-        return cls(colours, uv, face_texture, tuple(textures))
+            if part.uv is not None:
+                uv[part.vertices] = part.uv
+        shown = dict.fromkeys(p.material for p in mesh.parts if p.uv is not None)
+        materials = {n: asset.materials[n] for n in shown if n is not None}
+        images = {m.image: asset.images[m.image] for m in materials.values() if m.image is not None}
+        levels: dict[int | None, list[Tensor]] = {}
+        for image, halvings in _choose_halvings(images).items():
+            with suppress(AssetError):  # its pixels cannot be decoded: no texture
+                levels[image] = mip_levels(_linear_pixels(images[image], halvings))
+        painted = [n for n, material in materials.items() if material.image in levels]
+        for part in mesh.parts:
+            if part.uv is not None and part.material in painted:
+                face_texture[part.faces] = painted.index(part.material)
+        textures = (materials[n] for n in painted)
+        return cls(
+            colours, uv, face_texture,
+            tuple(Texture(levels[m.image], m.wrap, m.alpha_cutoff) for m in textures),
+        )  # fmt: skip
 
     def at(
         self,

@@ -25,6 +25,9 @@ here, 18 % at 0.5. Wider ones blur the pattern."""
 THICKNESS = 0.1
 """Standard deviation across the surface, as a part of that along it."""
 OPACITY = 0.99
+_MOST_NEIGHBOURS = 200
+"""Pairs of candidates a candidate, twenty being usual. More come of a surface that is a few huge
+triangles and many tiny ones, or that float32 does not resolve."""
 MOST_BONES = 8
 """A Gaussian between three vertices may hang on all of their bones; the strongest are kept."""
 
@@ -53,11 +56,20 @@ def face_normals(mesh: SkinnedMesh) -> tuple[Float[Tensor, "F 3"], Float[Tensor,
     return cross / length.clamp_min(1e-20)[:, None], 0.5 * length
 
 
+def even_spacing(areas: Float[Tensor, "F"], count: int) -> float:
+    """Distance between `count` equal discs in the densest packing on a surface, metres.
+
+    Raises `ValueError` for a surface whose area is zero or not finite.
+    """
+    area = float(areas.sum())
+    if not 0.0 < area < math.inf:
+        raise ValueError(f"the mesh must have a finite area above zero, got {area:g} square metres")
+    return math.sqrt(2.0 * area / (math.sqrt(3.0) * count))
+
+
 def scatter_points(mesh: SkinnedMesh, count: int, generator: torch.Generator) -> SurfacePoints:
     """Random points, as many on each area as on any other of its size."""
     areas = face_normals(mesh)[1].double()
-    if len(mesh.faces) == 0 or not float(areas.sum()) > 0.0:
-        raise ValueError("a mesh without area has no surface to put Gaussians on")
     # One point in each of `count` equal shares of the area: already more even than chance.
     shares = torch.arange(count, dtype=torch.float64)
     shares = (shares + torch.rand(count, generator=generator, dtype=torch.float64)) / count
@@ -74,12 +86,15 @@ def choose_evenly(
     """`count` of M points (those first in order preferred) that keep away from one another.
 
     A point is kept if none before it within the radius is kept; the radius is adjusted until about
-    `count` stay. Points on the two faces of a thin sheet do not hinder each other.
+    `count` stay. Points on the two faces of a thin sheet do not hinder each other. Where points
+    pile up, the first `count` are taken as they are.
     """
     points, directions = positions.numpy(), normals.numpy()
     tree = KDTree(points)
     chosen = np.arange(count)
     low, high = 0.3 * radius, 1.2 * radius
+    if tree.count_neighbors(tree, high) > _MOST_NEIGHBOURS * len(points):
+        return torch.from_numpy(chosen)
     for _ in range(7):
         middle = 0.5 * (low + high)
         pairs = tree.query_pairs(middle, output_type="ndarray")
@@ -191,15 +206,14 @@ def surface_splats(
     """`count` flat Gaussians spread evenly over the mesh, with its colours, normals and bones.
 
     Bind space, metres. `paint` adds the textures; without it the colours at the vertices are
-    blended. About a second for 50,000.
+    blended. About a second for 50,000. Raises `ValueError` for a mesh without a finite area.
     """
     if count < 1:
         raise ValueError(f"count must be at least 1, got {count}")
     generator = generator or torch.Generator().manual_seed(0)
     paint = paint or Paint.of_vertices(mesh)
     normals, areas = face_normals(mesh)
-    # Equal discs in the densest packing stand this far apart.
-    spacing = math.sqrt(2.0 * float(areas.sum()) / (math.sqrt(3.0) * count))
+    spacing = even_spacing(areas, count)
     candidates = scatter_points(mesh, 4 * count, generator)
     candidates = candidates[torch.randperm(4 * count, generator=generator)]
     there = candidates.faces.new_full((len(candidates.faces),), 1, dtype=torch.bool)

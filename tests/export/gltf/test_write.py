@@ -274,3 +274,14 @@ def test_a_file_too_large_for_the_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AssetError, match="a GLB must have at most 4294967295 bytes, this has"):
         write_glb(GltfDocument(root, buffers, tmp_path), tmp_path / "large.glb")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("uri", [".secret.png", ".secret/a.png"])
+def test_hidden_files_are_not_packed(tmp_path: Path, uri: str) -> None:
+    (tmp_path / uri).parent.mkdir(exist_ok=True)
+    (tmp_path / uri).write_bytes(png())
+    builder = sample()
+    builder.json["images"] = [{"uri": uri}]
+    (tmp_path / "in.glb").write_bytes(builder.glb())
+    write_glb(read_document(tmp_path / "in.glb"), tmp_path / "out.glb")
+    assert read_document(tmp_path / "out.glb").json["images"] == [{"uri": uri}]

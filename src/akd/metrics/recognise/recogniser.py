@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.files import file_hash, write_tensors
+from akd.base.files import checking_content, file_hash, read_tensors, write_tensors
 from akd.metrics.recognise.network import ConvolutionNetwork, SequenceNetwork, build_network
 from akd.metrics.recognise.settings import CLASSES, Name, RecogniserSettings
 
@@ -101,23 +101,18 @@ def load_recogniser(
     name: Name, folder: Path | None = None, *, device: torch.device | str = "cpu"
 ) -> Recogniser:
     """A trained recogniser, `a` or `b`, from a folder, by default the one that ships."""
-    from safetensors import safe_open
-
     path = (folder or shipped_recognisers()) / f"recogniser-{name}.safetensors"
     if not path.is_file():
         raise FileNotFoundError(
             f"{path}: there is no such recogniser; `akd prior train-recogniser {name}` makes one"
         )
-    with safe_open(path, "pt") as file:
-        about = file.metadata() or {}
-        if about.get("format") != FORMAT:
-            raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
+    tensors, about = read_tensors(path, format=FORMAT)
+    with checking_content(path):
         if tuple(json.loads(about["classes"])) != CLASSES:
-            raise ValueError(f"{path}: was trained for other classes than {', '.join(CLASSES)}")
-        tensors = {n: file.get_tensor(n).float() for n in file.keys()}  # noqa: SIM118
-    values = json.loads(about["settings"])
-    for key in ("azimuth", "elevation", "zoom"):
-        values[key] = tuple(values[key])  # JSON has no tuples
-    network = build_network(RecogniserSettings(**values))
-    network.load_state_dict(tensors)
+            raise ValueError(f"it was trained for other classes than {', '.join(CLASSES)}")
+        values = json.loads(about["settings"])
+        for key in ("azimuth", "elevation", "zoom"):
+            values[key] = tuple(values[key])  # JSON has no tuples
+        network = build_network(RecogniserSettings(**values))
+        network.load_state_dict({name: value.float() for name, value in tensors.items()})
     return Recogniser(network.eval().to(device))

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.base.files import write_tensors
+from akd.base.files import checking_content, read_tensors, write_tensors
 from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
@@ -70,29 +70,22 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
 
 def load_network(folder: Path) -> TinyNetwork:
     """The network in a folder, float32 on the CPU."""
-    from safetensors import safe_open
-
     paths = sorted(folder.glob(PATTERN))
     if not paths:
         raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
     tensors: dict[str, Tensor] = {}
     about: dict[str, str] = {}
     for path in paths:
-        with safe_open(path, "pt") as file:
-            about = file.metadata() or {}
-            if about.get("format") != FORMAT:
-                raise ValueError(f"{path}: must be of format {FORMAT}, got {about.get('format')}")
-            for name in file.keys():  # noqa: SIM118
-                tensors[name] = file.get_tensor(name)
-    if int(about["parts"]) != len(paths):
-        raise ValueError(
-            f"{folder}: must hold {about['parts']} parts ({PATTERN}), got {len(paths)}"
-        )
-    if tuple(json.loads(about["vocabulary"])) != TOKENS:
-        raise ValueError(f"{folder}: these weights were trained for another vocabulary")
-    with torch.device("meta"):
-        network = TinyNetwork(TinySettings(**json.loads(about["settings"])))
-    network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)
+        part, about = read_tensors(path, format=FORMAT)
+        tensors |= part
+    with checking_content(folder):
+        if int(about["parts"]) != len(paths):
+            raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
+        if tuple(json.loads(about["vocabulary"])) != TOKENS:
+            raise ValueError("these weights were trained for another vocabulary")
+        with torch.device("meta"):
+            network = TinyNetwork(TinySettings(**json.loads(about["settings"])))
+        network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)
     return network
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.base.files import write_json, write_tensors
+from akd.base.files import checking_content, read_checkpoint, write_checkpoint, write_json
 from akd.base.splits import zoo_seed_trains
 from akd.prior.tiny.artists import artist_actors
 from akd.prior.tiny.backend import choose_studio
@@ -150,26 +150,28 @@ class Trainer:
         for name, parameter in zip(names, self.network.parameters(), strict=True):
             for key, value in self.optimiser.state.get(parameter, {}).items():
                 tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
-        write_tensors(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
+        write_checkpoint(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
 
-    def restore(self, path: Path) -> None:
-        """Go on from what `save` wrote."""
-        from safetensors import safe_open
-
-        with safe_open(path, "pt") as file:
-            self.progress = Progress(**json.loads((file.metadata() or {})["progress"]))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        for prefix, module in (("network.", self.network), ("average.", self.average)):
-            module.load_state_dict(
-                {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            )
-        for name, parameter in self.network.named_parameters():
-            state = self.optimiser.state[parameter]
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                value = tensors.get(f"optimiser.{key}.{name}")
-                if value is not None:
-                    on_device = key != "step" or self.device.type == "cuda"
-                    state[key] = value.to(self.device) if on_device else value
+    def restore(self, path: Path) -> bool:
+        """Go on from what `save` wrote; False where there is nothing. Raises `DamagedFile`."""
+        kept = read_checkpoint(path)
+        if kept is None:
+            return False
+        tensors, about = kept
+        with checking_content(path):
+            self.progress = Progress(**json.loads(about["progress"]))
+            for prefix, module in (("network.", self.network), ("average.", self.average)):
+                module.load_state_dict(
+                    {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+                )
+            for name, parameter in self.network.named_parameters():
+                state = self.optimiser.state[parameter]
+                for key in ("step", "exp_avg", "exp_avg_sq"):
+                    value = tensors.get(f"optimiser.{key}.{name}")
+                    if value is not None:
+                        on_device = key != "step" or self.device.type == "cuda"
+                        state[key] = value.to(self.device) if on_device else value
+        return True
 
 
 def train(
@@ -214,8 +216,7 @@ def train(
     size = sum(p.numel() for p in trainer.network.parameters())
     say(f"{device}: network of {size / 1e6:.1f} M weights, {workers} workers build {len(cast)}")
     state = out / "state.safetensors"
-    if state.exists():
-        trainer.restore(state)
+    if trainer.restore(state):
         say(f"going on at step {trainer.progress.step}, {trainer.progress.seconds:.0f} s trained")
     while first is None:
         time.sleep(0.05)

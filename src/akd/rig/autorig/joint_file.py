@@ -13,15 +13,21 @@ import numpy as np
 from jaxtyping import Float
 
 from akd.asset.asset import AssetError
+from akd.asset.gltf.fields import shown
+from akd.asset.surface import naming_file, read_bytes
+
+_FARTHEST = 1e12
 
 
 def read_joint_file(path: Path) -> dict[str, Float[np.ndarray, "3"]]:
     """Places by the names of joints. Raises `AssetError` with one line where the file is wrong."""
+    with naming_file(path):
+        data = read_bytes(path, growth=100)
     try:
-        text = path.read_text("utf-8")
+        text = data.decode("utf-8")
         given = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise AssetError(f"{path}: must be TOML or JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise AssetError(f"{path}: must be TOML or JSON: {shown(str(error))}") from None
     if not isinstance(given, dict):
         raise AssetError(f"{path}: must be a table of joints, got {type(given).__name__}")
     places: dict[str, np.ndarray] = {}
@@ -29,9 +35,10 @@ def read_joint_file(path: Path) -> dict[str, Float[np.ndarray, "3"]]:
         is_place = (
             isinstance(value, list)
             and len(value) == 3
-            and all(isinstance(v, int | float) and not isinstance(v, bool) for v in value)
+            and all(type(v) in (int, float) and abs(v) < _FARTHEST for v in value)
         )
-        if not is_place or not np.isfinite(value).all():
-            raise AssetError(f"{path}: {name!r} must be three numbers, [x, y, z], got {value!r}")
+        if not is_place:
+            got = shown(value)
+            raise AssetError(f"{path}: {name!r} must be three numbers, [x, y, z], got {got}")
         places[name] = np.array(value, dtype=np.float64)
     return places

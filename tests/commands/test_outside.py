@@ -1,0 +1,114 @@
+"""What the system does to a command: no space, no permission, a signal. Nothing partial is left."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from akd.cli import main
+
+AKD = (sys.executable, "-m", "akd")
+
+
+@pytest.fixture(scope="module")
+def walker(tmp_path_factory):
+    """A fox with clips."""
+    path = tmp_path_factory.mktemp("walker") / "fox.glb"
+    assert main(["zoo", "fox", "-o", str(path), "--vertices", "600"]) == 0
+    return path
+
+
+@pytest.fixture
+def alone(tmp_path):
+    source = Path(__file__).resolve().parents[2] / "src"
+    return {
+        **os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(source),
+        "AKD_CACHE": str(tmp_path / "cache"),
+    }  # fmt: skip
+
+
+def limit_files() -> None:
+    """Files of this process end at 20 kB, as on a full disk; SIGXFSZ would end the process."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("zoo", "fox", "-o", "{out}/fox.glb", "--vertices", "1500"),
+        ("splat", "{fox}", "-o", "{out}/fox.ply", "--quick"),
+        ("export", "{fox}", "--clip", "walk", "-o", "{out}", "--to", "bvh,usd"),
+        ("ground", "{fox}", "--clip", "walk", "-o", "{out}", "--iterations", "1"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_full_disk_is_one_line_and_leaves_the_old_file(walker, alone, tmp_path, command):
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("fox.glb", "fox.ply", "fox-walk.bvh", "motion.glb"):
+        (out / name).write_text("old")
+    words = [word.format(out=out, fox=walker) for word in command]
+    done = subprocess.run(
+        [*AKD, *words], env=alone, preexec_fn=limit_files, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("akd: ")]
+    assert len(errors) == 1, done.stderr
+    assert "File too large" in errors[0]
+    for path in out.rglob("*"):
+        assert not path.name.startswith("."), path
+        if path.is_file() and path.stat().st_size > 3:
+            # What was written before the error is complete.
+            assert path.stat().st_size < 20_000, path
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes to read-only folders")
+def test_a_read_only_folder_is_one_line(fox, alone, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir(mode=0o500)
+    done = subprocess.run(
+        [*AKD, "splat", str(fox), "-o", str(out / "fox.ply"), "--quick"], env=alone,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Permission denied" in done.stderr
+
+
+SLOW_WRITE = """
+import sys, time
+from pathlib import Path
+from akd.base.files import write_atomically
+from akd.cli import main
+from akd.commands.cache import Cache
+
+def run(self):
+    with write_atomically(Path("old.txt")) as file:
+        file.write(b"half of the new")
+        print("writing", flush=True)
+        time.sleep(60)
+
+Cache.run = run
+sys.argv = ["akd", "cache"]
+sys.exit(main())
+"""
+
+
+def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path):
+    (tmp_path / "old.txt").write_text("old")
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_WRITE], env=alone, cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "akd: stopped\n")
+    assert (tmp_path / "old.txt").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old.txt"]
