@@ -39,8 +39,8 @@ class Grounded:
     first_left_out: bool
     """The clip's first frame was a calibration pose (a T-pose), and is not in the result."""
     cycle_gap: float | None
-    """Mean distance of the simulated parts over the seam of a cycle, in body heights, before it was
-    spread over the period; None for a clip that is no cycle."""
+    """Mean distance of the parts between the repetitions of a cycle that were simulated, in body
+    heights, before one was faded into the other; None for a clip that is no cycle."""
     before: GroundContact
     """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
@@ -125,7 +125,7 @@ def ground(
     made = TargetMotion(s.position, s.rotation, s.angles, fps)
     gap = None
     if cyclic:
-        gap = cycle_gap(body, made)
+        gap = cycle_gap(body, made, target)
         made = close_cycle(made, target)
     controls = character.control_pose(made, pose)
     return Grounded(
