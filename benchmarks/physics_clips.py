@@ -20,20 +20,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset import read_asset
 from akd.export.creature import write_creature
-from akd.export.mjcf import file_order, mjcf_text, mujoco_controls, zup_from_yup
+from akd.export.mjcf import file_order, mjcf_text, zup_from_yup
+from akd.export.replay import replay
 from akd.math import quaternion
 from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import GroundContact, assess
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
-from akd.physics.ground import Grounded, ground
+from akd.physics.ground import Grounded, ground, tracking_arrays
 from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
@@ -130,16 +132,13 @@ def replay_seconds(result: Grounded) -> float | None:
     start = made.rollout[0], made.targets[0]
     model = mujoco.MjModel.from_xml_string(mjcf_text(body, made.parameters, clip=start))
     data = mujoco.MjData(model)
-    mujoco.mj_resetDataKeyframe(model, data, model.key("clip").id)
-    wanted = zup_from_yup(place(body, made.rollout).origins)[:, file_order(body)]
-    for k, controls in enumerate(mujoco_controls(body, made.targets)):
-        data.ctrl[:] = controls.numpy()
-        mujoco.mj_step(model, data)
+    wanted = zup_from_yup(place(body, made.rollout).origins)[1:, file_order(body)].numpy()
+    steps = replay(model, data, tracking_arrays(body, made))
+    for k, (_, there) in enumerate(zip(steps, wanted, strict=True)):
         mujoco.mj_kinematics(model, data)
-        apart = (torch.from_numpy(data.xpos[1:].copy()) - wanted[k + 1]).norm(dim=-1).mean()
-        if not float(apart) < 0.05 * body.height:
+        if not np.linalg.norm(data.xpos[1:] - there, axis=-1).mean() < 0.05 * body.height:
             return k * model.opt.timestep
-    return len(made.targets) * model.opt.timestep
+    return len(wanted) * model.opt.timestep
 
 
 def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:

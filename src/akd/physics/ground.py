@@ -14,6 +14,7 @@ from akd.base.files import write_arrays, write_json
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.body import Body
 from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
@@ -78,8 +79,7 @@ class Grounded:
     def save(self, folder: Path | str) -> None:
         """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
         folder = Path(folder)
-        names = np.array(self.character.body.names)
-        write_arrays(folder / "physics.npz", {"parts": names, **tracking_arrays(self.tracking)})
+        write_arrays(folder / "physics.npz", tracking_arrays(self.character.body, self.tracking))
         write_json(folder / "physics.json", {"format": 1, **self.summary()})
 
 
@@ -201,8 +201,8 @@ def take_travel_out(grounded: Grounded) -> ControlPose:
     return replace(controls, translation=controls.translation - away)
 
 
-def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
-    """What a tracking run made, by name, for an npz file. Per substep, SI units, Y up."""
+def tracking_arrays(body: Body, tracking: Tracking) -> dict[str, np.ndarray]:
+    """What a tracking run made, by name, as in `physics.npz`. Per substep, SI units, Y up."""
     forces = tracking.forces
     arrays = {
         "time": torch.arange(len(tracking.targets) + 1) * tracking.parameters.step,
@@ -211,5 +211,7 @@ def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
         "torques": forces.torques,
         "contact_forces": forces.contacts.sum(-2),
         "root_assist_torque": forces.assist,
+        "assist_up": tracking.up,
     }
-    return {name: value.float().numpy(force=True) for name, value in arrays.items()}
+    numbers = {name: value.float().numpy(force=True) for name, value in arrays.items()}
+    return {"parts": np.array(body.names), **numbers}
