@@ -36,14 +36,15 @@ bpy.ops.wm.read_factory_settings(use_empty=True)
 path, scene, clips = sys.argv[-1], bpy.context.scene, {}
 if path.endswith(".fbx"):
     bpy.ops.import_scene.fbx(filepath=path)
-elif path.endswith(".usda"):
-    bpy.ops.wm.usd_import(filepath=path)
 elif path.endswith(".bvh"):
     bpy.ops.import_anim.bvh(filepath=path, update_scene_fps=True, update_scene_duration=True)
 else:
-    # glTF has seconds and no frame rate: the artist's scene decides.
+    # Blender keeps the scene's own rate for these two, so it is set first, as an artist would.
     scene.render.fps = int(sys.argv[-2])
-    bpy.ops.import_scene.gltf(filepath=path)
+    if path.endswith(".usda"):
+        bpy.ops.wm.usd_import(filepath=path)
+    else:
+        bpy.ops.import_scene.gltf(filepath=path)
 armature, = (o for o in bpy.data.objects if o.type == "ARMATURE")
 mesh = next((o.data for o in bpy.data.objects if o.type == "MESH"), None)
 for action in bpy.data.actions:
