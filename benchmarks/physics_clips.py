@@ -20,20 +20,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset import read_asset
 from akd.export.creature import write_creature
-from akd.export.mjcf import file_order, mjcf_text, mujoco_controls, zup_from_yup
+from akd.export.mjcf import file_order, mjcf_text, zup_from_yup
+from akd.export.replay import replay
 from akd.math import quaternion
 from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
-from akd.physics.assess import assess
+from akd.physics.assess import GroundContact, assess
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
-from akd.physics.ground import Grounded, ground
+from akd.physics.ground import Grounded, ground, tracking_arrays
 from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
@@ -81,13 +83,11 @@ MOST_SECONDS = 4.0
 FPS = 30.0
 
 
-def cells(body: Body, feet: torch.Tensor, before: TargetMotion, made: Tracking) -> str:
-    """The columns of one row."""
-    s = made.states
-    b = assess(body, feet, before)
-    a = assess(body, feet, TargetMotion(s.position, s.rotation, s.angles, before.fps))
+def cells(b: GroundContact, a: GroundContact, made: Tracking) -> str:
+    """The columns of one row, of contact before and after."""
     up = torch.tensor((0.0, 1.0, 0.0), dtype=torch.float64)
-    tilt = (quaternion.rotate(s.rotation, up) * quaternion.rotate(before.rotation, up)).sum(-1)
+    rotations = made.states.rotation, made.given.rotation
+    tilt = torch.stack([quaternion.rotate(r, up) for r in rotations]).prod(0).sum(-1)
     work = made.forces.assist_work / made.forces.joint_work
     return (
         f"{b.skate:.2f} > {a.skate:.3f} | {b.contact:.2f} > {a.contact:.2f} "
@@ -104,7 +104,7 @@ RULE = "--- | --- | --- | --- | --- | --- | --- |"
 def seam_cells(result: Grounded) -> str:
     """Seam of the grounded cycle, and its drift off the clip's course."""
     if result.cycle_gap is None:
-        return " no cycle | | | | |"
+        return " no cycle | | | | | |"
     rig, body = result.character.rig, result.character.body
     given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
     clip, seam = (
@@ -117,7 +117,7 @@ def seam_cells(result: Grounded) -> str:
     gap, drift = 100 * result.cycle_gap, 100 * float(off)
     seams = " | ".join(
         f"{getattr(clip, name):.2f} > {getattr(seam, name):.2f}"
-        for name in ("jump", "step", "kink")
+        for name in ("jump", "step", "inside", "kink")
     )
     return f" {seams} | {gap:.2f} | {drift:.3f} |"
 
@@ -132,24 +132,19 @@ def replay_seconds(result: Grounded) -> float | None:
     start = made.rollout[0], made.targets[0]
     model = mujoco.MjModel.from_xml_string(mjcf_text(body, made.parameters, clip=start))
     data = mujoco.MjData(model)
-    mujoco.mj_resetDataKeyframe(model, data, model.key("clip").id)
-    wanted = zup_from_yup(place(body, made.rollout).origins)[:, file_order(body)]
-    for k, controls in enumerate(mujoco_controls(body, made.targets)):
-        data.ctrl[:] = controls.numpy()
-        mujoco.mj_step(model, data)
+    wanted = zup_from_yup(place(body, made.rollout).origins)[1:, file_order(body)].numpy()
+    steps = replay(model, data, tracking_arrays(body, made))
+    for k, (_, there) in enumerate(zip(steps, wanted, strict=True)):
         mujoco.mj_kinematics(model, data)
-        apart = (torch.from_numpy(data.xpos[1:].copy()) - wanted[k + 1]).norm(dim=-1).mean()
-        if not float(apart) < 0.05 * body.height:
+        if not np.linalg.norm(data.xpos[1:] - there, axis=-1).mean() < 0.05 * body.height:
             return k * model.opt.timestep
-    return len(made.targets) * model.opt.timestep
+    return len(wanted) * model.opt.timestep
 
 
 def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
     """Walks and runs of real files."""
     extra = (
-        (" jump | step | kink | gap, % | drift, % |", " --- | --- | --- | --- | --- |")
-        if cycles
-        else ("", "")
+        (" jump | step | inside | kink | gap, % | drift, % |", " --- |" * 6) if cycles else ("", "")
     )
     print(f"| clip | {HEAD}{extra[0]}\n| --- | {RULE}{extra[1]}", flush=True)
     for path, wanted, height in CYCLES if cycles else CLIPS:
@@ -165,7 +160,7 @@ def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
             motion = motion.sample(motion.times[0] + torch.arange(0.0, MOST_SECONDS, 1 / 60))
         result = ground(build_control_rig(character), character.mesh, motion, fps=FPS)
         name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
-        row = cells(result.character.body, result.character.feet, result.clip, result.tracking)
+        row = cells(result.before, result.after, result.tracking)
         print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)
         if (seconds := replay_seconds(result)) is not None:
             whole = len(result.tracking.targets) * result.tracking.parameters.step
@@ -211,7 +206,9 @@ def ground_zoo(names: list[str]) -> None:
             same = [made for r, made in runs if torch.allclose(r.position, standing.position)]
             made = same[0] if same else track(body, target, feet=feet)
             runs.append((standing, made))
-            row = cells(body, feet, target, made)
+            s = made.states
+            after = TargetMotion(s.position, s.rotation, s.angles, target.fps)
+            row = cells(assess(body, feet, target), assess(body, feet, after), made)
             print(f"| {name} | {what} | {row}", flush=True)
 
 

@@ -52,19 +52,32 @@ def main(assets: Path) -> None:
         rows.append((kind, name, action, true.score, worse.score))
         lowest = min(true_parts(true).items(), key=lambda part: part[1])
         print(*rows[-1], lowest, flush=True)
+        write_report(REPORT, _page(rows))
         if len(rows) == PAIRS:
             break
+
+
+def _page(rows: list[tuple[str, str, str, float, float]]) -> str:
+    """Counts by kind, then every pair."""
     lines = ["| spoiled by | pairs | ranked lower | median true | median spoiled |",
              "| --- | --- | --- | --- | --- |"]  # fmt: skip
     for kind in (*SPOILS, "all"):
         mine = [(true, worse) for k, _, _, true, worse in rows if kind in (k, "all")]
+        if not mine:
+            continue
         right = sum(worse < true for true, worse in mine)
         middles = [float(torch.tensor(column).median()) for column in zip(*mine, strict=True)]
         lines.append(
             f"| {kind} | {len(mine)} | {right} ({right / len(mine):.0%}) | {middles[0]:.2f} "
             f"| {middles[1]:.2f} |"
         )
-    write_report(REPORT, "\n".join(lines) + "\n")
+    lines += [
+        "",
+        "| file | action | spoiled by | true | spoiled |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    lines += [f"| {n} | {a} | {k} | {true:.2f} | {worse:.2f} |" for k, n, a, true, worse in rows]
+    return "\n".join(lines) + "\n"
 
 
 def _turned(motion: Motion, degrees: torch.Tensor) -> Motion:

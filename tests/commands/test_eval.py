@@ -8,6 +8,7 @@ import urllib.request
 from threading import Thread
 
 import pytest
+import torch
 
 from akd.cli import main
 from akd.commands.blind_server import BlindServer
@@ -37,7 +38,7 @@ def run(fox_folder, fox, motion: str):
     about = {"prompt": motion, "motion": {}, "grounded": {}}
     (fox_folder / "metrics.json").write_text(json.dumps(about))
     for name in ("video", "grounded"):
-        (fox_folder / f"{name}.mp4").write_bytes(f"{fox_folder} {name}".encode())
+        Video(torch.rand(8, 16, 16, 3), 24.0).write_mp4(fox_folder / f"{name}.mp4")
     return fox_folder
 
 
@@ -52,13 +53,13 @@ def test_clips_of_any_file_are_measured_and_shown(capsys, fox, tmp_path):
     assert main(["eval", str(fox), "-o", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:3] == ["score", "travel", "swing"]
-    assert lines[1].startswith(f"{fox}:walk")
-    assert lines[2].startswith(f"{fox}:stand")
+    assert lines[1].startswith("fox.glb:walk ")
+    assert lines[2].startswith("fox.glb:stand ")
     assert lines[2].endswith("motionless")
     metrics = json.loads((tmp_path / "metrics.json").read_text())
-    assert metrics[f"{fox}:stand"]["verdict"].startswith("motionless")
+    assert metrics["fox.glb:stand"]["verdict"].startswith("motionless")
     page = (tmp_path / "index.html").read_text()
-    assert page.count("data:video/mp4;base64,") == 2
+    assert page.count("data:video/mp4;base64,") == page.count("data:image/png;base64,") == 2
     assert "each foot on the ground, of the time" in page
 
 
@@ -80,7 +81,7 @@ def test_the_list_for_videophy_shows_no_ground(capsys, fox, tmp_path):
     head, line = capsys.readouterr().out.splitlines()[:2]
     assert head.split()[-3:] == ["SA", "PC", "verdict"]
     assert "0.62  -" in line
-    values = json.loads((tmp_path / "metrics.json").read_text())[f"{fox}:walk"]["videophy"]
+    values = json.loads((tmp_path / "metrics.json").read_text())["fox.glb:walk"]["videophy"]
     assert values == {"adherence": 0.625, "commonsense": None}
 
 
@@ -155,6 +156,6 @@ def test_what_cannot_be_judged_is_said(capsys, fox, tmp_path):
     )
     assert refused(capsys, f"{fox}:fly").endswith("there is no clip 'fly': it has 'walk', 'stand'")
     out = ("-o", str(tmp_path / "out"))
-    assert refused(capsys, str(fox), str(fox), *out) == f"{fox}:walk: is given twice"
+    assert refused(capsys, str(fox), str(fox), *out) == "fox.glb:walk: is given twice"
     message = refused(capsys, f"{fox}:walk", "--blind", *out)
     assert message == "--blind needs two motions with the same prompt"

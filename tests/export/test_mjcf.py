@@ -17,14 +17,19 @@ from akd.export.mjcf import (
     write_mjcf,
     zup_from_yup,
 )
+from akd.export.replay import replay
 from akd.math import quaternion
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, State, place
+from akd.physics.ground import tracking_arrays
 from akd.physics.parameters import Parameters, scale_parameters
-from akd.physics.settings import SimulatorSettings
+from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
+from akd.physics.tracking import track
 from akd.rig.character import load_character
 from tests.physics.bodies_for_tests import biped, quadruped, random_tree, scattered, tensor
+from tests.physics.gaits import FEET
+from tests.physics.test_cycle import one_cycle
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -153,3 +158,20 @@ def test_the_clip_keyframe_is_the_start_of_the_clip() -> None:
     torch.testing.assert_close(torch.from_numpy(key.qpos), mujoco_position(body, start))
     torch.testing.assert_close(torch.from_numpy(key.qvel), mujoco_velocity(body, start))
     assert sorted(key.ctrl.tolist()) == targets.flatten().tolist()
+
+
+def test_mujoco_follows_a_tracked_walk() -> None:
+    body, walk = quadruped(), one_cycle()
+    made = track(body, walk, feet=FEET, settings=TrackingSettings(iterations=60))
+    start = made.rollout[0], made.targets[0]
+    model = mujoco.MjModel.from_xml_string(mjcf_text(body, made.parameters, clip=start))
+    data = mujoco.MjData(model)
+    wanted = zup_from_yup(place(body, made.rollout).origins)[1:, file_order(body)]
+    apart = []
+    for _ in replay(model, data, tracking_arrays(body, made)):
+        mujoco.mj_kinematics(model, data)
+        there = wanted[len(apart)]
+        apart.append(float((torch.from_numpy(data.xpos[1:]) - there).norm(dim=-1).mean()))
+    assert len(apart) == len(made.targets)
+    half = len(apart) // 2
+    assert max(apart[:half]) < 0.05 * body.height

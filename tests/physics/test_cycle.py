@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ import torch
 
 from akd.math import quaternion
 from akd.physics.assess import add_travel
-from akd.physics.body import place
 from akd.physics.cycle import Advance, close_cycle, cycle_gap, is_cycle, repeat_cycle
 from akd.physics.settings import TrackingSettings
 from akd.physics.target import TargetMotion
@@ -32,42 +30,49 @@ def one_cycle(turn: float = 0.0) -> TargetMotion:
 @pytest.mark.parametrize("turn", [0.0, 0.7])
 def test_a_repeated_cycle_continues(turn: float) -> None:
     walk = one_cycle(turn)
-    twice = repeat_cycle(walk, 2)
-    assert len(twice.position) == 49
+    thrice = repeat_cycle(walk, before=1, after=1)
+    assert len(thrice.position) == 73
     advance = Advance.of(walk)
-    torch.testing.assert_close(twice.position[24:], advance.points(walk.position))
-    torch.testing.assert_close(advance.inverse().points(twice.position[24:]), walk.position)
-    body = quadruped()
-    assert cycle_gap(body, walk) < 1e-9
-    assert is_cycle(body, walk)
-    assert not is_cycle(
-        body, replace(walk, angles=walk.angles + torch.linspace(0, 1, 25)[:, None, None])
-    )
+    torch.testing.assert_close(thrice.position[24:49], walk.position)
+    torch.testing.assert_close(thrice.position[48:], advance.points(walk.position))
+    torch.testing.assert_close(advance.points(thrice.position[:25]), walk.position)
+    assert cycle_gap(quadruped(), thrice, walk) < 1e-9
 
 
-def test_closing_a_cycle_removes_gap_and_sideways_drift() -> None:
+def test_a_cycle_ends_on_its_first_frame() -> None:
     body, walk = quadruped(), one_cycle()
-    ramp = torch.linspace(0, 1, 25, dtype=torch.float64)[:, None]
+    assert is_cycle(body, walk)
+    # One frame earlier it is no cycle yet: taken for one, it would lose a frame at every seam.
+    assert not is_cycle(body, walk[slice(-1)])
+    drifts = torch.linspace(0, 1, 25)[:, None, None]
+    assert not is_cycle(body, replace(walk, angles=walk.angles + drifts))
+
+
+@pytest.mark.parametrize("overlap", [12, 24])
+def test_closing_a_cycle_leaves_no_seam_and_no_drift(overlap: int) -> None:
+    body, walk = quadruped(), one_cycle()
+    longer = repeat_cycle(walk, before=0, after=1)[slice(25 + overlap)]
+    ramp = torch.linspace(0, 1, 25 + overlap, dtype=torch.float64)[:, None]
     bent = replace(
-        walk, angles=walk.angles + 0.05 * ramp[..., None],
-        position=walk.position + ramp * walk.position.new_tensor((0.02, 0.01, 0.03)),
+        longer, angles=longer.angles + 0.05 * ramp[..., None],
+        position=longer.position + ramp * walk.position.new_tensor((0.02, 0.01, 0.03)),
     )  # fmt: skip
     closed = close_cycle(bent, walk)
-    assert cycle_gap(body, closed) < 1e-9
-    gone = closed.position[-1] - closed.position[0]
-    torch.testing.assert_close(gone, gone.new_tensor((0.32, 0.0, 0.0)))
+    assert len(closed.position) == 25
+    assert cycle_gap(body, closed, closed) < 1e-9
+    gone = [m.position[-1] - m.position[0] for m in (closed, walk)]
+    torch.testing.assert_close(*gone)
+    # The seam is as smooth as the clip's own.
+    bends = []
+    for motion in (walk, closed):
+        angles = repeat_cycle(motion, before=0, after=1).angles
+        bends.append((angles[2:] - 2 * angles[1:-1] + angles[:-2])[23].abs().max())
+    assert bends[1] < bends[0] + 1e-3
 
 
-def test_a_simulated_cycle_comes_back_to_its_start() -> None:
+def test_a_simulated_cycle_repeats_itself() -> None:
     body, walk = quadruped(), one_cycle()
-    settings = TrackingSettings(iterations=60)
-    gaps = []
-    for motion in (walk, replace(walk, cyclic=False)):
-        made = track(body, motion, feet=FEET, settings=settings)
-        s = made.states
-        gaps.append(cycle_gap(body, TargetMotion(s.position, s.rotation, s.angles, walk.fps)))
-        assert made.error < 0.05
-        assert math.isfinite(float(place(body, s).origins.sum()))
-    assert gaps[0] < 0.01
-    # Tracked as an open clip, the end is as far from the start as tracking errs.
-    assert gaps[0] < gaps[1]
+    made = track(body, walk, feet=FEET, settings=TrackingSettings(iterations=60))
+    assert len(made.states.position) == 25 + 12
+    assert made.error < 0.05
+    assert cycle_gap(body, made.states, walk) < 0.02

@@ -17,6 +17,9 @@ from akd.export.character import write_motions
 from akd.export.clip_files import key_motions
 from akd.export.mjcf import write_mjcf
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
+from akd.metrics.motion import measure
+from akd.metrics.selection import lowered
+from akd.motion.actions import action_label
 from akd.motion.motion import Motion
 from akd.motion.retarget import retarget
 from akd.physics import ground as physics
@@ -40,6 +43,8 @@ class Grounding:
     result: Grounded
     """Controls, torques, contact forces, and measures before and after."""
     fps: float
+    kept_clip: str | None
+    """Why to keep the clip as it was: what physics made worse, or that the simulation diverged."""
 
     @property
     def motion(self) -> Motion:
@@ -174,4 +179,17 @@ def ground(
         make_simulator=Simulates,
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip
-    return Grounding(source, motion, result, fps)
+    return Grounding(source, motion, result, fps, _kept(source, motion, result))
+
+
+def _kept(character: Character, clip: Motion, result: Grounded) -> str | None:
+    """Why the clip is better than what physics made of it; None where it is not."""
+    if result.tracking.failed:
+        return "the simulation diverged; this is its last good result"
+    action, rig = action_label(clip.name), character.control_rig
+    given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
+    before, after = (
+        measure(character, rig, motion, asked=action)
+        for motion in (replace(result.motion, pose=given), result.motion)
+    )
+    return lowered(before, after)

@@ -91,6 +91,7 @@ class Eval:
         from akd.base.files import write_json, write_text
         from akd.report.eval_page import eval_page
         from akd.report.page import Film, Row, verdict
+        from akd.scene.video import Video
 
         values = {
             entry.name: {
@@ -101,14 +102,17 @@ class Eval:
             for entry in entries
         }
         write_json(self.out / "metrics.json", values)
-        shown = []
+        shown, images = [], {}
         for entry in entries:
             path = videos[entry.name]
             if path is not None:
                 badge, rest = verdict(metrics[entry.name].verdict)
                 shown.append(Film(path, entry.name, f"“{entry.prompt}”: {rest}", badge))
+                strip = self.out / f"{entry.file_name}.png"
+                images[entry.name] = Video.read(path).write_strip(strip)
         more = {"VideoPhy": [Row(n, c) for n, *c in _videophy_rows(list(metrics), scores)]}
-        write_text(self.out / "index.html", eval_page(shown, metrics, more=more if scores else {}))
+        text = eval_page(shown, metrics, images=images, more=more if scores else {})
+        write_text(self.out / "index.html", text)
         print(f"{self.out / 'index.html'}: videos side by side")
 
     def _chosen(self, entries: list[Entry]) -> list[Entry]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.errors import SEEDS, ResultFailed, UsageError, check_ranges
 from akd.commands.options import load_file
 
 
@@ -98,7 +98,10 @@ class Ground:
         print(f"skate          {before.skate:.3f} -> {after.skate:.3f} body heights a second")
         print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
         print(f"penetration    {before.deepest:.4f} -> {after.deepest:.4f} body heights at worst")
-        tracking = grounding.result.tracking
-        print(f"tracking error {100 * tracking.error:.2f} % of body height")
-        if tracking.failed:
-            print("akd: warning: the simulation diverged; the last good result was kept")
+        print(f"tracking error {100 * grounding.result.tracking.error:.2f} % of body height")
+        for path in written:
+            print(path)
+        if grounding.kept_clip is not None:
+            raise ResultFailed(
+                f"{grounding.motion.name!r}: failed: {grounding.kept_clip}; use the clip as it was"
+            )

@@ -7,6 +7,7 @@ order of the control angles, with position servos, so that `ctrl` is the body's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -23,6 +24,9 @@ HALF = 0.5**0.5
 ZUP_FROM_YUP = (HALF, HALF, 0.0, 0.0)
 """The quarter turn about x that takes our axes to MuJoCo's, wxyz."""
 AXIS_NAMES = ("flexion", "abduction", "twist")
+ASSIST = "root_assist"
+"""Custom numeric field of the file: stiffness (N m/rad), damping (N m s/rad) and limit (N m) of the
+root assist torque, which MuJoCo does not know."""
 
 
 def zup_from_yup(vectors: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
@@ -61,14 +65,19 @@ def mjcf_text(
 ) -> str:
     """The text of the MJCF file; arguments as for `write_mjcf`."""
     p = parameters
-    labels = unique_names(body)
+    labels = unique_names(body.names)
     mujoco = ET.Element("mujoco", model=name)
     # Every body states its inertia; joints may turn without limit.
     ET.SubElement(mujoco, "compiler", angle="radian", autolimits="true")
+    # An elliptic cone with stiff friction: feet that stand must not creep.
     ET.SubElement(
-        mujoco, "option", timestep=_number(p.step), integrator="implicitfast",
+        mujoco, "option", timestep=_number(p.step), integrator="implicitfast", cone="elliptic",
+        impratio="10",
         gravity=_numbers(zup_from_yup(torch.tensor(p.gravity, dtype=torch.float64))),
     )  # fmt: skip
+    assist = (p.assist_stiffness, p.assist_damping, p.assist_limit)
+    custom = ET.SubElement(mujoco, "custom")
+    ET.SubElement(custom, "numeric", name=ASSIST, data=" ".join(map(_number, assist)))
     default = ET.SubElement(mujoco, "default")
     friction = f"{_number(p.friction)} 0.005 0.0001"
     # The parts touch the ground, and not each other.
@@ -187,11 +196,11 @@ def _upper(m: Float[Tensor, "3 3"]) -> Float[Tensor, "6"]:
     return torch.stack((m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]))
 
 
-def unique_names(body: Body) -> list[str]:
-    """The parts' names, numbered where one comes again, as in the file."""
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Names of parts, numbered where one comes again, as in the file."""
     seen: dict[str, int] = {}
     result = []
-    for name in body.names:
+    for name in names:
         seen[name] = seen.get(name, 0) + 1
         result.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
     return result

@@ -25,6 +25,9 @@ class Seam:
     joint; root height and tilt included. Zero where the last frame repeats the first."""
     step: float
     """The same, of the step into the first frame: a last frame that repeats it is left out."""
+    inside: float
+    """The same, of the median step inside the cycle. The worst of many joints is above its own 90th
+    percentile at most frames, so this is what `step` compares with."""
     kink: float
     """Change of velocity over the seam over the 90th percentile of a joint's own changes from step
     to step, worst joint."""
@@ -46,9 +49,12 @@ def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
     if float(jump.norm(dim=-1).mean()) < 0.25 * float(steps.norm(dim=-1).mean()):
         step, steps = jump + steps[-1], steps[:-1]
     bends = steps[1:] - steps[:-1]
-    kink = torch.stack((step - steps[-1], steps[0] - step)).norm(dim=-1).amax(0)
+    kink = torch.stack((step - steps[-1], steps[0] - step))
     return Seam(
-        _worst(jump.norm(dim=-1), steps), _worst(step.norm(dim=-1), steps), _worst(kink, bends)
+        jump=float(_worst(jump, steps)),
+        step=float(_worst(step, steps)),
+        inside=float(_worst(steps, steps).median()),
+        kink=float(_worst(kink, bends).max()),
     )
 
 
@@ -56,6 +62,7 @@ def _turns(a: Float[Tensor, "*b 4"], b: Float[Tensor, "*b 4"]) -> Float[Tensor, 
     return quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(a), b))
 
 
-def _worst(seam: Float[Tensor, "N"], inside: Float[Tensor, "T N 3"]) -> float:
+def _worst(seam: Float[Tensor, "*b N 3"], inside: Float[Tensor, "T N 3"]) -> Float[Tensor, "*b"]:
+    """Largest over the joints, each over the 90th percentile of its own."""
     usual = inside.norm(dim=-1).quantile(0.9, dim=0).clamp_min(LEAST_STEP)
-    return float((seam / usual).max())
+    return (seam.norm(dim=-1) / usual).amax(-1)

@@ -37,7 +37,8 @@ SKIRT = 0.2
 TRIM = 0.01
 """Share of a part's points left out at either end of an edge: hair, straps, loose corners."""
 HEEL = 0.5
-"""Distance of the heel behind the ankle over that of the toes before it, without a surface."""
+"""Distance of the heel behind the ankle over that of the toes before it, without a surface. Of four
+captured skeletons two fall over with 0.25; all stand with 0.35."""
 PERSON_DENSITY = 14.0
 """kg/m^3: mass of a person over the cube of the height, 69 kg at 1.7 m."""
 BONE_WIDTH = 0.15

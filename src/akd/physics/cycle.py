@@ -12,8 +12,13 @@ from akd.math import quaternion
 from akd.physics.body import Body, Coordinates, place
 from akd.physics.target import TargetMotion
 
-CLOSED = 0.01
-"""Greatest mean distance of the parts between the last frame and the first, in body heights."""
+CLOSED = 0.1
+"""Greatest distance of the last frame from the first, in mean steps from frame to frame: a clip
+that ends one frame before its first is further away."""
+STILL = 0.01
+"""A clip whose parts stay this near to their first places is no cycle, in body heights."""
+OVERLAP = 0.5
+"""Share of a cycle that is simulated a second time, to fade the seam out."""
 
 
 @dataclass(frozen=True)
@@ -53,58 +58,65 @@ class Advance:
         return quaternion.multiply(self.yaw.to(rotations), rotations)
 
 
-def cycle_gap(body: Body, motion: TargetMotion) -> float:
-    """Mean distance of the parts between the last frame and the first, in body heights."""
-    advance = Advance.of(motion)
-    centres = place(body, motion).centres(body)
-    return float((advance.points(centres[0]) - centres[-1]).norm(dim=-1).mean()) / body.height
+def cycle_gap(body: Body, made: Coordinates, clip: TargetMotion) -> float:
+    """Mean distance of the parts between two repetitions of a clip, in body heights: over the
+    frames that the second has, the first one alone for the clip itself."""
+    last = len(clip.position) - 1
+    centres = place(body, made).centres(body)
+    again = Advance.of(clip).points(centres[: len(centres) - last])
+    return float((again - centres[last:]).norm(dim=-1).mean()) / body.height
 
 
 def is_cycle(body: Body, motion: TargetMotion) -> bool:
     """Whether a clip leaves the pose it starts with and comes back to it without a jump."""
-    if len(motion.position) < 5 or cycle_gap(body, motion) > CLOSED:
+    if len(motion.position) < 5:
         return False
     centres = place(body, motion).centres(body)
-    steps = (centres[1:] - centres[:-1]).norm(dim=-1).mean(1)
-    shape = centres - motion.position[:, None]
-    moves = float((shape - shape[0]).norm(dim=-1).mean(1).max())
-    return moves > CLOSED * body.height and bool(steps[-1] <= 1.5 * steps.quantile(0.9))
+    steps = (centres[1:] - centres[:-1]).norm(dim=-1).mean(1) / body.height
+    shape = (centres - motion.position[:, None]) / body.height
+    moves = float((shape - shape[0]).norm(dim=-1).mean(1).max()) > STILL
+    closed = cycle_gap(body, motion, motion) <= CLOSED * float(steps.mean())
+    return moves and closed and bool(steps[-1] <= 1.5 * steps.quantile(0.9))
 
 
-def repeat_cycle(motion: TargetMotion, times: int) -> TargetMotion:
-    """The cycle several times over, each starting where the last one ended."""
+def repeat_cycle(motion: TargetMotion, *, before: int, after: int) -> TargetMotion:
+    """A cycle with repetitions before and after it, each starting where the last one ended."""
     advance = Advance.of(motion)
-    position, rotation, angles = [motion.position], [motion.rotation], [motion.angles]
-    for _ in range(times - 1):
+    position, rotation = [motion.position], [motion.rotation]
+    for _ in range(before):
+        position.insert(0, advance.inverse().points(position[0]))
+        rotation.insert(0, advance.inverse().rotations(rotation[0]))
+    for _ in range(after):
         position.append(advance.points(position[-1]))
         rotation.append(advance.rotations(rotation[-1]))
-        angles.append(motion.angles)
-    pieces = (position, rotation, angles)
+    pieces = position, rotation, [motion.angles] * len(position)
     joined = (torch.cat([*(p[:-1] for p in piece[:-1]), piece[-1]]) for piece in pieces)
     position_, rotation_, angles_ = joined
     return replace(motion, position=position_, rotation=rotation_, angles=angles_)
 
 
 def close_cycle(made: Coordinates, clip: TargetMotion) -> TargetMotion:
-    """Spread the gap between the last frame and the first evenly over a simulated cycle.
+    """One period of a simulation that went on into the next repetition of its clip.
 
-    A linear ramp adds the same velocity at both ends, so the seam stays as smooth as it was. The
-    distance covered stays as simulated where the clip travels; drift off its course is removed.
+    Where both exist, the start fades from the next repetition to the first. The fade begins and
+    ends with no slope and no bend, so the last frame is the first in pose and in velocity, the
+    transient of the initial state has no weight, and the cycle advances as its clip does.
     """
-    advance = Advance.of(clip)
-    ramp = torch.linspace(0, 1, len(made.position), dtype=made.position.dtype)
-    gap = made.position[-1] - advance.points(made.position[0])
-    course = advance.end - advance.start
-    along = course / course.norm().clamp_min(1e-9)
-    gap = gap - (gap @ along) * along
-    first = advance.rotations(made.rotation[0])
-    turn = quaternion.multiply(made.rotation[-1], quaternion.conjugate(first))
-    turn = quaternion.to_rotation_vector(torch.where(turn[0] < 0, -turn, turn))
-    back = quaternion.from_rotation_vector(-ramp[:, None] * turn)
-    angles = made.angles - ramp[:, None, None] * (made.angles[-1] - made.angles[0])
+    last = len(clip.position) - 1
+    overlap = len(made.position) - last
+    back = Advance.of(clip).inverse()
+    phase = torch.linspace(0, 1, overlap, dtype=made.position.dtype)[:, None]
+    fade = phase**3 * (10 - 15 * phase + 6 * phase**2)
+    start, next_ = slice(overlap), slice(last, None)
+    turned = back.rotations(made.rotation[next_])
+    turned = torch.where((turned * made.rotation[start]).sum(-1, keepdim=True) < 0, -turned, turned)
+    position = torch.lerp(back.points(made.position[next_]), made.position[start], fade)
+    rotation = quaternion.normalize(torch.lerp(turned, made.rotation[start], fade))
+    angles = torch.lerp(made.angles[next_], made.angles[start], fade[..., None])
+    rest = slice(overlap, last + 1)
     return replace(
         clip,
-        position=made.position - ramp[:, None] * gap,
-        rotation=quaternion.multiply(back, made.rotation),
-        angles=angles,
+        position=torch.cat((position, made.position[rest]))[: last + 1],
+        rotation=torch.cat((rotation, made.rotation[rest]))[: last + 1],
+        angles=torch.cat((angles, made.angles[rest]))[: last + 1],
     )

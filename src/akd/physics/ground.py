@@ -14,6 +14,7 @@ from akd.base.files import write_arrays, write_json
 from akd.motion.motion import Motion
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
+from akd.physics.body import Body
 from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
@@ -39,8 +40,8 @@ class Grounded:
     first_left_out: bool
     """The clip's first frame was a calibration pose (a T-pose), and is not in the result."""
     cycle_gap: float | None
-    """Mean distance of the simulated parts over the seam of a cycle, in body heights, before it was
-    spread over the period; None for a clip that is no cycle."""
+    """Mean distance of the parts between the repetitions of a cycle that were simulated, in body
+    heights, before one was faded into the other; None for a clip that is no cycle."""
     before: GroundContact
     """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
@@ -78,8 +79,7 @@ class Grounded:
     def save(self, folder: Path | str) -> None:
         """Write `physics.npz` (states, targets, torques, contact forces) and `physics.json`."""
         folder = Path(folder)
-        names = np.array(self.character.body.names)
-        write_arrays(folder / "physics.npz", {"parts": names, **tracking_arrays(self.tracking)})
+        write_arrays(folder / "physics.npz", tracking_arrays(self.character.body, self.tracking))
         write_json(folder / "physics.json", {"format": 1, **self.summary()})
 
 
@@ -125,7 +125,7 @@ def ground(
     made = TargetMotion(s.position, s.rotation, s.angles, fps)
     gap = None
     if cyclic:
-        gap = cycle_gap(body, made)
+        gap = cycle_gap(body, made, target)
         made = close_cycle(made, target)
     controls = character.control_pose(made, pose)
     return Grounded(
@@ -201,8 +201,8 @@ def take_travel_out(grounded: Grounded) -> ControlPose:
     return replace(controls, translation=controls.translation - away)
 
 
-def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
-    """What a tracking run made, by name, for an npz file. Per substep, SI units, Y up."""
+def tracking_arrays(body: Body, tracking: Tracking) -> dict[str, np.ndarray]:
+    """What a tracking run made, by name, as in `physics.npz`. Per substep, SI units, Y up."""
     forces = tracking.forces
     arrays = {
         "time": torch.arange(len(tracking.targets) + 1) * tracking.parameters.step,
@@ -211,5 +211,7 @@ def tracking_arrays(tracking: Tracking) -> dict[str, np.ndarray]:
         "torques": forces.torques,
         "contact_forces": forces.contacts.sum(-2),
         "root_assist_torque": forces.assist,
+        "assist_up": tracking.up,
     }
-    return {name: value.float().numpy(force=True) for name, value in arrays.items()}
+    numbers = {name: value.float().numpy(force=True) for name, value in arrays.items()}
+    return {"parts": np.array(body.names), **numbers}

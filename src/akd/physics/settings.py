@@ -62,8 +62,6 @@ class TrackingSettings:
     """Adam's, on the control knots, radians."""
     velocity_learning_rate: float = 0.02
     """Adam's, on the initial velocity, in body units."""
-    pose_learning_rate: float = 0.003
-    """Adam's, on the initial pose of a cycle, in body units and radians."""
     smoothness: float = 0.2
     """Weight of the mean absolute second difference of the controls (lambda_3 of the paper)."""
     plant: bool = True
@@ -88,12 +86,6 @@ class TrackingSettings:
         for name in ("iterations", "clip_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in (
-            "knots_per_second",
-            "learning_rate",
-            "velocity_learning_rate",
-            "pose_learning_rate",
-            "clip",
-        ):
+        for name in ("knots_per_second", "learning_rate", "velocity_learning_rate", "clip"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above zero, got {getattr(self, name)}")

@@ -19,6 +19,12 @@ class TargetMotion(Coordinates):
     cyclic: bool = False
     """The last frame is the first, up to a horizontal displacement and a yaw."""
 
+    def __getitem__(self, frames: slice) -> TargetMotion:
+        return replace(
+            self, position=self.position[frames], rotation=self.rotation[frames],
+            angles=self.angles[frames],
+        )  # fmt: skip
+
     def __post_init__(self) -> None:
         if len(self.position) < 2:
             raise ValueError(f"a motion to track needs at least 2 frames, got {len(self.position)}")

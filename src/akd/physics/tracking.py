@@ -15,8 +15,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.math import quaternion, spline
-from akd.physics.body import Body, Coordinates, Placement, State, lowest, place
-from akd.physics.cycle import Advance, close_cycle, repeat_cycle
+from akd.physics.body import Body, Placement, State, lowest, place
+from akd.physics.cycle import OVERLAP, repeat_cycle
 from akd.physics.footing import find_stance, plant_feet, sole_weights
 from akd.physics.forces import Forces, measure_forces
 from akd.physics.kinematics import Kinematics
@@ -29,8 +29,6 @@ from akd.physics.units import BodyUnits
 Progress = Callable[[int, int, float], None]
 """Called with the iteration, their number and the loss."""
 MakeSimulator = Callable[[Body, Parameters], Simulator]
-POSE_CLOSURE, VELOCITY_CLOSURE = 0.5, 0.3
-"""Weights of the gaps of pose and velocity over the seam of a cycle."""
 SLIDE_TIME = 0.15
 """Body times over which the speed of a sliding sole counts like a distance."""
 
@@ -93,11 +91,11 @@ def track(
     unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
     given, lift = stand_on_ground(unit_body, units.motion_in(target))
     feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
-    planted, stance = _plant(unit_body, feet, given, settings)
-    duration = (len(target.position) - 1) / target.fps
+    given, planted, stance = _plant(unit_body, feet, given, settings)
+    duration = (len(given.position) - 1) / target.fps
     # More than two knots a frame have nothing to hold them.
     rate = min(settings.knots_per_second, 2.0 * target.fps)
-    knots = max(4, math.ceil(duration * rate) + (0 if target.cyclic else 3))
+    knots = math.ceil(duration * rate) + 3
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
     while True:
@@ -120,28 +118,23 @@ def track(
 
 def _plant(
     body: Body, feet: Bool[Tensor, "B"], given: TargetMotion, settings: TrackingSettings
-) -> tuple[TargetMotion, Bool[Tensor, "F B"]]:
-    """The motion with its stance feet pinned, and when each part stands in it.
+) -> tuple[TargetMotion, TargetMotion, Bool[Tensor, "F B"]]:
+    """The motion, the same with its stance feet pinned, and when each part stands in it.
 
-    A cycle is repeated three times and its middle taken, so that stances continue over its seam.
+    A cycle goes on into its next repetition. It is planted with another one at either end, so that
+    stances continue over all seams.
     """
-    frames = len(given.position) - 1
-    longer = repeat_cycle(given, 3) if given.cyclic else given
-    stance = find_stance(body, feet, longer)
-    if not settings.plant:
-        planted = longer
-    else:
+    longer, kept = given, slice(None)
+    if given.cyclic:
+        frames = len(given.position) - 1
+        longer = repeat_cycle(given, before=1, after=2)
+        kept = slice(frames, 2 * frames + math.ceil(OVERLAP * frames) + 1)
+    stance, planted = find_stance(body, feet, longer), longer
+    if settings.plant:
         planted = plant_feet(body, feet, longer, stance, clearance=settings.clearance)
     if planted is longer:
-        return given, torch.zeros(frames + 1, len(body), dtype=torch.bool)
-    if not given.cyclic:
-        return planted, stance
-    middle, back = slice(frames, 2 * frames + 1), Advance.of(given).inverse()
-    once = Coordinates(
-        back.points(planted.position[middle]), back.rotations(planted.rotation[middle]),
-        planted.angles[middle],
-    )  # fmt: skip
-    return close_cycle(once, given), stance[middle]
+        stance = torch.zeros_like(stance)
+    return longer[kept], planted[kept], stance[kept]
 
 
 @dataclass(frozen=True)
@@ -186,7 +179,7 @@ class _Problem:
         up = _at_substeps(up, per_frame)
         self.up = up / up.norm(dim=-1, keepdim=True).clamp_min(1e-9)
         phases = torch.arange(self.substeps, dtype=torch.float64) / self.substeps
-        self.basis = spline.cubic_basis(phases, knots, periodic=target.cyclic)
+        self.basis = spline.cubic_basis(phases, knots)
         self.knots = self._first_knots(per_frame)
         self.start = self._first_state()
 
@@ -194,8 +187,6 @@ class _Problem:
         """Knots of the target's own angles, ahead by what the servos' damping holds back."""
         angles = self.target.angles
         joint_velocity = torch.gradient(angles, spacing=1.0 / self.target.fps, dim=0)[0]
-        if self.target.cyclic:
-            joint_velocity[[0, -1]] = joint_velocity[[0, -1]].mean(0)
         lag = self.parameters.damping / max(self.parameters.stiffness, 1e-12)
         dense = _at_substeps(angles + lag * joint_velocity, per_frame).flatten(1)
         normal = self.basis.T @ self.basis
@@ -240,26 +231,7 @@ class _Problem:
 
     def bend(self, knots: Float[Tensor, "M D 3"]) -> Float[Tensor, ""]:
         """Mean absolute second difference of the knots."""
-        if self.target.cyclic:
-            knots = torch.cat((knots, knots[:2]))
         return (knots[2:] - 2 * knots[1:-1] + knots[:-2]).abs().mean()
-
-    def closure(self, made: Placement, rollout: State) -> Float[Tensor, ""]:
-        """Distance of the state at the end of a cycle from the one at its start."""
-        if not self.target.cyclic:
-            return rollout.position.new_zeros(())
-        advance, centres = Advance.of(self.target), made.centres(self.body)
-        first, last = advance.rotations(made.rotations[0]), made.rotations[-1]
-        sign = torch.where((first * last).sum(-1, keepdim=True) < 0, -1.0, 1.0)
-        pose = (centres[-1] - advance.points(centres[0])).abs().sum()
-        pose = pose + (last - sign * first).abs().sum()
-        before, after = rollout[0], rollout[-1]
-        velocity = (
-            (after.velocity - advance.vectors(before.velocity)).abs().mean()
-            + (after.angular_velocity - advance.vectors(before.angular_velocity)).abs().mean()
-            + (after.joint_velocity - before.joint_velocity).abs().mean()
-        )
-        return POSE_CLOSURE * pose + VELOCITY_CLOSURE * velocity
 
     def reach(self, iteration: int) -> Float[Tensor, "G"]:
         """Weights of the frames: those of the beginning first, then more and more of the rest. What
@@ -279,16 +251,11 @@ class _Problem:
             p.clone().requires_grad_()
             for p in (start.velocity, start.angular_velocity, start.joint_velocity)
         ]
-        # A cycle starts where it ends, not exactly at the clip's first frame.
-        pose = [torch.zeros_like(p) for p in (start.position, start.position, start.angles)]
         basis, up = self.basis.float(), self.up.float()
         groups = [
             {"params": [knots], "lr": s.learning_rate},
             {"params": motion, "lr": s.velocity_learning_rate},
         ]
-        if self.target.cyclic:
-            pose = [p.requires_grad_() for p in pose]
-            groups.append({"params": pose, "lr": s.pose_learning_rate})
         optimiser = torch.optim.Adam(groups, betas=(0.9, 0.99))
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             optimiser, s.iterations, eta_min=0.05 * s.learning_rate
@@ -297,8 +264,7 @@ class _Problem:
         best: tuple[float, State, Tensor] | None = None
         for iteration in range(s.iterations + 1):
             targets = (basis @ knots.flatten(1)).unflatten(1, knots.shape[1:])
-            turned = quaternion.multiply(quaternion.from_rotation_vector(pose[1]), start.rotation)
-            state = State(start.position + pose[0], turned, start.angles + pose[2], *motion)
+            state = State(start.position, start.rotation, start.angles, *motion)
             rollout = self.simulator.rollout(
                 State(*(part[None] for part in state.parts())), targets[None], up,
                 clip=s.clip, clip_every=s.clip_every,
@@ -308,10 +274,8 @@ class _Problem:
             errors = self.errors(made) + s.footing * self.footing(made)
             bend = self.bend(knots)
             weights = self.reach(iteration).to(errors)
-            closure = self.closure(made, rollout)
             loss = (weights * errors).sum() / weights.sum() + s.smoothness * bend
-            loss = loss + weights[-1] * closure
-            value = float((errors.mean() + s.smoothness * bend + closure).detach())
+            value = float((errors.mean() + s.smoothness * bend).detach())
             if not _is_sane(rollout, value):
                 return None if best is None else self._solution(best, losses, failed=True)
             losses.append(value)

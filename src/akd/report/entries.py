@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,12 +41,19 @@ class Entry:
 
 def load_entries(given: list[str]) -> list[Entry]:
     """The motions of folders and files: `out/`, `fox.glb` (all its clips) or `fox.glb:Walk`."""
-    paths = [Path(text) for text in given]
-    parents = {p.resolve().parent for p in paths}
+    split = [_path_and_clip(text) for text in given]
+    folders = [path.resolve().parent for path, _ in split]
+    # Titles are as short as tells the motions apart: without the folders that all share.
+    shared = os.path.commonpath(folders)
     entries: list[Entry] = []
-    for text, path in zip(given, paths, strict=True):
-        method = path.resolve().parent.name if 1 < len(parents) < len(paths) else text
-        entries += _of_folder(path, method) if path.is_dir() else _of_file(text, method)
+    for (path, clip), folder in zip(split, folders, strict=True):
+        title = (folder / path.resolve().name).relative_to(shared).as_posix()
+        method = folder.name if 1 < len(set(folders)) < len(given) else title
+        entries += (
+            _of_folder(path, title, method)
+            if path.is_dir()
+            else _of_file(path, clip, title, method)
+        )
     names = [entry.name for entry in entries]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -84,13 +92,21 @@ def read_run(folder: Path) -> Run:
     return Run(prompt, character, dict(zip(kinds, clips, strict=True)))
 
 
-def _of_folder(path: Path, method: str) -> list[Entry]:
+def _path_and_clip(text: str) -> tuple[Path, str | None]:
+    """`fox.glb:Walk` taken apart; a file may have a colon in its own name."""
+    if Path(text).exists() or ":" not in text:
+        return Path(text), None
+    before, _, clip = text.rpartition(":")
+    return Path(before), clip
+
+
+def _of_folder(path: Path, title: str, method: str) -> list[Entry]:
     """The motion and the grounded one of a folder that `akd animate` wrote."""
     run, entries = read_run(path), []
     for kind, clip in run.clips.items():
         video = path / ("video.mp4" if kind == "motion" else "grounded.mp4")
         grounded = kind == "grounded"
-        name = f"{path} grounded" if grounded else str(path)
+        name = f"{title} grounded" if grounded else title
         entries.append(
             Entry(
                 name, method, run.prompt, run.character, motion_from_clip(run.character, clip),
@@ -100,12 +116,8 @@ def _of_folder(path: Path, method: str) -> list[Entry]:
     return entries
 
 
-def _of_file(text: str, method: str) -> list[Entry]:
+def _of_file(path: Path, clip: str | None, title: str, method: str) -> list[Entry]:
     """A clip of a file, or all of them."""
-    path, clip = Path(text), None
-    if not path.exists() and ":" in text:
-        before, _, clip = text.rpartition(":")
-        path = Path(before)
     character = _character(path)
     clips = character.asset.clips
     if not clips:
@@ -113,7 +125,7 @@ def _of_file(text: str, method: str) -> list[Entry]:
     if clip is not None:
         clips = [find_clip(character, clip)]
     return [
-        Entry(f"{path}:{c.name}", method, c.name, character, motion_from_clip(character, c), None)
+        Entry(f"{title}:{c.name}", method, c.name, character, motion_from_clip(character, c), None)
         for c in clips
     ]
 

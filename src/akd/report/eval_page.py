@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from akd.metrics.judge import MotionMetrics
 from akd.report.metric_rows import metric_rows
-from akd.report.page import Film, Row, films, header, page, table
+from akd.report.page import Film, Row, films, header, page, picture, table
 
 
 def eval_page(
     shown: Sequence[Film],
     metrics: Mapping[str, MotionMetrics],
     *,
+    images: Mapping[str, Path],
     more: Mapping[str, Sequence[Row]],
 ) -> str:
-    """The page as text. `metrics` by the motion's name; `more` are rows below, part by part."""
+    """The page as text. `metrics` and `images` (strips of frames) by the motion's name; `more` are
+    rows of the table, part by part."""
     facts = {"motions": str(len(metrics))}
     parts = [header("Side by side", above="akd eval", facts=facts)]
     if shown:
         parts.append(films(shown))
+    for name, path in images.items():
+        parts.append(picture(path, f"{name}: {metrics[name].score:.2f}, {metrics[name].verdict}"))
     parts.append("<h2>Metrics</h2>")
     parts.append(table(list(metrics), {**metric_rows(metrics), **more}, wanted=True))
     return page("akd eval", "\n".join(parts), scripts=("films.js",))

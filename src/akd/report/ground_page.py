@@ -77,6 +77,11 @@ def _notes(grounded: Grounded) -> list[str]:
     if grounded.travel is not None:
         speed = float(grounded.travel.norm())
         lines.append(f"The clip walks on the spot; its feet imply {speed:.2f} m/s, which it got.")
+    if grounded.cycle_gap is not None:
+        lines.append(
+            "The clip is a cycle: it was simulated into its next repetition, which is "
+            f"{grounded.cycle_gap:.2%} of the height away from the first and fades into it."
+        )
     if grounded.first_left_out:
         lines.append("The clip's first frame is no part of its motion and was left out.")
     if grounded.character.welded:
@@ -124,7 +129,8 @@ def contact_charts(grounded: Grounded) -> list[str]:
             {"all parts": everything.numpy()}, x=seconds, title="borne in all", unit="weights"
         ),
         contact_chart(
-            dict(zip(names, _touching(body, feet, grounded.clip), strict=True)), x=frames,
+            dict(zip(names, _touching(body, feet, grounded.clip), strict=True)),
+            x=frames[: len(grounded.clip.position)],
             title="feet on the ground: the clip",
         ),
         contact_chart(
