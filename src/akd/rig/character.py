@@ -59,11 +59,43 @@ class Character:
         return torch.from_numpy(self.anatomy.forward).float()
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """A file in metres, before anything is concluded about the body in it."""
+
+    skeleton: Skeleton
+    mesh: SkinnedMesh | None
+    world: Float[Tensor, "J 4 4"]
+    units: FileUnits
+    height: float
+    problems: tuple[Problem, ...]
+    evidence: Evidence
+
+
 def load_character(asset: Asset, *, height: float | None = None, up: str = "y") -> Character:
     """Understand an asset as a body.
 
     `height` in metres overrides the unit that would be found; `up` is the file's up axis.
     """
+    read = _read(asset, height=height, up=up)
+    return Character(
+        asset=asset,
+        skeleton=read.skeleton,
+        mesh=read.mesh,
+        bind=read.skeleton.localize(read.world).to(dtype=torch.float32),
+        units=read.units,
+        height=read.height,
+        anatomy=find_anatomy(read.evidence),
+        problems=(*asset.problems, *read.problems),
+    )
+
+
+def evidence_of(asset: Asset, *, up: str = "y") -> Evidence:
+    """What roles are inferred from."""
+    return _read(asset, height=None, up=up).evidence
+
+
+def _read(asset: Asset, *, height: float | None, up: str) -> _Reading:
     _check_joints(asset)
     raw = skeleton_of(asset)
     bind = find_bind(asset, raw)
@@ -94,17 +126,8 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         np.zeros((0, 3)) if mesh is None else mesh.vertices.double().numpy(),
         None if mesh is None else _weights_by_joint(mesh, carrier),
     )
-    anatomy = find_anatomy(evidence)
-    return Character(
-        asset=asset,
-        skeleton=skeleton,
-        mesh=mesh,
-        bind=skeleton.localize(world).to(dtype=torch.float32),
-        units=units,
-        height=extent * units.metres_per_unit,
-        anatomy=anatomy,
-        problems=(*asset.problems, *bind.problems),
-    )
+    scale = units.metres_per_unit
+    return _Reading(skeleton, mesh, world, units, extent * scale, bind.problems, evidence)
 
 
 def _check_joints(asset: Asset) -> None:
