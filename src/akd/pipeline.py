@@ -346,8 +346,8 @@ def ground_each(
 
         grounded.append(
             ground(
-                character.control_rig, character.mesh, motion, fps=fps, settings=request.physics,
-                progress=progress,
+                character.control_rig, character.body_mesh, motion, fps=fps,
+                settings=request.physics, progress=progress,
             )
         )  # fmt: skip
     return grounded

@@ -17,6 +17,7 @@ from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
+from akd.rig.props import find_props
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
 from akd.rig.skeleton import Skeleton
@@ -37,11 +38,14 @@ class Character:
     """Every node of the file, float32, metres."""
     mesh: SkinnedMesh | None
     """None for a skeleton without a surface."""
+    body_mesh: SkinnedMesh | None
+    """The mesh without props such as weapons, hats and capes: height, ground, soles and mass are
+    those of this one."""
     bind: Pose
     """Local transforms in the bind pose."""
     units: FileUnits
     height: float
-    """Extent of the bind pose along Y, metres: every tolerance is a fraction of it."""
+    """Extent of the body in the bind pose along Y, metres: every tolerance is a fraction of it."""
     anatomy: Anatomy
     problems: tuple[Problem, ...]
     """What was odd about the file and about the body in it."""
@@ -65,6 +69,7 @@ class _Reading:
 
     skeleton: Skeleton
     mesh: SkinnedMesh | None
+    body_mesh: SkinnedMesh | None
     world: Float[Tensor, "J 4 4"]
     units: FileUnits
     height: float
@@ -82,6 +87,7 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         asset=asset,
         skeleton=read.skeleton,
         mesh=read.mesh,
+        body_mesh=read.body_mesh,
         bind=read.skeleton.localize(read.world).to(dtype=torch.float32),
         units=read.units,
         height=read.height,
@@ -107,27 +113,33 @@ def _read(asset: Asset, *, height: float | None, up: str) -> _Reading:
     if not asset.skins:
         is_joint[:] = True
     carrier = _carriers(raw, is_joint)
+    body = surface
     if surface is not None:
+        props = find_props(raw, surface, is_joint, carrier)
+        body = surface.only(torch.from_numpy(~props)) if props.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
     points = (
         bind.world_from_joint[torch.from_numpy(is_joint), :3, 3] if len(raw) else torch.zeros(0, 3)
     )
-    if surface is not None:
-        points = surface.vertices
+    if body is not None:
+        points = body.vertices
     extent = float(points[:, axis].amax() - points[:, axis].amin()) if len(points) else 0.0
     units = find_units(extent, file_format=asset.format, up=up, wanted_height=height)
     skeleton = Skeleton(raw.names, raw.parents, units.pose_in(raw.rest).to(dtype=torch.float32))
     world = units.matrices_in(bind.world_from_joint)
     mesh = None if surface is None else _in_metres(surface, units)
+    body_mesh = mesh if body is surface or body is None else _in_metres(body, units)
     evidence = Evidence(
         skeleton,
         world[:, :3, 3].numpy(),
         is_joint,
-        np.zeros((0, 3)) if mesh is None else mesh.vertices.double().numpy(),
-        None if mesh is None else _weights_by_joint(mesh, carrier),
+        np.zeros((0, 3)) if body_mesh is None else body_mesh.vertices.double().numpy(),
+        None if body_mesh is None else _weights_by_joint(body_mesh, carrier),
     )
     scale = units.metres_per_unit
-    return _Reading(skeleton, mesh, world, units, extent * scale, bind.problems, evidence)
+    return _Reading(
+        skeleton, mesh, body_mesh, world, units, extent * scale, bind.problems, evidence
+    )
 
 
 def _check_joints(asset: Asset) -> None:
