@@ -207,7 +207,15 @@ def _sided(
     across = [float(evidence.positions[b.joints[-1]] @ left) for b in pair]
     ordered = pair if across[0] >= across[1] else pair[::-1]
     return [
-        Limb(kind, side, branch.joints, branch.tip, number)
+        Limb(
+            kind,
+            side,
+            branch.joints,
+            branch.tip,
+            number,
+            branch.judgement.confidence,
+            branch.judgement.doubt,
+        )
         for side, branch in zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
     ]
 

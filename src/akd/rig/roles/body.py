@@ -16,7 +16,7 @@ from akd.rig.skeleton import Skeleton
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of the joints before anything is concluded: bind pose, metres, Y up."""
+    """What is known before anything is concluded: the bind pose in file units, Y up."""
 
     skeleton: Skeleton
     positions: Float[np.ndarray, "J 3"]
@@ -33,7 +33,7 @@ class Evidence:
 
     @cached_property
     def size(self) -> float:
-        """Diagonal of the bind pose's bounding box, metres."""
+        """Diagonal of the bind pose's bounding box."""
         return float(np.linalg.norm(np.ptp(self.points, axis=0))) if len(self.points) else 0.0
 
     @cached_property
@@ -43,7 +43,7 @@ class Evidence:
 
     @cached_property
     def height(self) -> float:
-        """Extent of the bind pose along Y, metres."""
+        """Extent of the bind pose along Y."""
         return float(np.ptp(self.points[:, 1])) if len(self.points) else 0.0
 
     @cached_property

@@ -51,6 +51,14 @@ class Judgement:
     by_name: LimbKind | None
     """What the names alone say; None where they say nothing."""
 
+    @property
+    def doubt(self) -> str:
+        """In words, where names and shape speak for different kinds; empty where they agree."""
+        if self.by_name is None or self.by_name is self.by_shape:
+            return ""
+        shape = "no limb" if self.by_shape is None else self.by_shape.value
+        return f"names say {self.by_name.value}, shape says {shape}"
+
 
 @dataclass(frozen=True)
 class ShapeModel:

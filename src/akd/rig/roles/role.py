@@ -77,3 +77,7 @@ class Limb:
     """The joint that stands on the ground, or the hand: the last that is driven before toes."""
     number: int = 0
     """Which of several middle pairs, from the front, counting from 1."""
+    confidence: float = 1.0
+    """Probability that it is of this kind, by shape and names together."""
+    doubt: str = ""
+    """What shape and names disagree about; empty where they agree."""
