@@ -158,7 +158,7 @@ def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
         motion = motion_from_clip(character, clip)
         if motion.duration > MOST_SECONDS:
             motion = motion.sample(motion.times[0] + torch.arange(0.0, MOST_SECONDS, 1 / 60))
-        result = ground(build_control_rig(character), character.mesh, motion, fps=FPS)
+        result = ground(build_control_rig(character), character.body_mesh, motion, fps=FPS)
         name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
         row = cells(result.before, result.after, result.tracking)
         print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)
@@ -176,7 +176,7 @@ def zoo_walk(name: str) -> tuple[Body, torch.Tensor, TargetMotion]:
         write_creature(creature, [motion], path)
         character = load_character(read_asset(path))
     rig = build_control_rig(character)
-    made = build_body(rig, character.mesh)
+    made = build_body(rig, character.body_mesh)
     clip = motion_from_clip(character, character.asset.clips[0]).resample(FPS)
     return made.body, made.feet, made.target_motion(rig.from_pose(clip.pose), FPS)
 

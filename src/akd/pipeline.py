@@ -377,7 +377,11 @@ def ground_each(
         return [None] * len(motions)
     observer.begin("physics")
     character, settings = request.character, request.physics
-    rig, mesh, total = character.control_rig, character.mesh, len(motions) * settings.iterations
+    rig, mesh, total = (
+        character.control_rig,
+        character.body_mesh,
+        len(motions) * settings.iterations,
+    )
     done = [0] * len(motions)
     reporting, stopped = Lock(), Event()
 

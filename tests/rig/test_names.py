@@ -13,10 +13,40 @@ from akd.rig.roles.names import Side
         ("b_RightForeArm_07", Side.RIGHT, {"arm"}),
         ("Skeleton_arm_joint_L__4_", Side.LEFT, {"arm"}),
         ("Bip01 R Thigh", Side.RIGHT, {"leg"}),
-        ("LHipJoint", Side.LEFT, {"pelvis"}),
+        ("LHipJoint", Side.LEFT, {"leg"}),  # CMU
         ("upperarm_l", Side.LEFT, {"arm"}),
         ("FFB.R", Side.RIGHT, set()),
         ("Tail_Base", Side.CENTRE, {"tail"}),
+        ("mixamorig:LeftToeBase", Side.LEFT, {"toe"}),
+        ("calf_twist_01_l", Side.LEFT, {"leg", "helper"}),  # Unreal
+        ("RightLowerLeg", Side.RIGHT, {"leg"}),  # Unity
+        ("J_Bip_L_UpperArm", Side.LEFT, {"arm"}),  # VRM
+        ("J_Sec_Hair1_03", Side.CENTRE, {"prop"}),
+        ("DEF-shin.L", Side.LEFT, {"leg"}),  # Rigify
+        ("MCH-thigh_ik.R", Side.RIGHT, {"leg", "helper"}),
+        ("ORG-upper_arm.L", Side.LEFT, {"arm", "helper"}),
+        ("Bip01 L Clavicle", Side.LEFT, {"arm"}),  # 3ds Max Biped
+        ("Bip01 Ponytail1", Side.CENTRE, {"prop"}),
+        ("LeafLeftUpLegRoll1", Side.LEFT, {"leg", "helper"}),  # HumanIK
+        ("lShldrBend", Side.LEFT, {"arm"}),  # Daz
+        ("rThighTwist", Side.RIGHT, {"leg", "helper"}),
+        ("lowerleg01.L", Side.LEFT, {"leg"}),  # MakeHuman
+        ("lfemur", Side.LEFT, {"leg"}),  # CMU
+        ("rclavicle", Side.RIGHT, {"arm"}),
+        ("rear_leg", Side.CENTRE, {"leg"}),
+        ("L_Hip", Side.LEFT, {"leg"}),  # SMPL
+        ("Pelvis", Side.CENTRE, {"pelvis"}),
+        ("R_Ankle", Side.RIGHT, {"foot"}),
+        ("muslo_izq", Side.LEFT, {"leg"}),
+        ("antebrazo.der", Side.RIGHT, {"arm"}),
+        ("Oberschenkel_links", Side.LEFT, {"leg"}),
+        ("Flügel.R", Side.RIGHT, {"wing"}),
+        ("左足首", Side.LEFT, {"foot"}),
+        ("右ひじ", Side.RIGHT, {"arm"}),
+        ("上半身2", Side.CENTRE, {"spine"}),
+        ("左大腿", Side.LEFT, {"leg"}),
+        ("尾巴_01", Side.CENTRE, {"tail"}),
+        ("handslot.l", Side.LEFT, {"helper"}),
         ("bone_17", Side.CENTRE, set()),
         ("", Side.CENTRE, set()),
     ],

@@ -1,4 +1,4 @@
-"""A rigged file turned by each of the 24 right-angle rotations has the same anatomy."""
+"""A rigged file that is turned by a right angle, or mirrored, has the same anatomy."""
 
 from dataclasses import replace
 
@@ -122,3 +122,33 @@ def test_a_mesh_stored_in_other_axes_has_the_same_anatomy(zoo_character, species
     true = zoo_character(species)
     body = load_character(turned_mesh(true.asset, rotation))
     assert_same_anatomy(body, true, np.eye(3))
+
+
+def mirrored(asset: Asset) -> Asset:
+    """The file's mirror image in the plane x = 0."""
+    flip = np.diag([-1.0, 1.0, 1.0, 1.0])
+    nodes = [
+        replace(
+            n, translation=n.translation * [-1.0, 1.0, 1.0],
+            rotation=n.rotation * [1.0, 1.0, -1.0, -1.0],
+        )
+        for n in asset.nodes
+    ]  # fmt: skip
+    meshes = [
+        replace(mesh, parts=tuple(
+            replace(p, positions=(p.positions * [-1.0, 1.0, 1.0]).astype(p.positions.dtype))
+            for p in mesh.parts
+        ))
+        for mesh in asset.meshes
+    ]  # fmt: skip
+    skins = [replace(s, inverse_bind=flip @ s.inverse_bind @ flip) for s in asset.skins]
+    return replace(asset, nodes=tuple(nodes), meshes=tuple(meshes), skins=tuple(skins))
+
+
+@pytest.mark.parametrize("species", SPECIES)
+def test_a_mirrored_body_has_its_sides_swapped_and_nothing_else(zoo_character, species):
+    true = load_character(without_names(zoo_character(species).asset)).anatomy
+    found = load_character(mirrored(without_names(zoo_character(species).asset))).anatomy
+    assert found.roles == tuple(replace(r, side=r.side.other) for r in true.roles)
+    assert (found.trunk, found.tail, found.partners) == (true.trunk, true.tail, true.partners)
+    np.testing.assert_allclose(found.forward, true.forward, atol=1e-6)

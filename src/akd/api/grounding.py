@@ -175,7 +175,7 @@ def ground(
     observer = observer or Observer()
     observer.begin("physics")
     result = physics.ground(
-        source.control_rig, source.mesh, motion, fps=fps, settings=settings,
+        source.control_rig, source.body_mesh, motion, fps=fps, settings=settings,
         make_simulator=Simulates,
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip

@@ -112,10 +112,10 @@ def _skate(foot: FootTrack, height: float, speed: float) -> float:
 
 
 def _penetration(character: Character, world: Float[Tensor, "T J 4 4"]) -> float:
-    """Depth of the lowest vertex under the ground, metres."""
-    if character.mesh is None:
+    """Depth of the lowest vertex of the body under the ground, metres."""
+    if character.body_mesh is None:
         return float((-world[..., 1, 3]).amax().clamp_min(0.0))
-    lowest = min(float(character.mesh.pose(some)[..., 1].min()) for some in world.split(16))
+    lowest = min(float(character.body_mesh.pose(some)[..., 1].min()) for some in world.split(16))
     return max(-lowest, 0.0)
 
 

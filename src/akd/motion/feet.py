@@ -138,7 +138,7 @@ def _feet_at(
 
 def _sole_of(character: Character, rig: ControlRig, leg: Limb) -> Sole | None:
     """Vertices of a foot's sole with their binding."""
-    mesh = character.mesh
+    mesh = character.body_mesh
     if mesh is None:
         return None
     joints = _foot_joints(character, leg)

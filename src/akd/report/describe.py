@@ -56,6 +56,18 @@ def describe(character: Character) -> dict[str, Any]:
             "found_by": character.anatomy.forward_found_by,
         },
         "body_height": character.height,
+        "limbs": [
+            {
+                "limb": " ".join(
+                    str(w) for w in (limb.side.value, limb.kind.value, limb.number) if w
+                ),
+                "joints": [character.skeleton.names[j] for j in limb.joints],
+                "tip": character.skeleton.names[limb.tip],
+                "confidence": round(limb.confidence, 3),
+                "doubt": limb.doubt,
+            }
+            for limb in character.anatomy.limbs
+        ],
         "control_rig": None if rig is None else _control(rig),
         "problems": [
             {"severity": p.severity, "where": p.where, "what": p.what, "action": p.action}
@@ -148,6 +160,12 @@ def describe_text(character: Character) -> str:
         lines.append(
             f"clip           {clip['name'] or '(unnamed)'}: {clip['end'] - clip['start']:.2f} s, "
             f"{clip['tracks']} tracks"
+        )
+    for limb in d["limbs"]:
+        doubt = f"; {limb['doubt']}" if limb["doubt"] else ""
+        lines.append(
+            f"limb           {limb['limb']:<14} to {limb['tip']}, "
+            f"{100 * limb['confidence']:.0f} % sure{doubt}"
         )
     lines += ["", *_tree_lines(character)]
     lines += ["", *_control_lines(d["control_rig"])]

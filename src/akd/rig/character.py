@@ -12,13 +12,15 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Problem
-from akd.rig.bind import find_bind, skeleton_of
+from akd.rig.bind import Bind, find_bind, skeleton_of
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
+from akd.rig.props import find_props
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
+from akd.rig.size import assume_height
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 from akd.rig.surface import surface_of
@@ -37,11 +39,14 @@ class Character:
     """Every node of the file, float32, metres."""
     mesh: SkinnedMesh | None
     """None for a skeleton without a surface."""
+    body_mesh: SkinnedMesh | None
+    """The mesh without props such as weapons, hats and capes: height, ground, soles and mass are
+    those of this one."""
     bind: Pose
     """Local transforms in the bind pose."""
     units: FileUnits
     height: float
-    """Extent of the bind pose along Y, metres: every tolerance is a fraction of it."""
+    """Extent of the body in the bind pose along Y, metres: every tolerance is a fraction of it."""
     anatomy: Anatomy
     problems: tuple[Problem, ...]
     """What was odd about the file and about the body in it."""
@@ -59,52 +64,76 @@ class Character:
         return torch.from_numpy(self.anatomy.forward).float()
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """A file with Y up, in its own units, before anything is concluded about the body in it."""
+
+    raw: Skeleton
+    bind: Bind
+    surface: SkinnedMesh | None
+    body: SkinnedMesh | None
+    """The surface without props."""
+    evidence: Evidence
+
+
 def load_character(asset: Asset, *, height: float | None = None, up: str = "y") -> Character:
     """Understand an asset as a body.
 
-    `height` in metres overrides the unit that would be found; `up` is the file's up axis.
+    `height` in metres overrides the one that would be found; `up` is the file's up axis.
     """
+    read = _read(asset, up)
+    anatomy, extent = find_anatomy(read.evidence), read.evidence.height
+    units = find_units(extent, file_format=asset.format, up=up, wanted_height=height)
+    if height is None and asset.format != "bvh":  # captured people
+        assumed = assume_height(
+            extent * units.metres_per_unit, stem=asset.path.stem, anatomy=anatomy
+        )
+        if assumed is not None:
+            units = FileUnits(assumed.metres / extent, up, assumed.why)
+    world = units.matrices_in(read.bind.world_from_joint)
+    rest = units.pose_in(read.raw.rest).to(dtype=torch.float32)
+    skeleton = Skeleton(read.raw.names, read.raw.parents, rest)
+    mesh = None if read.surface is None else _in_metres(read.surface, units)
+    return Character(
+        asset=asset,
+        skeleton=skeleton,
+        mesh=mesh,
+        body_mesh=None if read.body is None else _in_metres(read.body, units),
+        bind=skeleton.localize(world).to(dtype=torch.float32),
+        units=units,
+        height=extent * units.metres_per_unit,
+        anatomy=anatomy,
+        problems=(*asset.problems, *read.bind.problems),
+    )
+
+
+def evidence_of(asset: Asset, *, up: str = "y") -> Evidence:
+    """What roles are inferred from."""
+    return _read(asset, up).evidence
+
+
+def _read(asset: Asset, up: str) -> _Reading:
     _check_joints(asset)
     raw = skeleton_of(asset)
     bind = find_bind(asset, raw)
-    surface = surface_of(asset, raw, bind)
-    if up not in ("x", "y", "z"):
-        raise ValueError(f"up must be x, y or z, got {up!r}")
-    axis = "xyz".index(up)
+    surface = body = surface_of(asset, raw, bind)
     is_joint = bind.is_joint.numpy().copy()
     if not asset.skins:
         is_joint[:] = True
     carrier = _carriers(raw, is_joint)
     if surface is not None:
+        props = find_props(raw, surface, is_joint, carrier)
+        body = surface.only(torch.from_numpy(~props)) if props.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
-    points = (
-        bind.world_from_joint[torch.from_numpy(is_joint), :3, 3] if len(raw) else torch.zeros(0, 3)
-    )
-    if surface is not None:
-        points = surface.vertices
-    extent = float(points[:, axis].amax() - points[:, axis].amin()) if len(points) else 0.0
-    units = find_units(extent, file_format=asset.format, up=up, wanted_height=height)
-    skeleton = Skeleton(raw.names, raw.parents, units.pose_in(raw.rest).to(dtype=torch.float32))
-    world = units.matrices_in(bind.world_from_joint)
-    mesh = None if surface is None else _in_metres(surface, units)
+    upright = FileUnits(1.0, up)
     evidence = Evidence(
-        skeleton,
-        world[:, :3, 3].numpy(),
+        raw,
+        upright.points_in(bind.world_from_joint[:, :3, 3]).numpy(),
         is_joint,
-        np.zeros((0, 3)) if mesh is None else mesh.vertices.double().numpy(),
-        None if mesh is None else _weights_by_joint(mesh, carrier),
+        np.zeros((0, 3)) if body is None else upright.points_in(body.vertices).double().numpy(),
+        None if body is None else _weights_by_joint(body, carrier),
     )
-    anatomy = find_anatomy(evidence)
-    return Character(
-        asset=asset,
-        skeleton=skeleton,
-        mesh=mesh,
-        bind=skeleton.localize(world).to(dtype=torch.float32),
-        units=units,
-        height=extent * units.metres_per_unit,
-        anatomy=anatomy,
-        problems=(*asset.problems, *bind.problems),
-    )
+    return _Reading(raw, bind, surface, body, evidence)
 
 
 def _check_joints(asset: Asset) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.rig.skin import Skin, skin_points
@@ -44,6 +44,13 @@ class SkinnedMesh:
         """Vertices in the world for given world transforms of the joints."""
         bones = self.skin.bone_transforms(world_from_joint)
         return skin_points(bones, self.vertices, self.skin.bones, self.skin.weights)
+
+    def only(self, keep: Bool[Tensor, "V"]) -> SkinnedMesh:
+        """Some of the vertices, and the faces between them; not divided into parts."""
+        number = keep.cumsum(0) - 1
+        faces = self.faces[keep[self.faces].all(dim=1)]
+        skin = replace(self.skin, bones=self.skin.bones[keep], weights=self.skin.weights[keep])
+        return SkinnedMesh(self.vertices[keep], number[faces], skin, self.colours[keep])
 
     def to(self, device: torch.device | str | None = None) -> SkinnedMesh:
         """Move to a device."""

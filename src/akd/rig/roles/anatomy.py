@@ -9,7 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from akd.rig.roles import names
-from akd.rig.roles.body import Body, Evidence, find_body
+from akd.rig.roles.assemble import find_body
+from akd.rig.roles.body import Body, Evidence
+from akd.rig.roles.facing import UP, find_facing
 from akd.rig.roles.limbs import Branch, LimbFinder
 from akd.rig.roles.names import Side
 from akd.rig.roles.role import Limb, LimbKind, Part, Role
@@ -17,11 +19,11 @@ from akd.rig.roles.symmetry import Sagittal, find_sagittal
 
 _MOST_LEGS = 6
 """Pairs. Whatever stands on more of them, such as a tank on its tracks, has no legs."""
-_FEATURE_MASS = 0.03
-"""A lone joint that moves less than this fraction of the skin is a feature such as an eyebrow."""
+_AHEAD = 8.0
+"""How much the way to the head counts that leads ahead and up by the size of the body, against one
+for each limb that it carries."""
 _BEND = 0.15
 """Least change along forward, between the unit directions of two segments, that is a bend."""
-UP = np.array([0.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -67,23 +69,35 @@ def find_anatomy(evidence: Evidence) -> Anatomy:
     plane = find_sagittal(evidence, body)
     finder = LimbFinder(evidence, body, plane)
     pairs = finder.branches()
-    trunk, tail = _middle(evidence, body, plane, pairs)
-    forward, found_by = _forward(evidence, plane, trunk, tail, pairs)
-    left = np.cross(UP, forward)
+    facing = find_facing(evidence, body, plane, pairs)
+    forward, left = facing.forward, np.cross(UP, facing.forward)
+    trunk, tail = _middle(evidence, body, plane, pairs, forward)
     limbs = _limbs(evidence, body, pairs, trunk, forward, left)
     roles = _roles(evidence, body, trunk, tail, limbs, plane, left)
     return Anatomy(
-        body, forward, left, found_by, roles, limbs, plane.partners, tuple(trunk), tuple(tail)
+        body,
+        forward,
+        left,
+        facing.found_by,
+        roles,
+        limbs,
+        plane.partners,
+        tuple(trunk),
+        tuple(tail),
     )
 
 
 def _middle(
-    evidence: Evidence, body: Body, plane: Sagittal, pairs: list[tuple[Branch, Branch]]
+    evidence: Evidence,
+    body: Body,
+    plane: Sagittal,
+    pairs: list[tuple[Branch, Branch]],
+    forward: Float[np.ndarray, "3"],
 ) -> tuple[list[int], list[int]]:
     """The chains from the root to the head and to the tip of the tail."""
     carriers = Counter(branch.attached_to for pair in pairs for branch in pair)
     for pair in pairs:
-        if not pair[0].is_leg and not pair[0].is_fin:
+        if pair[0].judgement.kind in (LimbKind.ARM, LimbKind.WING, None):
             carriers[pair[0].attached_to] += 2  # arms, wings and ears sit towards the head
 
     def headward(joint: int) -> float:
@@ -91,6 +105,9 @@ def _middle(
         parts = [names.parts_of(evidence.skeleton.names[j]) for j in below]
         named = 10.0 * any("head" in p for p in parts) + 5.0 * any("neck" in p for p in parts)
         named -= 20.0 * sum("tail" in p for p in parts) / len(parts)
+        skin = np.concatenate([evidence.positions[below], *(evidence.skin_of[j] for j in below)])
+        step = (skin.mean(axis=0) - evidence.positions[body.root]) / max(evidence.size, 1e-9)
+        named += _AHEAD * float(step @ (forward + UP))
         return named + sum(carriers[j] for j in below) + float(evidence.mass[below].sum())
 
     def chain(start: int, better: bool) -> list[int]:
@@ -103,7 +120,7 @@ def _middle(
     if not starts:
         return [body.root], []
     ahead = max(starts, key=headward)
-    if not pairs and len(starts) == 1 and _tapers(evidence, body, chain(ahead, True)):
+    if not pairs and len(starts) == 1 and _is_only_tail(evidence, chain(ahead, True), forward):
         return [body.root], chain(ahead, True)
     trunk = [body.root, *_to_head(evidence, chain(ahead, True))]
     # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
@@ -111,23 +128,8 @@ def _middle(
         c for j in trunk for c in body.children[j] if c not in plane.partners and c not in trunk
     ]
     tails = [chain(c, False) for c in hanging]
-    tails = [t for t in tails if _is_tail(evidence, t, trunk, bool(carriers[t[0]]))]
+    tails = [t for t in tails if _is_tail(evidence, t, forward, bool(carriers[t[0]]))]
     return trunk, max(tails, key=len, default=[])
-
-
-def _tapers(evidence: Evidence, body: Body, chain: list[int]) -> bool:
-    """Whether a lone chain from the root runs out into a tail, as in a fish: nothing along it is
-    called a head, and the skin around its last third is thinner than around its first."""
-    said = set().union(*(names.parts_of(evidence.skeleton.names[j]) for j in chain))
-    if "head" in said or "tail" in said or not len(evidence.owners):
-        return "tail" in said and "head" not in said
-
-    def thickness(joints: list[int]) -> float:
-        skin = evidence.vertices[np.isin(evidence.owners, joints)]
-        return float(np.sort(np.ptp(skin, axis=0))[:2].prod()) if len(skin) else 0.0
-
-    third = max(1, len(chain) // 3)
-    return thickness(chain[-third:]) < thickness([body.root, *chain[:third]])
 
 
 def _to_head(evidence: Evidence, chain: list[int]) -> list[int]:
@@ -139,76 +141,25 @@ def _to_head(evidence: Evidence, chain: list[int]) -> list[int]:
     return chain[: heavy[-1] + 1] if heavy else chain
 
 
-def _is_tail(evidence: Evidence, chain: list[int], trunk: list[int], carries: bool) -> bool:
-    """By name; else a chain of nothing else in particular that leads away from the head."""
+def _is_tail(
+    evidence: Evidence, chain: list[int], forward: Float[np.ndarray, "3"], carries: bool
+) -> bool:
+    """By name; else a chain of nothing else in particular that leads backwards."""
     parts = [names.parts_of(evidence.skeleton.names[j]) for j in chain]
     if any("tail" in p for p in parts):
         return True
     if carries or any(p for p in parts):
         return False
-    away = evidence.positions[chain[-1]] - evidence.positions[trunk[0]]
-    ahead = evidence.positions[trunk[-1]] - evidence.positions[trunk[0]]
-    return len(chain) > 1 and float(away[[0, 2]] @ ahead[[0, 2]]) < 0
+    away = evidence.positions[chain[-1]] - evidence.positions[chain[0]]
+    return len(chain) > 1 and float(away @ forward) < 0
 
 
-def _forward(
-    evidence: Evidence,
-    plane: Sagittal,
-    trunk: list[int],
-    tail: list[int],
-    pairs: list[tuple[Branch, Branch]],
-) -> tuple[Float[np.ndarray, "3"], str]:
-    """The way the character faces: across the lateral axis, its sign by votes."""
-    axis = np.cross(plane.lateral, UP)
-    size = max(evidence.size, 1e-9)
-    # A root that moves nothing may lie anywhere.
-    first = next((j for j in trunk if evidence.mass[j] > 0), trunk[0])
-    back = evidence.positions[tail[-1] if tail else first]
-    votes = {
-        # Some artists call left what is on the left of the picture, so geometry can outvote names.
-        "left and right in the joints' names": 1.0 if plane.is_signed else 0.0,
-        "front and back in the joints' names": _named_ends(evidence, pairs, axis),
-        "the head and the tail": 3.0 * float(axis @ (evidence.positions[trunk[-1]] - back)) / size,
-        "the feet": float(
-            np.clip(40.0 * (_toe_direction(evidence, pairs) @ axis) / size, -1.5, 1.5)
-        ),
-    }
-    total = sum(votes.values())
-    if abs(total) > 0.05:
-        return axis * np.sign(total), max(votes, key=lambda by: votes[by] * np.sign(total))
-    towards = 1.0 if axis[2] + 1e-3 * axis[0] >= 0 else -1.0
-    return axis * towards, "nothing better than the format's +Z"
-
-
-def _named_ends(
-    evidence: Evidence, pairs: list[tuple[Branch, Branch]], axis: Float[np.ndarray, "3"]
-) -> float:
-    """2 where limbs called front or fore lie ahead of those called back or hind, along the axis."""
-    places: dict[str, list[float]] = {"front": [], "back": []}
-    for branch in (b for pair in pairs for b in pair):
-        said = set(names.words(evidence.skeleton.names[branch.joints[0]]))
-        for key, words in (("front", {"front", "fore"}), ("back", {"back", "hind", "rear"})):
-            if said & words:
-                places[key].append(float(evidence.positions[branch.joints[0]] @ axis))
-    if not places["front"] or not places["back"]:
-        return 0.0
-    return 2.0 * float(np.sign(np.mean(places["front"]) - np.mean(places["back"])))
-
-
-def _toe_direction(
-    evidence: Evidence, pairs: list[tuple[Branch, Branch]]
-) -> Float[np.ndarray, "3"]:
-    """Mean offset of the surface of the feet from their joints."""
-    offsets = [np.zeros(3)]
-    for branch in (b for pair in pairs for b in pair if b.is_leg):
-        joints = [branch.tip, *branch.joints[branch.joints.index(branch.tip) + 1 :]]
-        owned = np.isin(evidence.owners, joints)
-        if owned.any():
-            sole = evidence.vertices[owned]
-            offsets.append(
-                0.5 * (sole.min(axis=0) + sole.max(axis=0)) - evidence.positions[branch.tip]
-            )
-    return np.mean(offsets, axis=0) if len(offsets) == 1 else np.mean(offsets[1:], axis=0)
+def _is_only_tail(evidence: Evidence, chain: list[int], forward: Float[np.ndarray, "3"]) -> bool:
+    """Whether a lone chain from the root is a tail, as in a fish whose root is its head."""
+    said = set().union(*(names.parts_of(evidence.skeleton.names[j]) for j in chain))
+    if said & {"head", "tail"}:
+        return "head" not in said
+    return _is_tail(evidence, chain, forward, False)
 
 
 def _limbs(
@@ -220,7 +171,7 @@ def _limbs(
     left: Float[np.ndarray, "3"],
 ) -> tuple[Limb, ...]:
     """Name the pairs: legs from the front backwards, then arms, wings and fins."""
-    legs = [p for p in pairs if p[0].is_leg and p[1].is_leg]
+    legs = [p for p in pairs if p[0].is_leg]
     if len(pairs) > 2 * _MOST_LEGS and len(legs) != 1:
         return ()
     if len(legs) > _MOST_LEGS:
@@ -237,48 +188,12 @@ def _limbs(
         number = place if kind is LimbKind.MID else 0
         limbs += _sided(evidence, pair, kind, left, number)
     head = body.subtree(trunk[-1]) if len(trunk) > 1 else []
-    for pair in (p for p in pairs if not (p[0].is_leg and p[1].is_leg)):
-        if (kind := _other_kind(evidence, pair[0], head, legs, forward)) is not None:
+    for pair in (p for p in pairs if not p[0].is_leg):
+        kind = pair[0].judgement.kind
+        # What hangs on the head is an ear or a feature unless it is called a limb.
+        if kind is not None and (pair[0].is_named or pair[0].attached_to not in head):
             limbs += _sided(evidence, pair, kind, left, 0)
     return tuple(limbs)
-
-
-def _other_kind(
-    evidence: Evidence,
-    branch: Branch,
-    head: list[int],
-    legs: list[tuple[Branch, Branch]],
-    forward: Float[np.ndarray, "3"],
-) -> LimbKind | None:
-    """What a limb is that does not stand: by its name, else by its place and shape. None for
-    ears, eyes and fingers."""
-    words = branch.words
-    if words & {"ear", "face"} or (words and words <= {"finger"}):
-        return None
-    if words & {"arm", "hand", "wing", "fin", "leg"}:
-        if "wing" in words:
-            return LimbKind.WING
-        return LimbKind.FIN if "fin" in words or branch.is_fin else LimbKind.ARM
-    if branch.is_fin:
-        return LimbKind.FIN
-    if branch.attached_to in head:
-        return None
-    mass = float(evidence.mass[list(branch.joints)].sum())
-    if mass < _FEATURE_MASS and len(branch.joints) == 1:
-        return None
-    is_blade = branch.is_blade and mass > _FEATURE_MASS
-    if len(legs) > 1 and not is_blade:
-        # Something that walks on four legs has no arms: these are its ears.
-        return None
-    if not legs and _lies(evidence, forward):
-        return LimbKind.FIN
-    return LimbKind.WING if is_blade else LimbKind.ARM
-
-
-def _lies(evidence: Evidence, forward: Float[np.ndarray, "3"]) -> bool:
-    """Whether the body is longer than tall, as what swims is."""
-    points = evidence.vertices if len(evidence.vertices) else evidence.positions[evidence.is_joint]
-    return float(np.ptp(points @ forward)) > 1.2 * evidence.height
 
 
 def _sided(
@@ -292,7 +207,15 @@ def _sided(
     across = [float(evidence.positions[b.joints[-1]] @ left) for b in pair]
     ordered = pair if across[0] >= across[1] else pair[::-1]
     return [
-        Limb(kind, side, branch.joints, branch.tip, number)
+        Limb(
+            kind,
+            side,
+            branch.joints,
+            branch.tip,
+            number,
+            branch.judgement.confidence,
+            branch.judgement.doubt,
+        )
         for side, branch in zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
     ]
 

@@ -1,9 +1,4 @@
-"""Which of a file's joints make up the body, and how they hang together.
-
-An artist's skeleton has joints that move nothing (IK targets, poles, sockets, ends), and parts that
-hang on the wrong place in the file (paws on detached IK roots). `find_body` keeps the joints that
-matter and re-parents the detached ones to the bone they belong to.
-"""
+"""`Evidence`: what is known of a file's joints. `Body`: a tree over those that matter."""
 
 from __future__ import annotations
 
@@ -14,24 +9,14 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
-from scipy.spatial import KDTree
 
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
 
-_IDLE_MASS = 1e-3
-"""A joint that moves less than this fraction of the surface moves nothing worth naming."""
-_STRAY_MASS = 0.02
-"""Up to this fraction may be stray weight on a joint that only holds others."""
-_SHARED_SKIN = 0.95
-"""How much nearer, as a fraction, a loose part counts to the bone it shares most skin with."""
-_OPPOSITE = 5.0
-"""How many times further a loose part counts from a bone that is named for the other side."""
-
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of the joints before anything is concluded: bind pose, metres, Y up."""
+    """What is known before anything is concluded: the bind pose in file units, Y up."""
 
     skeleton: Skeleton
     positions: Float[np.ndarray, "J 3"]
@@ -42,22 +27,24 @@ class Evidence:
     """[V, J], or None for a skeleton without a mesh."""
 
     @cached_property
+    def points(self) -> Float[np.ndarray, "N 3"]:
+        """Vertices; joints where there are none."""
+        return self.vertices if len(self.vertices) else self.positions[self.is_joint]
+
+    @cached_property
     def size(self) -> float:
-        """Diagonal of the bind pose's bounding box, metres."""
-        points = self.vertices if len(self.vertices) else self.positions[self.is_joint]
-        return float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+        """Diagonal of the bind pose's bounding box."""
+        return float(np.linalg.norm(np.ptp(self.points, axis=0))) if len(self.points) else 0.0
 
     @cached_property
     def ground(self) -> float:
         """Height of the lowest point of the bind pose."""
-        points = self.vertices if len(self.vertices) else self.positions[self.is_joint]
-        return float(points[:, 1].min()) if len(points) else 0.0
+        return float(self.points[:, 1].min()) if len(self.points) else 0.0
 
     @cached_property
     def height(self) -> float:
-        """Extent of the bind pose along Y, metres."""
-        points = self.vertices if len(self.vertices) else self.positions[self.is_joint]
-        return float(np.ptp(points[:, 1])) if len(points) else 0.0
+        """Extent of the bind pose along Y."""
+        return float(np.ptp(self.points[:, 1])) if len(self.points) else 0.0
 
     @cached_property
     def mass(self) -> Float[np.ndarray, "J"]:
@@ -139,153 +126,3 @@ class Body:
         while path[-1] != top:
             path.append(self.parents[path[-1]])
         return path[::-1]
-
-
-def find_body(evidence: Evidence) -> Body:
-    """Keep the joints that move something, find the root, and attach what hangs elsewhere."""
-    skeleton = evidence.skeleton
-    below = _mass_below(skeleton, evidence.mass)
-    alive = (below > 0) & evidence.is_joint
-    if not alive.any():
-        return Body(-1, {}, {})
-    root, tops = _root_and_loose_tops(evidence, below)
-    parents: dict[int, int] = {}
-    _adopt(evidence, root, -1, alive, parents)
-    loose = [j for top in tops for j in _first_alive(skeleton, top, alive)]
-    detached: dict[int, int] = {}
-    # Prim's algorithm: the part with the cheapest link to the body so far is next.
-    costs = _link_costs(evidence, loose) if loose else np.zeros((0, len(skeleton)))
-    joined = np.zeros(len(skeleton), dtype=bool)
-    joined[list(parents)] = True
-    waiting = np.where(joined, costs, np.inf)
-    for _ in loose:
-        part, link = divmod(int(waiting.argmin()), len(skeleton))
-        detached[loose[part]] = link
-        known = set(parents)
-        _adopt(evidence, loose[part], link, alive, parents)
-        new = [j for j in parents if j not in known]
-        waiting[:, new] = costs[:, new]
-        waiting[[loose.index(j) for j in detached]] = np.inf
-    return Body(root, parents, detached)
-
-
-def _mass_below(skeleton: Skeleton, mass: Float[np.ndarray, "J"]) -> Float[np.ndarray, "J"]:
-    """Mass of each joint with everything under it."""
-    below = mass.copy()
-    order = [j for root in skeleton.roots for j in skeleton.subtree(root)]
-    for joint in reversed(order):
-        if skeleton.parents[joint] >= 0:
-            below[skeleton.parents[joint]] += below[joint]
-    return below
-
-
-def _root_and_loose_tops(
-    evidence: Evidence, below: Float[np.ndarray, "J"]
-) -> tuple[int, list[int]]:
-    """Walk from the top of the file to the root of the body, past joints that only hold things.
-
-    Returns the root, and the tops of the parts that were passed by: loose paws on IK roots, or
-    every other bone of a file whose tree was flattened.
-    """
-    skeleton = evidence.skeleton
-    level: list[int] = list(skeleton.roots)
-    passed: list[int] = []
-    node = -1
-    while heavy := [j for j in level if below[j] > 0]:
-        if node >= 0 and not _is_holder(evidence, node, several=len(heavy) > 1):
-            break
-        main = max(heavy, key=lambda j: (_centre_word(evidence, j), below[j]))
-        passed += [j for j in heavy if j != main]
-        node, level = main, list(skeleton.children[main])
-    return node, passed
-
-
-def _centre_word(evidence: Evidence, joint: int) -> int:
-    """2 where a part holds a pelvis by name, 1 where it holds a spine, else 0."""
-    skeleton = evidence.skeleton
-    said = [
-        names.parts_of(skeleton.names[j])
-        for j in skeleton.subtree(joint)
-        if evidence.mass[j] > 0 and names.side_of(skeleton.names[j]) is names.Side.CENTRE
-    ]
-    return 2 * any("pelvis" in p for p in said) or int(any("spine" in p for p in said))
-
-
-def _is_holder(evidence: Evidence, node: int, *, several: bool) -> bool:
-    """Whether a node above the body only holds it, or parts of it."""
-    mass, name = float(evidence.mass[node]), evidence.skeleton.names[node]
-    on_ground = bool(evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height)
-    if not evidence.is_joint[node]:
-        return True
-    if "pelvis" in names.parts_of(name):
-        return False
-    is_named_root = bool({"root", "master", "armature"} & set(names.words(name)))
-    if several:
-        return on_ground and mass < _STRAY_MASS
-    if on_ground and is_named_root:
-        return True
-    return mass < _IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
-
-
-def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:
-    """The topmost joints of a subtree that are alive."""
-    found, stack = [], [joint]
-    while stack:
-        joint = stack.pop()
-        if alive[joint]:
-            found.append(joint)
-        else:
-            stack.extend(reversed(skeleton.children[joint]))
-    return found
-
-
-def _adopt(
-    evidence: Evidence,
-    joint: int,
-    parent: int,
-    alive: Bool[np.ndarray, "J"],
-    parents: dict[int, int],
-) -> None:
-    """Enter a subtree into the body; joints that are not alive are passed through."""
-    skeleton = evidence.skeleton
-    stack = [(joint, parent)]
-    while stack:
-        joint, parent = stack.pop()
-        if alive[joint] or parent < 0:
-            parents[joint] = parent
-            parent = joint
-        stack.extend((c, parent) for c in skeleton.children[joint])
-
-
-def _link_costs(evidence: Evidence, loose: list[int]) -> Float[np.ndarray, "L J"]:
-    """How badly each loose part fits on each joint: the distance to its bone or skin in body sizes,
-    less where they share skin, more where names put them on opposite sides."""
-    skeleton = evidence.skeleton
-    sides = [names.side_of(name) for name in skeleton.names]
-    points = evidence.positions[loose]
-    gaps = np.stack([_distances_to_bone(evidence, points, j) for j in range(len(skeleton))], axis=1)
-    costs = gaps / max(evidence.size, 1e-12) + 1e-3
-    for row, joint in enumerate(loose):
-        part = [j for j in skeleton.subtree(joint) if evidence.mass[j] > 0]
-        together = evidence.shared[part].sum(axis=0)
-        together[part] = 0.0
-        costs[row] *= 1.0 - _SHARED_SKIN * together / max(float(together.max()), 1e-12)
-        if sides[joint] is not names.Side.CENTRE:
-            opposite = sides[joint].other
-            costs[row] *= [_OPPOSITE if side is opposite else 1.0 for side in sides]
-    return costs
-
-
-def _distances_to_bone(
-    evidence: Evidence, points: Float[np.ndarray, "P 3"], bone: int
-) -> Float[np.ndarray, "P"]:
-    """From points to the segments between a joint and its children, and to the joint's skin."""
-    start = evidence.positions[bone]
-    ends = evidence.positions[list(evidence.skeleton.children[bone]) or [bone]]
-    along = ends - start
-    length = np.maximum((along**2).sum(axis=1), 1e-30)
-    t = np.clip((points - start) @ along.T / length, 0.0, 1.0)
-    gaps = np.linalg.norm(points[:, None] - start - t[..., None] * along, axis=2).min(axis=1)
-    # A bone without an end in the file ends where its skin does.
-    skin = evidence.skin_of[bone]
-    return np.minimum(gaps, KDTree(skin).query(points)[0]) if len(skin) else gaps

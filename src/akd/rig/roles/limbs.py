@@ -6,10 +6,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float
 
 from akd.rig.roles import names
 from akd.rig.roles.body import Body, Evidence
+from akd.rig.roles.limb_kind import Judgement, judge
+from akd.rig.roles.role import LimbKind
 from akd.rig.roles.symmetry import Sagittal
+
+FEATURES = (
+    "across", "down", "thin", "wide", "mass", "reach", "top", "bend", "along", "length", "breadth",
+    "standing", "lower",
+)  # fmt: skip
+"""Measures of a pair: the direction it points, thickness by width and width by length of its skin,
+log share of the surface, reach and height of its first joint in body heights, bend in radians,
+extent along the body; log length and breadth of the body in heights; other pairs that stand; and
+whether another pair reaches lower."""
 
 _ON_GROUND = 0.08
 """A limb whose lowest point is within this fraction of the body's height stands on the ground."""
@@ -17,33 +29,38 @@ _FOOT_HEIGHT = 0.18
 """A leg's foot is its first joint lower than this fraction of the leg's height."""
 _ANKLE_HEIGHT = 0.3
 """A joint whose own skin touches the ground may be this high and still be the foot."""
+_FOOT_LENGTH = 1.0
+"""From heel to toes it is less than this times the height of the leg."""
 _SOLE = 0.02
 """Skin within this fraction of the body's height touches the ground."""
-_SPRAWL = 0.7
-"""A limb without a knee that goes sideways more than this, for each metre down, is a fin."""
-_THIN = 0.3
-"""A wing's thickness is less than this fraction of its width, both as standard deviations."""
-_WIDE = 0.15
-"""A wing's width is more than this fraction of its length."""
 _SHORT = 0.1
 """A branch that reaches less far than this fraction of the body's height is no limb."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A paired branch of the body, before it is known what it is."""
+    """One of a pair of branches of the body."""
 
     joints: tuple[int, ...]
     """From the body outwards along the main path."""
     tip: int
     attached_to: int
-    is_leg: bool
-    words: frozenset[str]
-    """Parts that the names along it mention."""
-    is_fin: bool = False
-    """It reaches the ground and is no leg, by its shape."""
-    is_blade: bool = False
-    """Its skin is thin and wide, as a wing's."""
+    judgement: Judgement
+    is_named: bool
+    """Names along it mention a part of a limb."""
+
+    @property
+    def is_leg(self) -> bool:
+        """Whether it stands on the ground."""
+        return self.judgement.kind is LimbKind.LEG
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The first joints of two limbs that mirror each other, and of the branches that carry them."""
+
+    starts: tuple[int, int]
+    tops: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -71,8 +88,9 @@ class LimbFinder:
                 heights[joint] = float(evidence.positions[list(ends), 1].min())
         return {j: h - evidence.ground for j, h in heights.items()}
 
-    def branches(self) -> list[tuple[Branch, Branch]]:
-        """Pairs of limbs. Of each pair the first is the one with the lower joint index."""
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Of each pair the first is the one with the lower joint index."""
         found = []
         for joint in self.body.subtree(self.body.root):
             partner = self.plane.partners.get(joint)
@@ -84,8 +102,79 @@ class LimbFinder:
             for start in self._starts(joint):
                 twin = self._twin(start, joint, partner)
                 if twin is not None:
-                    found.append((self._branch(start, joint), self._branch(twin, partner)))
+                    found.append(Pair((start, twin), (joint, partner)))
         return found
+
+    def branches(self) -> list[tuple[Branch, Branch]]:
+        """The pairs, judged, and followed from the body outwards."""
+        found = []
+        for pair in self.pairs:
+            words = [self._words(start) for start in pair.starts]
+            stands = all(map(self._could_be_leg, pair.starts))
+            said = words[0] | words[1]
+            judgement = judge(self.measure(pair), said, stands=stands)
+            one, other = (
+                self._branch(start, top, judgement, bool(said))
+                for start, top in zip(pair.starts, pair.tops, strict=True)
+            )
+            found.append((one, other))
+        return found
+
+    def measure(self, pair: Pair) -> Float[np.ndarray, "F"]:
+        """`FEATURES` of a pair: the mean of both sides."""
+        own = np.mean([self._measure(start) for start in pair.starts], axis=0)
+        others = [p for p in self.pairs if p is not pair]
+        low = self._lowest_of(pair) - 0.02 * self.evidence.height
+        standing = sum(self._could_be_leg(p.starts[0]) for p in others)
+        lower = any(self._lowest_of(p) < low for p in others)
+        height = max(self.evidence.height, 1e-9)
+        forward = np.cross(self.plane.lateral, (0.0, 1.0, 0.0))
+        spans = [
+            max(float(np.ptp(self.evidence.points @ a)), 1e-9)
+            for a in (forward, self.plane.lateral)
+        ]
+        return np.array([*own, *(np.log(s / height) for s in spans), min(standing, 4), lower])
+
+    def _measure(self, start: int) -> list[float]:
+        evidence = self.evidence
+        height = max(evidence.height, 1e-9)
+        joints = self.body.subtree(start)
+        skin = np.concatenate([evidence.skin_of[j] for j in joints])
+        points = np.concatenate((evidence.positions[joints], skin))
+        origin = evidence.positions[start]
+        distances = np.linalg.norm(points - origin, axis=1)
+        reach = max(float(distances.max()), 1e-9)
+        step = (points[distances.argmax()] - origin) / reach
+        forward = np.cross(self.plane.lateral, (0.0, 1.0, 0.0))
+        length = max(float(np.ptp(self.evidence.points @ forward)), 1e-9)
+        return [
+            abs(float(step @ self.plane.lateral)),
+            -float(step[1]),
+            *_proportions(skin),
+            float(np.log(max(evidence.mass[joints].sum(), 1e-4))),
+            reach / height,
+            float(origin[1] - evidence.ground) / height,
+            self._bend(start),
+            float(np.ptp(points @ forward)) / length,
+        ]
+
+    def _lowest_of(self, pair: Pair) -> float:
+        return min(self.lowest[j] for j in self.body.subtree(pair.starts[0]))
+
+    def _bend(self, start: int) -> float:
+        """Sum of the angles between the segments of a limb, radians."""
+        steps = np.diff(self.evidence.positions[self._arm_path(start)], axis=0)
+        lengths = np.linalg.norm(steps, axis=1)
+        steps = (steps / np.maximum(lengths, 1e-12)[:, None])[lengths > 1e-6 * self.evidence.height]
+        turns = np.clip((steps[:-1] * steps[1:]).sum(axis=1), -1.0, 1.0)
+        return float(np.arccos(turns).sum())
+
+    def _words(self, start: int) -> frozenset[str]:
+        joints = self.body.subtree(start)
+        return frozenset().union(*(names.parts_of(self.evidence.skeleton.names[j]) for j in joints))
+
+    def _could_be_leg(self, start: int) -> bool:
+        return self._stands(start) and self._drop(start) > _SHORT * self.evidence.height
 
     def _reach(self, joint: int) -> float:
         """How far a branch, joints and skin, reaches from the joint it hangs on."""
@@ -120,42 +209,13 @@ class LimbFinder:
         lowest = min(self.lowest[j] for j in self.body.subtree(joint))
         return lowest < _ON_GROUND * self.evidence.height
 
-    def _branch(self, start: int, top: int) -> Branch:
-        joints = self.body.subtree(start)
-        words = frozenset(
-            w for j in joints for w in names.parts_of(self.evidence.skeleton.names[j])
-        )
-        is_leg = self._stands(start) and self._drop(start) > _SHORT * self.evidence.height
-        if words & {"wing", "fin", "face", "ear", "tail"} and not words & {"leg", "foot"}:
-            is_leg = False
-        is_fin = is_leg and not words & {"leg", "foot"} and self._is_fin(start)
-        is_leg = is_leg and not is_fin
+    def _branch(self, start: int, top: int, judgement: Judgement, is_named: bool) -> Branch:
+        is_leg = judgement.kind is LimbKind.LEG
         path = self._leg_path(start) if is_leg else self._arm_path(start)
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
-        attached_to = self.body.parents[top]
-        is_blade = self._is_blade(joints)
-        return Branch(tuple(path), tip, attached_to, is_leg, words, is_fin, is_blade)
-
-    def _is_blade(self, joints: list[int]) -> bool:
-        """Whether the skin of a branch is thin for its width, and wide for its length."""
-        skin = np.concatenate([self.evidence.skin_of[j] for j in joints])
-        if len(skin) < 4:
-            return False
-        spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(skin.T)), 0.0))  # ascending
-        return bool(spread[0] < _THIN * spread[1] and spread[1] > _WIDE * spread[2])
-
-    def _is_fin(self, start: int) -> bool:
-        """Whether a branch is one stiff piece that spreads out: nothing walks on such legs, but a
-        fish that was modelled lying on the ground rests on its fins."""
-        joints = self.body.subtree(start)
-        evidence = self.evidence
-        if not len(evidence.owners) or sum(np.isfinite(self.lowest[j]) for j in joints) > 1:
-            return False
-        own = evidence.vertices[np.isin(evidence.owners, joints)]
-        step = own[own[:, 1].argmin()] - evidence.positions[start]
-        return abs(float(step @ self.plane.lateral)) > _SPRAWL * abs(float(step[1]))
+        return Branch(tuple(path), tip, self.body.parents[top], judgement, is_named)
 
     def _leg_path(self, start: int) -> list[int]:
         """Down to the joint that owns the lowest point, preferring the longest way there."""
@@ -170,12 +230,21 @@ class LimbFinder:
         heights = [float(self.evidence.positions[j, 1]) - self.evidence.ground for j in path]
         top = max(heights[0], 1e-9)
         foot = next((i for i, h in enumerate(heights) if h < _FOOT_HEIGHT * top), len(path) - 1)
-        is_last = foot == len(path) - 1 and foot > 1 and not self._named(path[foot], "foot")
-        if is_last and bool(len(self.evidence.owners)) and heights[foot - 1] < _ANKLE_HEIGHT * top:
-            foot -= self.lowest[path[foot - 1]] < _SOLE * self.evidence.height
+        if foot == len(path) - 1 and foot > 1 and not self._named(path[foot], "foot"):
+            foot -= self._is_heel(path[foot - 1], path[foot], top)
         if foot > 0 and self._named(path[foot], "toe") and self._named(path[foot - 1], "foot"):
             foot -= 1
         return path[foot]
+
+    def _is_heel(self, joint: int, toe: int, top: float) -> bool:
+        """Whether the joint before a leg's last stands on the ground with it."""
+        positions = self.evidence.positions
+        if positions[joint, 1] - self.evidence.ground > _ANKLE_HEIGHT * top:
+            return False
+        if not len(self.evidence.owners):
+            return True
+        is_near = float(np.linalg.norm(positions[toe] - positions[joint])) < _FOOT_LENGTH * top
+        return is_near and self.lowest[joint] < _SOLE * self.evidence.height
 
     def _named(self, joint: int, part: str) -> bool:
         return part in names.parts_of(self.evidence.skeleton.names[joint])
@@ -194,3 +263,11 @@ class LimbFinder:
                 break
             path.append(longest)
         return path
+
+
+def _proportions(skin: Float[np.ndarray, "N 3"]) -> tuple[float, float]:
+    """Thickness by width and width by length, as standard deviations; usual ones without a skin."""
+    if len(skin) < 4:
+        return 0.7, 0.3
+    spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(skin.T)), 0.0))  # ascending
+    return float(spread[0] / max(spread[1], 1e-9)), float(spread[1] / max(spread[2], 1e-9))

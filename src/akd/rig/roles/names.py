@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 
+from akd.rig.roles.lexicon import COMPOUND_ENDINGS, PART_WORDS, SIDE_WORDS, SIGNS
+
 
 class Side(StrEnum):
     """The character's own left or right, or neither."""
@@ -20,38 +22,20 @@ class Side(StrEnum):
         return {Side.LEFT: Side.RIGHT, Side.RIGHT: Side.LEFT}.get(self, Side.CENTRE)
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SIDES = {"l": Side.LEFT, "left": Side.LEFT, "r": Side.RIGHT, "right": Side.RIGHT}
-
-_PART_WORDS: dict[str, str] = {
-    "pelvis": "pelvis", "hip": "pelvis", "hips": "pelvis", "cog": "pelvis",
-    "spine": "spine", "torso": "spine", "chest": "spine", "abdomen": "spine", "waist": "spine",
-    "back": "spine", "body": "spine", "thorax": "spine",
-    "neck": "neck", "head": "head", "skull": "head",
-    "jaw": "face", "chin": "face", "mouth": "face", "nose": "face", "eye": "face", "eyes": "face",
-    "teeth": "face", "tongue": "face", "eyebrow": "face", "lip": "face", "brow": "face",
-    "ear": "ear", "ears": "ear", "horn": "ear", "antenna": "ear", "antler": "ear", "crest": "ear",
-    "tail": "tail",
-    "wing": "wing", "feather": "wing", "fin": "fin", "flipper": "fin",
-    "arm": "arm", "forearm": "arm", "shoulder": "arm", "clavicle": "arm", "collar": "arm",
-    "elbow": "arm", "humerus": "arm", "hand": "hand", "wrist": "hand", "palm": "hand",
-    "finger": "finger", "thumb": "finger", "index": "finger", "middle": "finger", "ring": "finger",
-    "pinky": "finger", "little": "finger",
-    "leg": "leg", "thigh": "leg", "calf": "leg", "shin": "leg", "knee": "leg", "femur": "leg",
-    "foot": "foot", "paw": "foot", "hoof": "foot", "ankle": "foot",
-    "toe": "toe", "toes": "toe", "ball": "toe",
-    "twist": "helper", "roll": "helper", "pole": "helper", "target": "helper", "ik": "helper",
-    "ctrl": "helper", "control": "helper", "helper": "helper", "socket": "helper", "slot": "helper",
-    "handslot": "helper", "prop": "helper", "weapon": "helper", "end": "end", "tip": "end",
-    "nub": "end", "site": "end",
-}  # fmt: skip
-
-_COMPOUND_ENDINGS = ("arm", "leg", "foot", "hand", "paw", "spine", "neck", "tail", "wing")
+_SIGNS = sorted((*SIGNS, "左", "右"), key=len, reverse=True)
+_WORD = re.compile("|".join((*_SIGNS, r"[A-Z]+(?![a-z])|[A-ZÄÖÜ]?[a-zß-öø-ÿ]+|\d+")))
+_SIDES = {word: Side(side) for word, side in SIDE_WORDS.items()}
 
 
 def words(name: str) -> list[str]:
     """Lower-case words of a name: `mixamorig:LeftUpLeg_01` -> mixamorig, left, up, leg, 01."""
-    return [w.lower() for w in _WORD.findall(name)]
+    return [part for w in _WORD.findall(name) for part in _unglued(w.lower())]
+
+
+def _unglued(word: str) -> tuple[str, ...]:
+    """`lfemur` of the CMU skeletons -> l, femur; other words as they are."""
+    is_glued = word[0] in "lr" and word[1:] in PART_WORDS and word not in PART_WORDS
+    return (word[0], word[1:]) if is_glued and word != "rear" else (word,)
 
 
 def side_of(name: str) -> Side:
@@ -63,16 +47,19 @@ def side_of(name: str) -> Side:
 
 
 def parts_of(name: str) -> set[str]:
-    """The parts of a body that a name mentions."""
-    return {part for word in words(name) if (part := _part(word))}
+    """The parts of a body that a name mentions. A hip with a side is where a leg starts."""
+    parts = {part for word in words(name) if (part := _part(word))}
+    if "pelvis" in parts and side_of(name) is not Side.CENTRE:
+        parts = parts - {"pelvis"} | {"leg"}
+    return parts
 
 
 def _part(word: str) -> str | None:
     """The part a word stands for, also at the end of a compound such as `upperarm`."""
-    if word in _PART_WORDS:
-        return _PART_WORDS[word]
-    ending = next((e for e in _COMPOUND_ENDINGS if word.endswith(e) and len(word) > len(e) + 1), "")
-    return _PART_WORDS.get(ending)
+    if (part := PART_WORDS.get(word) or SIGNS.get(word)) is not None:
+        return part
+    ending = next((e for e in COMPOUND_ENDINGS if word.endswith(e) and len(word) > len(e) + 1), "")
+    return PART_WORDS.get(ending)
 
 
 def without_side(name: str) -> tuple[str, ...]:

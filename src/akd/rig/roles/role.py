@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from akd.rig.roles.names import Side
@@ -77,3 +77,7 @@ class Limb:
     """The joint that stands on the ground, or the hand: the last that is driven before toes."""
     number: int = 0
     """Which of several middle pairs, from the front, counting from 1."""
+    confidence: float = field(default=1.0, compare=False)
+    """Probability that it is of this kind, by shape and names together."""
+    doubt: str = field(default="", compare=False)
+    """What shape and names disagree about; empty where they agree."""

@@ -1,0 +1,242 @@
+"""Which of a file's joints make up the body, and how they hang together.
+
+An artist's skeleton has joints that move nothing (IK targets, poles, sockets, ends), and parts that
+hang on the wrong place in the file: paws on detached IK roots, or every bone of a flattened tree.
+`find_body` keeps the joints that matter and hangs the detached ones on the bone they belong to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from akd.rig.roles import names
+from akd.rig.roles.body import Body, Evidence
+from akd.rig.roles.symmetry import Sagittal, find_sagittal
+from akd.rig.skeleton import Skeleton
+
+_IDLE_MASS = 1e-3
+"""A joint that moves less than this fraction of the surface moves nothing worth naming."""
+_STRAY_MASS = 0.02
+"""Up to this fraction may be stray weight on a joint that only holds others."""
+_SHARED_SKIN = 0.95
+"""How much nearer, as a fraction, a loose part counts to the bone it shares most skin with."""
+_OPPOSITE = 5.0
+"""How many times further a part counts from a bone on the other side, or the trunk from a limb."""
+_SAME_LIMB, _OTHER_LIMB, _FITS = 0.5, 3.0, 0.7
+"""The same for names: parts of one limb, of two, and a limb where it belongs on the trunk."""
+_GROUPS: dict[str, str] = {
+    "leg": "leg", "foot": "leg", "toe": "leg", "arm": "arm", "hand": "arm", "finger": "arm",
+    "wing": "wing", "fin": "fin", "tail": "tail", "head": "head", "face": "head", "ear": "head",
+    "neck": "neck", "spine": "spine", "pelvis": "pelvis",
+}  # fmt: skip
+_BELONGS = {
+    ("leg", "pelvis"), ("tail", "pelvis"), ("arm", "spine"), ("wing", "spine"), ("neck", "spine"),
+    ("head", "neck"),
+}  # fmt: skip
+_LIMB_GROUPS = {"leg", "arm", "wing", "fin", "tail", "head"}
+
+
+def find_body(evidence: Evidence) -> Body:
+    """Keep the joints that move something, find the root, and attach what hangs elsewhere."""
+    skeleton = evidence.skeleton
+    below = _mass_below(skeleton, evidence.mass)
+    alive = (below > 0) & evidence.is_joint
+    if not alive.any():
+        return Body(-1, {}, {})
+    root, tops = _root_and_loose_tops(evidence, below)
+    parents: dict[int, int] = {}
+    _adopt(evidence, root, -1, alive, parents)
+    loose = [j for top in tops for j in _first_alive(skeleton, top, alive)]
+    detached: dict[int, int] = {}
+    if not loose:
+        return Body(root, parents, detached)
+    linker = _Linker.of(evidence, np.flatnonzero(alive).tolist())
+    costs = {j: linker.costs(j, list(parents)) for j in loose}
+    while costs:
+        # Prim's algorithm: the part with the cheapest link to the body so far is next.
+        joint = min(costs, key=lambda j: min(costs[j].values()))
+        links = costs.pop(joint)
+        detached[joint] = min(links, key=lambda j: links[j])
+        new = _adopt(evidence, joint, detached[joint], alive, parents)
+        # Its mirror image hangs on the mirror image of what it hangs on.
+        twin, on = linker.twin(joint), linker.twin(detached[joint])
+        if twin in costs and on in parents:
+            costs.pop(twin)
+            detached[twin] = on
+            new += _adopt(evidence, twin, on, alive, parents)
+        for other, known in costs.items():
+            known.update(linker.costs(other, new))
+    return Body(root, parents, detached)
+
+
+def _mass_below(skeleton: Skeleton, mass: Float[np.ndarray, "J"]) -> Float[np.ndarray, "J"]:
+    """Mass of each joint with everything under it."""
+    below = mass.copy()
+    order = [j for root in skeleton.roots for j in skeleton.subtree(root)]
+    for joint in reversed(order):
+        if skeleton.parents[joint] >= 0:
+            below[skeleton.parents[joint]] += below[joint]
+    return below
+
+
+def _root_and_loose_tops(
+    evidence: Evidence, below: Float[np.ndarray, "J"]
+) -> tuple[int, list[int]]:
+    """Walk from the top of the file to the root of the body, past joints that only hold things.
+
+    Returns the root, and the tops of the parts that were passed by: loose paws on IK roots, or
+    every other bone of a file whose tree was flattened.
+    """
+    skeleton = evidence.skeleton
+    level: list[int] = list(skeleton.roots)
+    passed: list[int] = []
+    node = -1
+    while heavy := [j for j in level if below[j] > 0]:
+        if node >= 0 and not _is_holder(evidence, node, several=len(heavy) > 1):
+            break
+        main = max(heavy, key=lambda j: (_centre_word(evidence, j), below[j]))
+        passed += [j for j in heavy if j != main]
+        node, level = main, list(skeleton.children[main])
+    return node, passed
+
+
+def _centre_word(evidence: Evidence, joint: int) -> int:
+    """2 where a part holds a pelvis by name, 1 where it holds a spine, else 0."""
+    skeleton = evidence.skeleton
+    said = [
+        names.parts_of(skeleton.names[j])
+        for j in skeleton.subtree(joint)
+        if evidence.mass[j] > 0 and names.side_of(skeleton.names[j]) is names.Side.CENTRE
+    ]
+    return 2 * any("pelvis" in p for p in said) or int(any("spine" in p for p in said))
+
+
+def _is_holder(evidence: Evidence, node: int, *, several: bool) -> bool:
+    """Whether a node above the body only holds it, or parts of it."""
+    mass, name = float(evidence.mass[node]), evidence.skeleton.names[node]
+    on_ground = bool(evidence.positions[node, 1] - evidence.ground < 0.1 * evidence.height)
+    if not evidence.is_joint[node]:
+        return True
+    if "pelvis" in names.parts_of(name):
+        return False
+    is_named_root = bool({"root", "master", "armature"} & set(names.words(name)))
+    if several:
+        return on_ground and mass < _STRAY_MASS
+    if on_ground and is_named_root:
+        return True
+    return mass < _IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
+
+
+def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:
+    """The topmost joints of a subtree that are alive."""
+    found, stack = [], [joint]
+    while stack:
+        joint = stack.pop()
+        if alive[joint]:
+            found.append(joint)
+        else:
+            stack.extend(reversed(skeleton.children[joint]))
+    return found
+
+
+def _adopt(
+    evidence: Evidence,
+    joint: int,
+    parent: int,
+    alive: Bool[np.ndarray, "J"],
+    parents: dict[int, int],
+) -> list[int]:
+    """Enter a subtree into the body; joints that are not alive are passed through. Returns what was
+    entered."""
+    skeleton = evidence.skeleton
+    stack, entered = [(joint, parent)], []
+    while stack:
+        joint, parent = stack.pop()
+        if alive[joint] or parent < 0:
+            parents[joint] = parent
+            parent = joint
+            entered.append(joint)
+        stack.extend((c, parent) for c in skeleton.children[joint])
+    return entered
+
+
+@dataclass(frozen=True)
+class _Linker:
+    """Judges where loose parts belong."""
+
+    evidence: Evidence
+    plane: Sagittal
+    """Found without the tree, which is in doubt."""
+
+    @staticmethod
+    def of(evidence: Evidence, alive: list[int]) -> _Linker:
+        return _Linker(evidence, find_sagittal(evidence, Body(-1, dict.fromkeys(alive, -1), {})))
+
+    def twin(self, joint: int) -> int:
+        """The joint's mirror image; itself on the plane."""
+        return self.plane.partners.get(joint, joint)
+
+    def _side(self, joint: int) -> float:
+        """-1 or 1 for a joint that has a mirror image, else 0."""
+        if joint not in self.plane.partners:
+            return 0.0
+        return float(np.sign(self.plane.coordinate(self.evidence.positions[joint])))
+
+    def costs(self, joint: int, body: list[int]) -> dict[int, float]:
+        """How badly a loose part fits on each joint of the body: the distance to its bone or skin,
+        in body sizes, less where they share skin, more across sides and where names do not fit."""
+        evidence = self.evidence
+        part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
+        together = evidence.shared[part].sum(axis=0)
+        together[part] = 0.0
+        together = together / max(float(together.max()), 1e-12)
+        side = self._side(joint)
+        costs = {}
+        for other in body:
+            gap = _distance_to_bone(evidence, joint, other) / max(evidence.size, 1e-12)
+            cost = (gap + 1e-3) * (1.0 - _SHARED_SKIN * float(together[other]))
+            # The other side, or the trunk on a limb.
+            apart = self._side(other) not in (0.0, side)
+            costs[other] = cost * (_OPPOSITE if apart else 1.0) * self._affinity(joint, other)
+        return costs
+
+    def _affinity(self, joint: int, other: int) -> float:
+        """Factor by which the names of two joints put them nearer or further."""
+        one, two = (self.evidence.skeleton.names[j] for j in (joint, other))
+        mine, theirs = _groups(one), _groups(two)
+        if mine & theirs:
+            words = set(names.words(one)), set(names.words(two))
+            crossed = any(
+                words[i] & {"front", "fore"} and words[1 - i] & {"back", "hind", "rear"}
+                for i in (0, 1)
+            )
+            return _OTHER_LIMB if crossed else _SAME_LIMB
+        if any((m, t) in _BELONGS or (t, m) in _BELONGS for m in mine for t in theirs):
+            return _FITS
+        return _OTHER_LIMB if mine & _LIMB_GROUPS and theirs & _LIMB_GROUPS else 1.0
+
+
+def _groups(name: str) -> set[str]:
+    return {_GROUPS[p] for p in names.parts_of(name) if p in _GROUPS}
+
+
+def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
+    """From one joint to the segments between another and its children, and to that one's skin."""
+    point, start = evidence.positions[joint], evidence.positions[bone]
+    ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
+    gap = min(_distance_to_segment(point, start, end) for end in ends)
+    # A bone without an end in the file ends where its skin does.
+    skin = evidence.skin_of[bone]
+    return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
+
+
+def _distance_to_segment(
+    point: Float[np.ndarray, "3"], start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
+) -> float:
+    along = end - start
+    length = float(along @ along)
+    t = 0.0 if length == 0 else float(np.clip((point - start) @ along / length, 0.0, 1.0))
+    return float(np.linalg.norm(point - start - t * along))

@@ -1,0 +1,131 @@
+"""Which way a body faces: across its lateral axis, the sign by what shape and names say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from akd.rig.roles import names
+from akd.rig.roles.body import Body, Evidence
+from akd.rig.roles.limb_kind import shape_model
+from akd.rig.roles.limbs import Branch
+from akd.rig.roles.symmetry import Sagittal
+
+UP = np.array([0.0, 1.0, 0.0])
+FACING_FEATURES = (
+    "the feet",
+    "the upper body",
+    "the thin end",
+    "the root",
+    "the ends of the middle",
+)
+"""Where each of these lies along the axis, in body sizes, so that a turned body has the opposite
+signs: the skin of the feet as seen from their joints, the upper third of the body and the root as
+seen from its centre, the skewness of the surface, and the last joints of chains on the plane."""
+_NAMED_SIDES = 2.0
+"""Log-odds of left and right in names. Some artists call left what is on the left of the picture,
+so shape can outvote them."""
+_NAMED_MIDDLE = 8.0
+"""Log-odds of a head that is named to be one body size ahead of the tail."""
+_FORMAT = 1.0
+"""Log-odds of +Z, which glTF calls the front: decides where shape and names hardly do."""
+
+
+@dataclass(frozen=True)
+class Facing:
+    """The way a body faces."""
+
+    forward: Float[np.ndarray, "3"]
+    """Horizontal unit vector."""
+    found_by: str
+    confidence: float
+    """Probability, by shape and names together."""
+
+
+def find_facing(
+    evidence: Evidence, body: Body, plane: Sagittal, pairs: list[tuple[Branch, Branch]]
+) -> Facing:
+    """The log-odds that shape and names give the two ways across the lateral axis, added up."""
+    axis = np.cross(plane.lateral, UP)
+    shape = shape_model().facing * measure_facing(evidence, body, axis, plane, pairs)
+    votes = dict(zip(FACING_FEATURES, shape.tolist(), strict=True)) | {
+        "left and right in the joints' names": _NAMED_SIDES if plane.is_signed else 0.0,
+        "front and back in the joints' names": _named_ends(evidence, pairs, axis),
+        "head and tail in the joints' names": _named_middle(evidence, body, axis),
+        "the format's +Z": _FORMAT * float(axis[2] + 1e-3 * axis[0]),
+    }
+    total = sum(votes.values())
+    sign = 1.0 if total >= 0 else -1.0
+    found_by = max(votes, key=lambda by: votes[by] * sign)
+    return Facing(axis * sign, found_by, float(1.0 / (1.0 + np.exp(-abs(total)))))
+
+
+def measure_facing(
+    evidence: Evidence,
+    body: Body,
+    axis: Float[np.ndarray, "3"],
+    plane: Sagittal,
+    pairs: list[tuple[Branch, Branch]],
+) -> Float[np.ndarray, "F"]:
+    """`FACING_FEATURES`, cut to within one size of the body."""
+    points = evidence.points
+    along, size = points @ axis, max(evidence.size, 1e-9)
+    middle = 0.5 * float(along.min() + along.max())
+    place = (evidence.positions @ axis - middle) / size
+    ends = [j for j in body.parents if j not in plane.partners and not body.children[j]]
+    is_high = points[:, 1] > evidence.ground + 0.67 * evidence.height
+    deviation = along - along.mean()
+    skewness = float((deviation**3).mean() / max(float((deviation**2).mean()) ** 1.5, 1e-12))
+    values = np.array([
+        10.0 * _toes_ahead(evidence, [b for p in pairs for b in p if b.is_leg], axis) / size,
+        float(along[is_high].mean() - middle) / size if is_high.any() else 0.0,
+        0.2 * skewness,
+        place[body.root],
+        place[ends].mean() if ends else 0.0,
+    ])  # fmt: skip
+    return np.clip(values, -1.0, 1.0)
+
+
+def _toes_ahead(evidence: Evidence, legs: list[Branch], axis: Float[np.ndarray, "3"]) -> float:
+    """Mean offset of the surface of the feet from their joints."""
+    offsets = []
+    for leg in legs:
+        joints = leg.joints[leg.joints.index(leg.tip) :]
+        skin = np.concatenate([evidence.skin_of[j] for j in joints])
+        points = skin if len(skin) else evidence.positions[list(joints)]
+        along = points @ axis
+        offsets.append(0.5 * (along.min() + along.max()) - evidence.positions[leg.tip] @ axis)
+    return float(np.mean(offsets)) if offsets else 0.0
+
+
+def _named_ends(
+    evidence: Evidence, pairs: list[tuple[Branch, Branch]], axis: Float[np.ndarray, "3"]
+) -> float:
+    """4 where limbs called front or fore lie ahead of those called back or hind, along the axis."""
+    places: dict[str, list[float]] = {"front": [], "back": []}
+    for branch in (b for pair in pairs for b in pair):
+        said = set(names.words(evidence.skeleton.names[branch.joints[0]]))
+        for key, words in (("front", {"front", "fore"}), ("back", {"back", "hind", "rear"})):
+            if said & words:
+                places[key].append(float(evidence.positions[branch.joints[0]] @ axis))
+    if not places["front"] or not places["back"]:
+        return 0.0
+    return 4.0 * float(np.sign(np.mean(places["front"]) - np.mean(places["back"])))
+
+
+def _named_middle(evidence: Evidence, body: Body, axis: Float[np.ndarray, "3"]) -> float:
+    """How far joints called head, neck or face lie ahead of those called tail or pelvis. One of the
+    two may be missing: then the middle of the body stands in for it."""
+    places: dict[str, list[float]] = {k: [] for k in ("head", "neck", "face", "tail", "pelvis")}
+    for joint in body.parents:
+        for part in names.parts_of(evidence.skeleton.names[joint]) & set(places):
+            places[part].append(float(evidence.positions[joint] @ axis))
+    front = places["head"] or places["neck"] or places["face"]
+    back = places["tail"] or places["pelvis"]
+    if not front and not places["tail"]:
+        return 0.0
+    middle = [float(evidence.positions[list(body.parents)].mean(axis=0) @ axis)]
+    gap = np.mean(front or middle) - np.mean(back or middle)
+    return _NAMED_MIDDLE * float(gap) / max(evidence.size, 1e-9)

@@ -1,0 +1,70 @@
+"""Believable heights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from akd.rig.character import load_character
+from akd.rig.roles.names import Side
+from akd.rig.roles.role import Limb, LimbKind
+from akd.rig.size import assume_height
+from tests.zoo.menagerie import creature
+
+
+@pytest.mark.parametrize(
+    ("height", "stem", "assumed"),
+    [
+        (4.8, "Horse", 1.6),
+        (1.8, "horse_walk", None),
+        (2.0, "farm-mouse_01", 0.06),
+        (0.02, "Elephant", 3.0),
+        (0.79, "Fox", None),
+        (1.0, "fox-cat", 0.4),  # what it is comes last
+        (4.8, "model", None),
+        (0.0, "Horse", None),
+    ],
+)
+def test_by_name(zoo_character, height, stem, assumed):
+    anatomy = replace(zoo_character("fox").anatomy, limbs=())
+    found = assume_height(height, stem=stem, anatomy=anatomy)
+    assert (found and found.metres) == assumed
+    if found:
+        assert found.why.endswith(f"timing and physics for {assumed:g} m; --height overrules")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "height", "assumed"),
+    [
+        ((LimbKind.LEG, LimbKind.ARM), 9.0, 1.7),
+        ((LimbKind.LEG, LimbKind.ARM), 1.1, None),
+        ((LimbKind.FORE, LimbKind.HIND), 12.0, 0.8),
+        ((LimbKind.FORE, LimbKind.MID, LimbKind.HIND), 12.0, None),
+    ],
+)
+def test_by_plan(zoo_character, kinds, height, assumed):
+    limbs = tuple(Limb(kind, Side.LEFT, (0,), 0) for kind in kinds)
+    anatomy = replace(zoo_character("fox").anatomy, limbs=limbs)
+    found = assume_height(height, stem="model", anatomy=anatomy)
+    assert (found and found.metres) == assumed
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.1, 100.0])
+def test_a_body_of_any_scale_has_the_same_roles_and_a_believable_height(zoo_character, factor):
+    fox = zoo_character("fox")
+    nodes = tuple(
+        replace(n, scale=factor * n.scale, translation=factor * n.translation)
+        if n.parent < 0
+        else n
+        for n in fox.asset.nodes
+    )
+    other = load_character(replace(fox.asset, nodes=nodes))
+    assert other.anatomy.roles == fox.anatomy.roles
+    np.testing.assert_allclose(other.anatomy.forward, fox.anatomy.forward, atol=1e-6)
+    assert 0.4 < other.height < 0.91
+    assert load_character(replace(fox.asset, nodes=nodes), height=0.5).height == pytest.approx(0.5)
+
+
+def test_the_menagerie_is_believed(zoo_character):
+    for species in ("fox", "horse", "man", "trex", "ostrich"):
+        assert zoo_character(species).height == pytest.approx(creature(species).height, rel=0.6)
