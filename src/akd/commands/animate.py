@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -60,6 +61,10 @@ class Animate:
     """Bring the motion down to the ground by physics as well."""
     physics_iterations: int = 200
     """How long physics searches for the controls."""
+    pose_prior: float = 0.0
+    """Weight of the pose model as a regulariser."""
+    pose_weights: Path | None = None
+    """The pose model of --pose-prior, in place of the one that ships."""
     weights: Path | None = None
     """Folder of weights, in place of those that ship or of the hub's copy."""
     device: str = "auto"
@@ -81,6 +86,7 @@ class Animate:
         from akd.base.observer import Observers
         from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
+        from akd.fit.losses import default
         from akd.physics.settings import TrackingSettings
         from akd.presets import find_preset, with_values
         from akd.prior.choose import is_tiny
@@ -95,6 +101,14 @@ class Animate:
             raise UsageError(str(error)) from None
         if self.iterations is not None:
             settings = replace(settings, iterations=self.iterations)
+        losses = default(settings.losses)
+        if self.pose_prior:
+            from akd.posespace.loss import pose_prior
+
+            try:
+                losses.append(pose_prior(self.pose_prior, self.pose_weights, seed=self.seed))
+            except (FileNotFoundError, ValueError) as error:
+                raise UsageError(f"--pose-prior: {error}") from None
         folder = RunFolder(
             self.out,
             results=result_names(formats, grounded=self.grounded),
@@ -108,8 +122,8 @@ class Animate:
                 clip = akd.animate(
                     character, self.prompt, prior=self.prior, preset=settings,
                     physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
-                    observer=Observers(terminal, folder), seed=self.seed, fps=self.fps,
-                    weights=self.weights, device=self.device, template=self.template,
+                    losses=losses, observer=Observers(terminal, folder), seed=self.seed,
+                    fps=self.fps, weights=self.weights, device=self.device, template=self.template,
                 )  # fmt: skip
                 terminal.begin("film")
                 clip.save(
@@ -169,7 +183,7 @@ class Animate:
         """The options as JSON values, for `akd resume`."""
         values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite")}
         values["file"] = str(self.file.resolve())
-        for name in ("weights", "roles"):
+        for name in ("weights", "roles", "pose_weights"):
             path = getattr(self, name)
             values[name] = None if path is None else str(path.resolve())
         values["set"] = list(self.set)
@@ -177,6 +191,8 @@ class Animate:
 
     def _check(self) -> None:
         """Options out of range, by their names."""
+        if not 0.0 <= self.pose_prior < math.inf:
+            raise UsageError(f"--pose-prior must be a finite weight, got {self.pose_prior:g}")
         if self.iterations is not None and not 0 <= self.iterations <= 1_000_000:
             raise UsageError(f"--iterations must be from 0 to 1000000, got {self.iterations}")
         if not 1 <= self.physics_iterations <= 100_000:
