@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.posespace.body import PoseBody
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import invert, levels, sample, signal_and_noise, walk
 from akd.posespace.ik import Goals, reach
@@ -22,6 +23,8 @@ from akd.posespace.score import PoseScores, score
 from akd.rig.character import Character
 
 Point = Sequence[float]
+IK_STEPS, IK_LEVEL = 10, 0.8
+"""Noise levels of IK, and where they start."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,8 @@ class PoseSpace:
         start: Float[Tensor, "J 3"] | None = None,
         count: int = 1,
         seed: int = 0,
-        steps: int = 10,
-        level: float = 0.8,
+        steps: int = IK_STEPS,
+        level: float = IK_LEVEL,
     ) -> Solution:
         """Plausible poses whose joints are where they are asked to be.
 
@@ -146,13 +149,10 @@ class PoseSpace:
         draw = torch.Generator().manual_seed(seed)
         noise = torch.randn(count, body.tokens, 3, generator=draw)
         noise[0] = 0.0
-        alpha, sigma = signal_and_noise(torch.tensor(level))
-        found = walk(
-            self.network, self.network.describe(batch), alpha * first + sigma * noise,
-            levels(steps, top=level),
-            steer=lambda clean, _: reach(batch, clean, goals, rounds=2),
+        found = guided_ik(
+            self.network, batch, goals, first.expand_as(noise), noise=noise, steps=steps,
+            level=level,
         )  # fmt: skip
-        found = reach(batch, found, goals, rounds=12)
         return Solution(found, goals.residual(batch, found) * self.codec.size)
 
     def _in_body(self, joint: str, point: Point) -> Float[Tensor, "3"]:
@@ -165,3 +165,23 @@ class PoseSpace:
         up, left, forward = self.codec.rig.root_axes
         axes = torch.stack((left, up, forward))
         return axes @ (target - self.codec.rig.root_pivot) / self.codec.size
+
+
+def guided_ik(
+    network: PoseNetwork,
+    body: PoseBody,
+    goals: Goals,
+    start: Float[Tensor, "B J 3"],
+    *,
+    noise: Float[Tensor, "B J 3"] | None = None,
+    steps: int = IK_STEPS,
+    level: float = IK_LEVEL,
+) -> Float[Tensor, "B J 3"]:
+    """States that meet goals: DDIM from `level` whose clean estimates are moved to the goals."""
+    alpha, sigma = signal_and_noise(torch.tensor(level))
+    noisy = alpha * start if noise is None else alpha * start + sigma * noise
+    found = walk(
+        network, network.describe(body), noisy, levels(steps, top=level),
+        steer=lambda clean, _: reach(body, clean, goals, rounds=2),
+    )  # fmt: skip
+    return reach(body, found, goals, rounds=12)
