@@ -64,7 +64,7 @@ class Animate:
     pose_prior: float = 0.0
     """Weight of the pose model as a regulariser."""
     pose_weights: Path | None = None
-    """The pose model of --pose-prior, in place of the one that ships."""
+    """The pose model of --pose-prior: a file of `akd pose train`."""
     weights: Path | None = None
     """Folder of weights, in place of those that ship or of the hub's copy."""
     device: str = "auto"

@@ -183,7 +183,7 @@ class PoseSample:
     count: int = 8
     seed: int = 0
     weights: Path | None = None
-    """A pose model of your own, in place of the one that ships."""
+    """A pose model of `akd pose train`."""
 
     def run(self) -> None:
         """Sample, write, and print how plausible each pose is."""
