@@ -124,7 +124,7 @@ def harvest(
     jobs = {job: prompt for job, prompt in jobs.items() if not is_done(out, job)}
     if not jobs:
         return
-    character, stage = body.load(), None
+    character, stage, recogniser = body.load(), None, find_recogniser("a")
     codec = PoseCodec.of(character)
     record = BodyRecord(
         body.name, "harvest", body.family, codec.body.tokens, character.height / codec.size
@@ -132,7 +132,11 @@ def harvest(
     for job, prompt in jobs.items():
         request = make_request(character, prompt, prior=prior, physics=False, seed=seed)
         stage = stage or set_stage(request, prior)
-        fits = _fit(request, stage, prior, settings, job=job, judge=judge)
+        value = judge or video_score(
+            recogniser, request.action, style=prior.style,
+            size=(prior.frames, prior.height, prior.width),
+        )  # fmt: skip
+        fits = _fit(request, stage, prior, codec, settings, job=job, judge=value)
         clips, rows = [], []
         for sample, fit in enumerate(fits):
             fate = fit.fates(codec, settings)
@@ -177,8 +181,8 @@ class _Fit:
 
 
 def _fit(
-    request: Request, stage: Stage, prior: VideoPrior, settings: HarvestSettings, *,
-    job: str, judge: VideoScore | None,
+    request: Request, stage: Stage, prior: VideoPrior, codec: PoseCodec,
+    settings: HarvestSettings, *, job: str, judge: VideoScore | None,
 ) -> list[_Fit]:  # fmt: skip
     warm = replace(settings.warm_start, samples=settings.videos)
     generator = torch.Generator().manual_seed(int(job[:15], 16))
@@ -193,11 +197,7 @@ def _fit(
     with torch.no_grad():
         posed = pose_together(candidates, stage)
         shown = stage.show(posed.transforms, posed.path, turns=[0.0] * len(candidates))
-    judge = judge or video_score(
-        find_recogniser("a"), request.action, style=prior.style, size=tuple(shown.shape[1:4])
-    )
     values = [1.0] * len(candidates) if judge is None else judge(shown).tolist()
-    codec = PoseCodec.of(request.character)
     controls = posed.controls
     assert controls is not None
     fits = []

@@ -89,7 +89,7 @@ class PoseHarvest:
     iterations: int = 60
     """Of the fit."""
     minutes: float | None = None
-    """Begin no further body after this time."""
+    """Begin no further prompt after this time."""
     part: str = "1/1"
     """K/N: take every N-th body from the K-th on, to share the work among processes."""
     device: str = "auto"
@@ -120,9 +120,6 @@ class PoseHarvest:
         settings = HarvestSettings(videos=self.videos, iterations=self.iterations)
         started = time.monotonic()
         for body in itertools.islice(bodies, first, None, step):
-            if self.minutes is not None and time.monotonic() - started > 60.0 * self.minutes:
-                print("stopped: the time is over; run again to continue")
-                return
             try:
                 for prompt, rows in harvest(
                     body, self.out, prior=prior, actions=self.actions or ACTIONS,
@@ -131,6 +128,9 @@ class PoseHarvest:
                     kept = sum(bool(row["kept"]) for row in rows)
                     seconds = time.monotonic() - started
                     print(f"{seconds:6.0f} s  {body.name}, {prompt}: {kept} of {len(rows)} poses")
+                    if self.minutes is not None and seconds > 60.0 * self.minutes:
+                        print("stopped: the time is over; run again to continue")
+                        return
             except (AssetError, ValueError) as error:
                 print(f"{body.name}: skipped: {error}")
 

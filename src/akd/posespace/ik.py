@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.posespace.body import PoseBody, kinematics
@@ -54,6 +54,16 @@ class Goals:
             torch.tensor(list(targets), dtype=torch.long), stacked(targets),
             torch.tensor(list(look), dtype=torch.long), stacked(look),
         )  # fmt: skip
+
+    def chains(self, body: PoseBody) -> Bool[Tensor, "B J"]:
+        """Tokens with a goal and those between them and the root."""
+        chain = torch.zeros_like(body.present)
+        at = torch.cat((self.tokens, self.facing)).expand(len(chain), -1)
+        for _ in range(int(body.depth.max()) + 1):
+            chain.scatter_(1, at, True)
+            at = body.parents.gather(1, at)
+        chain[:, 0] = False
+        return chain
 
     def errors(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B E"]:
         """What is missing: body sizes."""

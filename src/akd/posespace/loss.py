@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import torch
@@ -37,13 +36,14 @@ def pose_prior(weight: float, weights: Path | None = None, *, seed: int = 0) -> 
     """
     network = load_model(weights)
 
-    @cache
-    def described(character: Character) -> tuple[PoseCodec, Condition]:
-        codec = PoseCodec.of(character)
-        return codec, network.describe(codec.body.expand(1))
+    known: list[tuple[Character, PoseCodec, Condition]] = []
 
     def loss(state: LossState) -> Float[Tensor, "K"]:
-        codec, given = described(state.stage.character)
+        character = state.stage.character
+        if not known or known[0][0] is not character:
+            codec = PoseCodec.of(character)
+            known[:] = [(character, codec, network.describe(codec.body.expand(1)))]
+        _, codec, given = known[0]
         controls = state.controls
         count, frames = controls.angles.shape[:2]
         draw = torch.Generator().manual_seed(seed + round(1e6 * state.progress))

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from akd.posespace.body import PoseBody
 from akd.posespace.codec import PoseCodec
-from akd.posespace.diffusion import invert, levels, sample, signal_and_noise, walk
+from akd.posespace.diffusion import denoise, invert, levels, sample, signal_and_noise, walk
 from akd.posespace.ik import Goals, reach
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
@@ -23,8 +23,10 @@ from akd.posespace.score import PoseScores, score
 from akd.rig.character import Character
 
 Point = Sequence[float]
-IK_STEPS, IK_LEVEL = 10, 0.8
+IK_STEPS, IK_LEVEL = 6, 0.8
 """Noise levels of IK, and where they start."""
+_SURE = 0.1
+"""Noise level of the joints between the root and a handle, as a share of the others'."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,8 @@ class PoseSpace:
     ) -> Solution:
         """Plausible poses whose joints are where they are asked to be.
 
-        The sampler is guided: at each noise level the clean estimate takes the smallest step that
-        brings the handles to their targets. Bone lengths are exact.
+        At each of several falling noise levels the model's clean estimate takes the smallest step
+        that brings the handles to their targets. Bone lengths are exact.
 
         Args:
             handles: Targets by joint (name or role): metres, world, of the character in place.
@@ -177,11 +179,15 @@ def guided_ik(
     steps: int = IK_STEPS,
     level: float = IK_LEVEL,
 ) -> Float[Tensor, "B J 3"]:
-    """States that meet goals: DDIM from `level` whose clean estimates are moved to the goals."""
-    alpha, sigma = signal_and_noise(torch.tensor(level))
-    noisy = alpha * start if noise is None else alpha * start + sigma * noise
-    found = walk(
-        network, network.describe(body), noisy, levels(steps, top=level),
-        steer=lambda clean, _: reach(body, clean, goals, rounds=2),
-    )  # fmt: skip
-    return reach(body, found, goals, rounds=12)
+    """States that meet goals: denoising and least squares in turn, at falling noise levels.
+
+    The joints between the root and the goals are nearly known, so that the model completes the
+    rest of the body to suit them.
+    """
+    given, x = network.describe(body), reach(body, start, goals, rounds=3)
+    share = torch.where(goals.chains(body), _SURE, 1.0)
+    for top in torch.linspace(level, 0.25 * level, steps).tolist():
+        alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
+        noisy = alpha * x if noise is None else alpha * x + sigma * noise
+        x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
+    return reach(body, x, goals, rounds=12)
