@@ -30,7 +30,7 @@ def write_shard(folder: Path, job: str, poses: BodyPoses, rows: Sequence[Row]) -
     if find_spec("pyarrow") is None:
         write_text(folder / f"{job}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
         return
-    from pyarrow import Table, parquet
+    from pyarrow import Table, parquet  # pyright: ignore[reportMissingImports]
 
     with replace_atomically(folder / f"{job}.parquet") as path:
         parquet.write_table(Table.from_pylist([dict(row) for row in rows]), path)
@@ -42,6 +42,6 @@ def read_tables(folder: Path) -> Iterator[Row]:
         if path.suffix == ".jsonl":
             yield from map(json.loads, path.read_text("utf-8").splitlines())
         else:
-            from pyarrow import parquet
+            from pyarrow import parquet  # pyright: ignore[reportMissingImports]
 
             yield from parquet.read_table(path).to_pylist()
