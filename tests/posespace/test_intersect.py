@@ -6,19 +6,17 @@ from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.settings import ANGLE_UNIT
 
 
-def test_a_leg_turned_into_the_other_intersects_it(codec):
-    body = codec.body
-    states = torch.zeros(2, body.tokens, 3)
-    roles = [str(role) for role in codec.rig.roles]
+def test_legs_turned_into_each_other_intersect(codec):
+    body, roles = codec.body, [str(role) for role in codec.rig.roles]
+    states = torch.zeros(3, body.tokens, 3)
     for side in ("left", "right"):
-        states[1, 1 + roles.index(f"{side} hind upper"), 1] = -1.0 / ANGLE_UNIT
-    other = -states
-    for turned in (states, other):
-        turned.requires_grad_()
-    depths = [intersection_depth(body.expand(2), turned) for turned in (states, other)]
-    assert all(float(depth[0].detach()) == 0.0 for depth in depths)
-    values = [float(depth[1].detach()) for depth in depths]
-    assert max(values) > TOUCH > min(values)
-    deepest = depths[values.index(max(values))]
-    (slope,) = torch.autograd.grad(deepest.sum(), states if deepest is depths[0] else other)
+        token = 1 + roles.index(f"{side} hind upper")
+        states[1, token, 1], states[2, token, 1] = -0.4 / ANGLE_UNIT, 0.4 / ANGLE_UNIT
+    states.requires_grad_()
+    depth = intersection_depth(body.expand(3), states)
+    neutral, inwards, outwards = depth.tolist()
+    assert neutral == outwards == 0.0
+    assert inwards > TOUCH
+    (slope,) = torch.autograd.grad(depth.sum(), states)
     assert bool(slope.isfinite().all())
+    assert float(slope[1].abs().max()) > 0.0

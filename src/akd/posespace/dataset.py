@@ -79,7 +79,7 @@ class BodyPoses:
 
     record: BodyRecord
     body: PoseBody
-    clips: tuple[tuple[str, Float[Tensor, "t J 3"], Float[Tensor, "t"]], ...]
+    clips: tuple[tuple[str, Float[Tensor, "_ J 3"], Float[Tensor, "_"]], ...]
     """Name, states and times of each clip."""
 
 
