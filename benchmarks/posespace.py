@@ -1,15 +1,20 @@
-"""The pose space on bodies that it never saw: plausibility, distributions, inversion and IK.
+"""The pose space on bodies that it never saw, beside baselines.
 
     python -m benchmarks.posespace out/poses_train.safetensors out/poses_measure.safetensors \
         out/pose-model/pose.safetensors
 
-The two files are those of `akd pose collect --side training` and `--side measuring`.
+The two files are those of `akd pose collect --side training` and `--side measuring`. The zoo's
+measuring side consists of whole species that never train.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -18,7 +23,8 @@ from torch import Tensor
 from akd.posespace.body import PoseBody, kinematics
 from akd.posespace.dataset import PoseSet, load_poses
 from akd.posespace.diffusion import invert, levels, sample, walk
-from akd.posespace.ik import Goals, reach
+from akd.posespace.ik import Goals
+from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
@@ -28,10 +34,26 @@ from akd.posespace.perturb import (
     twist_one_joint,
 )
 from akd.posespace.score import score
-from akd.posespace.settings import ANGLE_UNIT
+from akd.posespace.space import guided_ik
+from benchmarks.posespace_baselines import (
+    Features,
+    frechet,
+    gradient_ik,
+    limits,
+    nearest_retargeted,
+    neighbours,
+    random_features,
+    random_within_limits,
+    role_statistics,
+    train_autoencoder,
+)
 
 FEWEST_TOKENS = 10
 """Bodies with fewer have no limbs to speak of."""
+DIFFERENT = 1.0
+"""A swapped limb must differ from its mirror image by this, 20 degrees: others are no error."""
+GAUSSIAN_WEIGHT = 1e-3
+"""Of the role Gaussians in gradient IK."""
 
 
 def choose(poses: PoseSet, count: int, *, source: str, draw: torch.Generator) -> Tensor:
@@ -39,8 +61,11 @@ def choose(poses: PoseSet, count: int, *, source: str, draw: torch.Generator) ->
     families = defaultdict(list)
     tokens = poses.bodies.present.sum(-1)
     for row, body in enumerate(poses.body_of.tolist()):
-        if poses.records[body].source == source and int(tokens[body]) >= FEWEST_TOKENS:
-            families[poses.records[body].family].append(row)
+        record = poses.records[body]
+        # CMU's subjects train in the motion capture.
+        known = source == "assets" and record.name.startswith("cmu_bvh/")
+        if record.source == source and int(tokens[body]) >= FEWEST_TOKENS and not known:
+            families[record.family].append(row)
     each = -(-count // max(len(families), 1))
     rows = []
     for family in families.values():
@@ -50,104 +75,66 @@ def choose(poses: PoseSet, count: int, *, source: str, draw: torch.Generator) ->
     return torch.tensor(rows, dtype=torch.long)[order]
 
 
-def plausibility(network: PoseNetwork, body: PoseBody, states: Tensor, seed: int) -> dict:
+def trimmed(body: PoseBody) -> PoseBody:
+    """A batch without padding that none of its bodies needs."""
+    tokens = int(body.present.sum(-1).max())
+
+    def cut(name: str) -> Tensor:
+        value = getattr(body, name)[:, :tokens]
+        return value[:, :, :tokens] if name == "relation" else value
+
+    return PoseBody(**{f.name: cut(f.name) for f in fields(body)})
+
+
+def plausibility(
+    network: PoseNetwork, body: PoseBody, states: Tensor, draw: torch.Generator
+) -> dict[str, float]:
     """Area under the ROC curve: true poses against the same poses spoilt."""
-    draw = torch.Generator().manual_seed(seed)
     true = score(network, body, states).poses
     spoilt = {"twist": twist_one_joint, "swap": swap_one_limb, "random": random_angles}
     areas = {}
     for name, spoil in spoilt.items():
         other = spoil(body, states, draw)
-        changed = (other - states).abs().amax((1, 2)) > 0.05
-        found = score(network, body, other).poses
-        areas[name] = area_under_curve(true[changed], found[changed])
+        least = DIFFERENT if name == "swap" else 0.3
+        changed = (other - states).abs().amax((1, 2)) > least
+        found = score(network, body[changed], other[changed]).poses
+        areas[f"{name} ({int(changed.sum())})"] = area_under_curve(true[changed], found)
     return areas
 
 
-def limits_baseline(body: PoseBody, draw: torch.Generator) -> Tensor:
-    """Random angles within the joints' limits."""
-    share = 2.0 * torch.rand(*body.present.shape, 3, generator=draw) - 1.0
-    forth, back = body.features[..., 4:7], body.features[..., 7:10]
-    return torch.where(share > 0, share * forth, share * back) / ANGLE_UNIT
-
-
-def role_gaussians(train: PoseSet, body: PoseBody, draw: torch.Generator) -> Tensor:
-    """Each joint from the Gaussian of all training poses of the same part, limb and side."""
-    total, square, count = (torch.zeros(16 * 9 * 4, n) for n in (3, 3, 1))
-
-    def keys(roles: Tensor) -> Tensor:
-        return (roles[..., 0] * 9 + roles[..., 1]) * 4 + roles[..., 2]
-
-    present = train.bodies.present[train.body_of]
-    key, states = keys(train.bodies.roles[train.body_of])[present], train.states[present]
-    total.index_add_(0, key, states)
-    square.index_add_(0, key, states**2)
-    count.index_add_(0, key, torch.ones(len(key), 1))
-    mean = total / count.clamp_min(1.0)
-    deviation = (square / count.clamp_min(1.0) - mean**2).clamp_min(1e-4).sqrt()
-    here = keys(body.roles)
-    noise = torch.randn(*here.shape, 3, generator=draw)
-    return (mean[here] + deviation[here] * noise) * body.present[..., None]
-
-
-def frechet(a: Tensor, b: Tensor) -> float:
-    """Fréchet distance of Gaussians fitted to two sets of features."""
-    mean = (a.mean(0) - b.mean(0)).square().sum()
-    one, other = torch.cov(a.T.double()), torch.cov(b.T.double())
-    values, vectors = torch.linalg.eigh(one)
-    root = vectors @ torch.diag(values.clamp_min(0).sqrt()) @ vectors.T
-    cross = torch.linalg.eigvalsh(root @ other @ root).clamp_min(0).sqrt().sum()
-    return float(mean + one.trace() + other.trace() - 2.0 * cross)
-
-
-def random_features(body: PoseBody, states: Tensor, width: int = 64) -> Tensor:
-    """Features of a fixed random network of the joints' positions and rotations."""
-    places, turned = kinematics(body, states)
-    inputs = torch.cat((4.0 * places, turned.flatten(-2)), dim=-1)
-    draw = torch.Generator().manual_seed(17)
-    first = torch.randn(inputs.shape[-1] + 26, width, generator=draw) / 3.0
-    parts = torch.nn.functional.one_hot(body.roles[..., 0], 16)
-    sides = torch.nn.functional.one_hot(body.roles[..., 2], 4)
-    limbs = torch.nn.functional.one_hot(body.roles[..., 1].clamp_max(5), 6)
-    tokens = torch.cat((inputs, parts, sides, limbs), dim=-1)
-    hidden = torch.sin(tokens @ first) * body.present[..., None]
-    return hidden.sum(1) / body.present.sum(-1, keepdim=True)
-
-
-def neighbours(real: Tensor, made: Tensor, k: int = 5) -> tuple[float, float]:
-    """Precision and coverage with k nearest neighbours of the real features."""
-    radius = torch.cdist(real, real).kthvalue(k + 1, dim=-1).values
-    apart = torch.cdist(made, real)
-    inside = apart <= radius
-    return float(inside.any(1).float().mean()), float(inside.any(0).float().mean())
-
-
 def distributions(
-    network: PoseNetwork, train: PoseSet, body: PoseBody, states: Tensor, seed: int
-) -> dict[str, tuple[float, float, float, float]]:
-    """Fréchet distance, precision, coverage and diversity of samples and of the baselines."""
-    draw = torch.Generator().manual_seed(seed)
-    made = {
-        "model": sample(network, body, generator=draw),
-        "limits": limits_baseline(body, draw),
-        "role Gaussians": role_gaussians(train, body, draw),
-    }
+    made: Mapping[str, Tensor],
+    body: PoseBody,
+    states: Tensor,
+    number: Tensor,
+    kinds: list[Features],
+) -> dict[str, list[float]]:
+    """Fréchet distances, precision, coverage, diversity, intersection, violations of ranges."""
+    low, high = limits(body)
+    joints = body.present.clone()
+    joints[:, 0] = False
     half = len(states) // 2
-    real = random_features(body, states)
-    rows = {"true (halves)": (frechet(real[:half], real[half:]), 1.0, 1.0, _spread(body, states))}
-    for name, other in made.items():
-        features = random_features(body, other)
-        precision, coverage = neighbours(real, features)
-        rows[name] = (frechet(real, features), precision, coverage, _spread(body, other))
+    rows = {}
+    for name, other in {"true": states, **made}.items():
+        distances = []
+        for features in kinds:
+            real, found = features(body, states), features(body, other)
+            pair = (real[:half], real[half:]) if name == "true" else (real, found)
+            distances.append(frechet(*pair))
+        near = neighbours(kinds[0](body, states), kinds[0](body, other))
+        inside = intersection_depth(body, other) > TOUCH
+        beyond = ((other < 1.1 * low) | (other > 1.1 * high))[joints]
+        rates = [float(x.float().mean()) for x in (inside, beyond)]
+        rows[name] = [*distances, *near, diversity(body, other, number), *rates]
     return rows
 
 
-def _spread(body: PoseBody, states: Tensor) -> float:
-    """Mean distance of joints between each pose and another of the same batch's order."""
+def diversity(body: PoseBody, states: Tensor, number: Tensor) -> float:
+    """Mean distance of joints between two poses of the same body, body sizes."""
     places, _ = kinematics(body, states)
-    neutral, _ = kinematics(body, torch.zeros_like(states))
-    away = (places - neutral).norm(dim=-1) * body.present
-    return float(away.sum() / body.present.sum())
+    a, b = torch.nonzero(torch.triu(number[:, None] == number, diagonal=1), as_tuple=True)
+    apart = (places[a] - places[b]).norm(dim=-1) * body.present[a]
+    return float((apart.sum(-1) / body.present[a].sum(-1)).mean())
 
 
 def inversion(network: PoseNetwork, body: PoseBody, states: Tensor, heights: Tensor) -> Tensor:
@@ -158,38 +145,62 @@ def inversion(network: PoseNetwork, body: PoseBody, states: Tensor, heights: Ten
     return (apart * body.present).amax(-1) / heights
 
 
+def interpolation(
+    network: PoseNetwork, body: PoseBody, states: Tensor, number: Tensor, pairs: int
+) -> tuple[int, float, float, float]:
+    """Pairs; share in which the decoded path is more plausible than joint space; intersections."""
+    a, b = torch.nonzero(torch.triu(number[:, None] == number, diagonal=1), as_tuple=True)
+    a, b = a[:pairs], b[:pairs]
+    share = torch.linspace(0.0, 1.0, 7)[1:-1, None, None, None]
+    angle = 0.5 * torch.pi * share
+    one, other = invert(network, body[a], states[a]), invert(network, body[b], states[b])
+    noise = (angle.cos() * one + angle.sin() * other).flatten(0, 1)
+    batch = body[a.repeat(len(share))]
+    decoded = walk(network, network.describe(batch), noise, levels(24))
+    straight = torch.lerp(states[a], states[b], share).flatten(0, 1)
+    means, inside = [], []
+    for path in (decoded, straight):
+        means.append(score(network, batch, path).poses.unflatten(0, (len(share), -1)).mean(0))
+        inside.append(float((intersection_depth(batch, path) > TOUCH).float().mean()))
+    return len(a), float((means[0] < means[1]).float().mean()), *inside
+
+
 @torch.no_grad()
 def ik_errors(
-    network: PoseNetwork, poses: PoseSet, rows: Tensor, seed: int
-) -> dict[str, list[tuple[float, float]]]:
-    """Handle error and mean error of the other joints, shares of height: guided and plain IK."""
-    draw = torch.Generator().manual_seed(seed)
+    network: PoseNetwork, train: PoseSet, poses: PoseSet, rows: Tensor, draw: torch.Generator
+) -> dict[str, Tensor]:
+    """Handle error and mean error of the other joints, shares of height; score; seconds."""
     found = defaultdict(list)
     for row in rows.tolist():
-        number = int(poses.body_of[row])
-        tokens = poses.records[number].tokens
-        height = poses.records[number].height
-        batch = poses.bodies[number : number + 1]
-        state = poses.states[row : row + 1]
-        truth, _ = kinematics(batch, state)
+        record = poses.records[int(poses.body_of[row])]
+        body = trimmed(poses.bodies[poses.body_of[row : row + 1]])
+        truth, _ = kinematics(body, poses.states[row : row + 1, : record.tokens])
         count = int(torch.randint(1, 5, (), generator=draw))
-        chosen = 1 + torch.randperm(tokens - 1, generator=draw)[:count]
+        chosen = 1 + torch.randperm(record.tokens - 1, generator=draw)[:count]
         goals = Goals(chosen, truth[0, chosen], torch.zeros(0, dtype=torch.long), torch.zeros(0, 3))
-        zero = torch.zeros_like(state)
-        guided = walk(
-            network, network.describe(batch), zero, levels(10, top=0.8),
-            steer=lambda clean, _, b=batch, g=goals: reach(b, clean, g, rounds=2),
-        )  # fmt: skip
-        answers = {
-            "pose space": reach(batch, guided, goals, rounds=12),
-            "least squares": reach(batch, zero, goals, rounds=30),
+        mean, deviation = role_statistics(train, body)
+        rest = torch.zeros_like(mean)
+        ways = {
+            "pose space": partial(guided_ik, network, body, goals, rest),
+            "gradient": partial(
+                gradient_ik, body, goals, mean=rest, deviation=torch.ones_like(rest), weight=0.0
+            ),
+            "Gaussians": partial(
+                gradient_ik, body, goals, mean=mean, deviation=deviation, weight=GAUSSIAN_WEIGHT
+            ),
         }
-        for name, answer in answers.items():
-            apart = (kinematics(batch, answer)[0] - truth).norm(dim=-1)[0, :tokens] / height
-            others = torch.ones(tokens, dtype=torch.bool)
-            others[chosen] = False
-            found[name].append((float(apart[chosen].max()), float(apart[others].mean())))
-    return found
+        others = torch.ones(record.tokens, dtype=torch.bool)
+        others[chosen] = False
+        for name, solve in ways.items():
+            started = time.perf_counter()
+            answer = solve()
+            seconds = time.perf_counter() - started
+            apart = (kinematics(body, answer)[0] - truth).norm(dim=-1)[0] / record.height
+            value = float(score(network, body, answer).poses)
+            found[name].append(
+                [float(apart[chosen].max()), float(apart[others].mean()), value, seconds]
+            )
+    return {name: torch.tensor(values) for name, values in found.items()}
 
 
 def main() -> None:
@@ -197,30 +208,55 @@ def main() -> None:
     for name in ("train", "measure", "weights"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--count", type=int, default=600)
-    parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--problems", type=int, default=170, help="of IK, for each source")
+    parser.add_argument("--pairs", type=int, default=200, help="of interpolation")
+    parser.add_argument("--sources", nargs="+", default=["zoo", "assets", "mocap"])
     options = parser.parse_args()
     network = load_model(options.weights)
     train, measure = load_poses(options.train), load_poses(options.measure)
     heights = torch.tensor([record.height for record in measure.records])
-    for source in ("assets", "mocap", "zoo"):
+    kinds = [random_features, train_autoencoder(train)]
+    for source in options.sources:
         draw = torch.Generator().manual_seed(1)
         rows = choose(measure, options.count, source=source, draw=draw)
-        body, states = measure.bodies[measure.body_of[rows]], measure.states[rows]
-        families = len({measure.records[b].family for b in measure.body_of[rows].tolist()})
+        number = measure.body_of[rows]
+        body = trimmed(measure.bodies[number])
+        states = measure.states[rows, : body.tokens]
+        families = len({measure.records[b].family for b in number.tolist()})
         print(f"\n{source}: {len(rows)} poses of {families} unseen families")
-        areas = plausibility(network, body, states, 2)
+        areas = plausibility(network, body, states, draw)
         print("AUC   " + "  ".join(f"{name} {area:.3f}" for name, area in areas.items()))
-        print("                 Frechet  precision  coverage  displacement")
-        for name, values in distributions(network, train, body, states, 3).items():
-            print(f"{name:16}" + "".join(f"{value:9.4f}" for value in values))
-        few = slice(0, 64)
-        errors = inversion(network, body[few], states[few], heights[measure.body_of[rows][few]])
+        mean, deviation = role_statistics(train, body)
+        noise = torch.randn(mean.shape, generator=draw)
+        made = {
+            "model": sample(network, body, generator=draw),
+            "within limits": random_within_limits(body, draw),
+            "role Gaussians": (mean + deviation * noise) * body.present[..., None],
+            "retargeted": nearest_retargeted(train, body, draw),
+        }
+        print(
+            "                Frechet  autoenc.  precision  coverage  diversity  intersect  beyond"
+        )
+        for name, values in distributions(made, body, states, number, kinds).items():
+            print(f"{name:14}" + "".join(f"{value:10.4f}" for value in values), flush=True)
+        few = slice(0, min(64, options.count))
+        errors = inversion(network, body[few], states[few], heights[number[few]])
         print(f"inversion: median {errors.median():.4f}, p95 {errors.quantile(0.95):.4f} of height")
-        for name, pairs in ik_errors(network, measure, rows[: options.problems], 4).items():
-            handle, others = (torch.tensor(column) for column in zip(*pairs, strict=True))
+        pairs, wins, *inside = interpolation(network, body, states, number, options.pairs)
+        print(
+            f"interpolation: {pairs} pairs, more plausible than joint space in {wins:.2f}; "
+            f"intersections {inside[0]:.3f} against {inside[1]:.3f}"
+        )
+        bound = float(score(network, body, states).poses.quantile(0.95))
+        for name, values in ik_errors(
+            network, train, measure, rows[: options.problems], draw
+        ).items():
+            handle, others, value, seconds = values.unbind(1)
             print(
-                f"IK {name:14} handle p95 {handle.quantile(0.95):.4f}, rest {others.mean():.4f} "
-                "of height"
+                f"IK {name:10} handle p95 {handle.quantile(0.95):.4f}, rest {others.mean():.4f} of "
+                f"height; {(value <= bound).float().mean():.2f} within 95 % of true scores; "
+                f"{seconds.median():.2f} s p50, {seconds.quantile(0.95):.2f} s p95",
+                flush=True,
             )
 
 

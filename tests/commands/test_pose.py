@@ -10,6 +10,7 @@ from akd.posespace.model import save_model
 from akd.posespace.network import PoseNetwork
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from tests.posespace.chains import write_chain, write_points
 from tests.posespace.conftest import SMALL
 
 
@@ -75,3 +76,46 @@ def test_a_missing_model_is_named(files, tmp_path, capsys):
     assert "`akd pose train` makes one" in capsys.readouterr().err
     assert run("collect", "-o", tmp_path / "poses.safetensors") == 2
     assert "no poses were found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("joints", [2, 300])
+def test_chains_of_any_length_are_scored(files, joints, tmp_path, capsys):
+    _, model = files
+    chain = write_chain(tmp_path / "chain.bvh", joints)
+    assert run("score", chain, "--weights", model) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_body_without_joints_is_refused(files, tmp_path, capsys):
+    _, model = files
+    chain = write_chain(tmp_path / "chain.bvh", 1)
+    assert run("sample", chain, "--weights", model) == 2
+    assert "has no joints to pose" in capsys.readouterr().err
+
+
+def test_numbers_that_are_not_finite_give_finite_scores(files, tmp_path, capsys):
+    _, model = files
+    chain = write_chain(tmp_path / "chain.bvh", 5, value="nan")
+    assert run("score", chain, "--weights", model) == 0
+    assert "nan" not in capsys.readouterr().out
+
+
+def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
+    _, model = files
+    points = write_points(tmp_path / "points.glb")
+    assert run("sample", points, "--count", 2, "--weights", model, "-o", tmp_path / "out") == 0
+    assert len(read_asset(tmp_path / "out" / "poses.glb").clips) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--zoo", "0"), "there are no bodies: give --zoo or --assets"),
+        (("--zoo", "1", "--part", "3/2"), "--part must be K/N with K from 1 to N, got '3/2'"),
+        (("--zoo", "1", "--videos", "0"), "--videos and --iterations must be at least 1"),
+        (("--assets", "none"), "--assets none: is not a folder"),
+    ],
+)
+def test_wrong_harvests_are_refused(arguments, message, capsys):
+    assert run("harvest", *arguments) == 2
+    assert message in capsys.readouterr().err

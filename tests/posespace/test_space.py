@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from akd.posespace.body import kinematics
+from akd.posespace.ik import Goals
 from akd.posespace.network import PoseNetwork
 from akd.posespace.space import PoseSpace
 from tests.posespace.conftest import SMALL
@@ -45,6 +46,25 @@ def test_ik_reaches_a_handle(space):
     lengths = (places - places[:, above]).norm(dim=-1)
     rest = (space.codec.body.pivots - space.codec.body.pivots[above]).norm(dim=-1)
     torch.testing.assert_close(lengths, rest.expand_as(lengths), atol=1e-5, rtol=0)
+
+
+def test_answers_differ_and_the_first_has_no_noise(space):
+    handles = {"left fore foot": (0.05, 0.1, 0.25)}
+    several = space.ik(handles, count=2, seed=3).states
+    torch.testing.assert_close(several[:1], space.ik(handles).states, atol=1e-3, rtol=0)
+    assert float((several[0] - several[1]).abs().max()) > 0.05
+
+
+def test_chains_lead_from_the_goals_to_the_root(space):
+    body, foot = space.codec.body, space.token("left fore foot")
+    none = torch.zeros(0, dtype=torch.long)
+    goals = Goals(torch.tensor([foot]), torch.zeros(1, 3), none, torch.zeros(0, 3))
+    expected, token = set(), foot
+    while token:
+        expected.add(token)
+        token = int(body.parents[token])
+    for row in goals.chains(body.expand(2)):
+        assert set(torch.nonzero(row)[:, 0].tolist()) == expected
 
 
 def test_ik_looks_at_a_point(space):

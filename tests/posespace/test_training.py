@@ -76,7 +76,7 @@ def test_training_is_deterministic(poses, tmp_path):
 
     def run(name):
         return train(
-            file, tmp_path / name, steps=3, seed=5, network=SMALL, settings=QUICK,
+            [file], tmp_path / name, steps=3, seed=5, network=SMALL, settings=QUICK,
             say=lambda text: None,
         )  # fmt: skip
 
@@ -85,7 +85,7 @@ def test_training_is_deterministic(poses, tmp_path):
     assert (tmp_path / "a" / "training.json").is_file()
     assert load_model(tmp_path / "a" / "pose.safetensors").settings == SMALL
     with pytest.raises(ValueError, match="minutes or steps must be given"):
-        train(file, tmp_path / "c")
+        train([file], tmp_path / "c")
 
 
 def test_a_resumed_training_is_the_same(poses, tmp_path):
@@ -114,7 +114,7 @@ def test_training_reduces_the_error(poses, tmp_path):
     lines = []
     settings = replace(QUICK, learning_rate=5e-3, ema=0.9)
     trained = train(
-        file, tmp_path / "out", steps=120, network=SMALL, settings=settings, say=lines.append
+        [file], tmp_path / "out", steps=120, network=SMALL, settings=settings, say=lines.append
     )
     body = poses.bodies[poses.body_of[:32]]
     states = poses.states[:32]

@@ -1,4 +1,4 @@
-"""Pose sets of the zoo: creatures built, written and read back as any user's file would be."""
+"""Creatures of the zoo for the pose space: built, written and read back as a user's file is."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from akd.base.splits import pose_species_trains, zoo_seed_trains
 from akd.export.creature import write_creature
 from akd.posespace.collect import character_poses
 from akd.posespace.dataset import BodyPoses
-from akd.rig.character import load_character
+from akd.rig.character import Character, load_character
 from akd.zoo import SPECIES, Style, build_creature, make_clip
 
 _TRAINING_SEED = 1000
 _VERTICES = 800
 
 
-def creature_poses(species: str, seed: int, *, styles: int = 2) -> BodyPoses | None:
-    """Poses of a creature of the zoo: all its actions, each in several styles."""
+def creature_character(species: str, seed: int, *, styles: int = 0) -> Character:
+    """A creature of the zoo with clips of all its actions, each in so many styles."""
     creature = build_creature(species, seed=seed, vertices=_VERTICES)
     rng = np.random.default_rng((seed, 47))
     motions = [
@@ -32,20 +32,26 @@ def creature_poses(species: str, seed: int, *, styles: int = 2) -> BodyPoses | N
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{species}.glb"
         write_creature(creature, motions, path)
-        character = load_character(read_asset(path))
-    return character_poses(character, name=f"{species} {seed}", source="zoo", family=species)
+        return load_character(read_asset(path))
 
 
-def collect_zoo(count: int, *, training: bool) -> Iterator[BodyPoses]:
-    """Poses of `count` creatures of one side: species in turn, seeds counting up.
+def zoo_side(count: int, *, training: bool) -> list[tuple[str, int]]:
+    """Species and seed of `count` creatures of one side: species in turn, seeds counting up.
 
     The measuring side has the species that are never trained on, at the seeds that measure.
     """
     species = [s for s in SPECIES if pose_species_trains(s) == training]
-    for number in range(count):
-        turn, place = divmod(number, len(species))
-        seed = turn + (_TRAINING_SEED if training else 0)
-        assert zoo_seed_trains(seed) == training
-        found = creature_poses(species[place], seed)
+    first = _TRAINING_SEED if training else 0
+    assert zoo_seed_trains(first) == training
+    return [(species[n % len(species)], first + n // len(species)) for n in range(count)]
+
+
+def collect_zoo(count: int, *, training: bool) -> Iterator[BodyPoses]:
+    """Poses of creatures of one side: see `zoo_side`."""
+    for species, seed in zoo_side(count, training=training):
+        found = character_poses(
+            creature_character(species, seed, styles=2),
+            name=f"{species} {seed}", source="zoo", family=species,
+        )  # fmt: skip
         if found is not None:
             yield found

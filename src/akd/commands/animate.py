@@ -63,6 +63,10 @@ class Animate:
     """Bring the motion down to the ground by physics as well."""
     physics_iterations: int = 200
     """How long physics searches for the controls."""
+    pose_prior: float = 0.0
+    """Weight of the pose model as a regulariser."""
+    pose_weights: Path | None = None
+    """The pose model of --pose-prior: a file of `akd pose train`."""
     weights: Path | None = None
     """Folder of weights, in place of those that ship or of the hub's copy."""
     device: str = "auto"
@@ -84,12 +88,15 @@ class Animate:
         from akd.base.observer import Observers
         from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
+        from akd.fit.losses import default
         from akd.physics.settings import TrackingSettings
         from akd.presets import find_preset, with_values
         from akd.prior.choose import is_tiny
         from akd.report.results import result_names
 
-        check_ranges(self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000))
+        check_ranges(
+            self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6)
+        )
         try:
             formats = read_formats(self.formats, option="--formats")
             preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))
@@ -98,6 +105,14 @@ class Animate:
             raise UsageError(str(error)) from None
         if self.iterations is not None:
             settings = replace(settings, iterations=self.iterations)
+        losses = default(settings.losses)
+        if self.pose_prior:
+            from akd.posespace.loss import pose_prior
+
+            try:
+                losses.append(pose_prior(self.pose_prior, self.pose_weights, seed=self.seed))
+            except (FileNotFoundError, ValueError) as error:
+                raise UsageError(f"--pose-prior: {error}") from None
         folder = RunFolder(
             self.out,
             results=result_names(formats, grounded=self.grounded),
@@ -111,8 +126,8 @@ class Animate:
                 clip = akd.animate(
                     character, self.prompt, prior=self.prior, preset=settings,
                     physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
-                    observer=Observers(terminal, folder), seed=self.seed, fps=self.fps,
-                    weights=self.weights, device=self.device, template=self.template,
+                    losses=losses, observer=Observers(terminal, folder), seed=self.seed,
+                    fps=self.fps, weights=self.weights, device=self.device, template=self.template,
                     quick=self.quick,
                 )  # fmt: skip
                 if self.quick:
@@ -183,7 +198,7 @@ class Animate:
         """The options as JSON values, for `akd resume`."""
         values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite", "quick")}
         values["file"] = str(self.file.resolve())
-        for name in ("weights", "roles"):
+        for name in ("weights", "roles", "pose_weights"):
             path = getattr(self, name)
             values[name] = None if path is None else str(path.resolve())
         values["set"] = list(self.set)

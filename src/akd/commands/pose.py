@@ -69,10 +69,84 @@ class PoseCollect:
 
 
 @dataclass(frozen=True)
-class PoseTrain:
-    """Train the pose model on a file of `akd pose collect`. Run again to go on."""
+class PoseHarvest:
+    """Harvest poses from a video prior: sample videos, fit the joints to them, filter the poses.
 
-    poses: File
+    Writes one shard of poses and one table of provenance for each body and prompt. Run again to
+    continue.
+    """
+
+    out: Out = Path("out/harvest")
+    zoo: int = 0
+    """Creatures of the zoo, training side."""
+    assets: Path | None = None
+    """Folder of rigged characters, of which those of the training side are taken."""
+    actions: tuple[str, ...] = ()
+    """What prompts say after the body's noun; by default a dozen gaits and actions."""
+    prior: str = "tiny"
+    videos: int = 32
+    """Videos of each body and prompt, fitted in one batch."""
+    iterations: int = 60
+    """Of the fit."""
+    minutes: float | None = None
+    """Begin no further prompt after this time."""
+    part: str = "1/1"
+    """K/N: take every N-th body from the K-th on, to share the work among processes."""
+    device: str = "auto"
+    seed: int = 0
+
+    def run(self) -> None:
+        """Harvest body after body."""
+        import itertools
+        import time
+
+        from akd.asset.asset import AssetError
+        from akd.harvest import ACTIONS, HarvestSettings, asset_bodies, harvest, zoo_bodies
+        from akd.prior.choose import choose_prior
+        from akd.prior.source import PriorSource
+
+        first, step = self._part()
+        if self.videos < 1 or self.iterations < 1:
+            raise UsageError("--videos and --iterations must be at least 1")
+        if self.assets is not None and not self.assets.is_dir():
+            raise UsageError(f"--assets {self.assets}: is not a folder")
+        bodies = [*zoo_bodies(self.zoo), *(asset_bodies(self.assets) if self.assets else ())]
+        if not bodies:
+            raise UsageError("there are no bodies: give --zoo or --assets")
+        try:
+            prior = choose_prior(PriorSource(self.prior), device=self.device)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        settings = HarvestSettings(videos=self.videos, iterations=self.iterations)
+        started = time.monotonic()
+        for body in itertools.islice(bodies, first, None, step):
+            try:
+                for prompt, rows in harvest(
+                    body, self.out, prior=prior, actions=self.actions or ACTIONS,
+                    settings=settings, seed=self.seed,
+                ):  # fmt: skip
+                    kept = sum(bool(row["kept"]) for row in rows)
+                    seconds = time.monotonic() - started
+                    print(f"{seconds:6.0f} s  {body.name}, {prompt}: {kept} of {len(rows)} poses")
+                    if self.minutes is not None and seconds > 60.0 * self.minutes:
+                        print("stopped: the time is over; run again to continue")
+                        return
+            except (AssetError, ValueError) as error:
+                print(f"{body.name}: skipped: {error}")
+
+    def _part(self) -> tuple[int, int]:
+        place, _, parts = self.part.partition("/")
+        if not (place.isdecimal() and parts.isdecimal() and 1 <= int(place) <= int(parts)):
+            raise UsageError(f"--part must be K/N with K from 1 to N, got {self.part!r}")
+        return int(place) - 1, int(parts)
+
+
+@dataclass(frozen=True)
+class PoseTrain:
+    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on."""
+
+    poses: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Files, or folders of shards."""
     out: Out = Path("out/pose-model")
     """Folder for pose.safetensors, the state to resume from, and training.json."""
     minutes: float = 8.0
@@ -89,9 +163,12 @@ class PoseTrain:
         if not self.minutes > 0:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
         check_ranges(self, steps=(1, 100_000_000), seed=SEEDS)
+        for path in self.poses:
+            if not path.is_dir():
+                input_file(path)
         try:
             train(
-                input_file(self.poses), self.out, minutes=self.minutes, steps=self.steps,
+                self.poses, self.out, minutes=self.minutes, steps=self.steps,
                 device=choose_device(self.device), seed=self.seed,
             )  # fmt: skip
         except ValueError as error:
@@ -107,7 +184,7 @@ class PoseSample:
     count: int = 8
     seed: int = 0
     weights: Path | None = None
-    """A pose model of your own, in place of the one that ships."""
+    """A pose model of `akd pose train`."""
 
     def run(self) -> None:
         """Sample, write, and print how plausible each pose is."""
@@ -226,6 +303,7 @@ class Pose:
         | Annotated[PoseInterpolate, tyro.conf.subcommand("interpolate")]
         | Annotated[PoseIk, tyro.conf.subcommand("ik")]
         | Annotated[PoseCollect, tyro.conf.subcommand("collect")]
+        | Annotated[PoseHarvest, tyro.conf.subcommand("harvest")]
         | Annotated[PoseTrain, tyro.conf.subcommand("train")]
     )
 

@@ -47,7 +47,7 @@ def character_poses(
         except AssetError:
             continue
         motion = motion.resample(FPS)
-        states = _grounded(codec, codec.encode(codec.rig.from_pose(motion.pose)))
+        states = grounded(codec, codec.encode(codec.rig.from_pose(motion.pose)))
         times = motion.times - motion.times[0]
         keep = distinct(states) & states.isfinite().all((1, 2)).logical_and(
             states.abs().amax((1, 2)) < _FAR
@@ -66,8 +66,8 @@ def character_poses(
     return BodyPoses(record, codec.body, thinned)
 
 
-def _grounded(codec: PoseCodec, states: Float[Tensor, "T J 3"]) -> Float[Tensor, "T J 3"]:
-    """States whose root height counts from the lowest joint of the clip."""
+def grounded(codec: PoseCodec, states: Float[Tensor, "T J 3"]) -> Float[Tensor, "T J 3"]:
+    """States of a clip whose root height counts from the clip's lowest joint."""
     places, _ = kinematics(codec.body.expand(len(states)), states)
     floor = places[..., 1].min() - codec.body.pivots[:, 1].min()
     states = states.clone()
@@ -104,17 +104,27 @@ def asset_families(folder: Path) -> dict[str, str]:
     return families
 
 
-def collect_assets(folder: Path, *, training: bool) -> Iterator[BodyPoses]:
-    """Poses of the files of one side of a folder of assets.
+def asset_side(folder: Path, *, training: bool) -> list[tuple[str, str]]:
+    """Path and family of the files of one side of a folder of assets.
 
-    The measuring side leaves out every family of which a file is on the training side.
+    The measuring side leaves out every family of which a file is on the training side, and motion
+    capture of CMU, whose subjects train in `collect_mocap`.
     """
     families = asset_families(folder)
     trains = {p: asset_trains(p) or pose_family_trains(f) for p, f in families.items()}
+    if training:
+        return [(path, families[path]) for path in sorted(families) if trains[path]]
     seen = {family for path, family in families.items() if trains[path]}
-    for path, family in sorted(families.items()):
-        if trains[path] != training or (not training and family in seen):
-            continue
+    return [
+        (path, family)
+        for path, family in sorted(families.items())
+        if family not in seen and not path.startswith("cmu_bvh/")
+    ]
+
+
+def collect_assets(folder: Path, *, training: bool) -> Iterator[BodyPoses]:
+    """Poses of the files of one side of a folder of assets."""
+    for path, family in asset_side(folder, training=training):
         found = _file_poses(folder / path, name=path, source="assets", family=family)
         if found is not None:
             yield found

@@ -1,6 +1,6 @@
-"""`PoseSet`: poses of many bodies with their provenance, in one file for training.
+"""`PoseSet`: poses of many bodies with their provenance, in a file or a folder of files.
 
-The file is a safetensors file: the bodies, the states in half precision one body after the other
+A file is a safetensors file: the bodies, the states in half precision one body after the other
 without padding, and for each pose its clip and its time in the clip. The metadata holds the tables
 of bodies and clips as JSON. Reading one needs torch and safetensors only.
 """
@@ -79,7 +79,7 @@ class BodyPoses:
 
     record: BodyRecord
     body: PoseBody
-    clips: tuple[tuple[str, Float[Tensor, "t J 3"], Float[Tensor, "t"]], ...]
+    clips: tuple[tuple[str, Float[Tensor, "_ J 3"], Float[Tensor, "_"]], ...]
     """Name, states and times of each clip."""
 
 
@@ -123,8 +123,40 @@ def save_poses(poses: PoseSet, path: Path) -> None:
     write_tensors(path, tensors, about=about)
 
 
+def merge_poses(sets: Sequence[PoseSet]) -> PoseSet:
+    """One set of several; bodies of the same record are one body."""
+    tokens = max(one.bodies.tokens for one in sets)
+    index: dict[BodyRecord, int] = {}
+    bodies, clips, states, body_of, clip_of = [], [], [], [], []
+    for one in sets:
+        place = []
+        for number, record in enumerate(one.records):
+            if record not in index:
+                index[record] = len(index)
+                bodies.append(one.bodies[number])
+            place.append(index[record])
+        padding = one.states.new_zeros(len(one), tokens - one.bodies.tokens, 3)
+        states.append(torch.cat((one.states, padding), dim=1))
+        body_of.append(torch.tensor(place)[one.body_of])
+        clip_of.append(one.clip_of + len(clips))
+        clips += [ClipRecord(place[clip.body], clip.name) for clip in one.clips]
+    return PoseSet(
+        tuple(index), stack_bodies(bodies, tokens=tokens), tuple(clips), torch.cat(states),
+        torch.cat(body_of), torch.cat(clip_of), torch.cat([one.times for one in sets]),
+    )  # fmt: skip
+
+
 def load_poses(path: Path) -> PoseSet:
-    """Read a set. Raises `DamagedFile`, a `ValueError`, where the file holds none."""
+    """Read a set: a file, or all files of a folder.
+
+    Raises:
+        ValueError: A file holds no poses (`DamagedFile`), or the folder holds no file.
+    """
+    if path.is_dir():
+        files = sorted(path.glob("*.safetensors"))
+        if not files:
+            raise ValueError(f"{path}: must hold .safetensors files of poses, got none")
+        return merge_poses([load_poses(file) for file in files])
     tensors, about = read_tensors(path, format=FORMAT)
     with checking_content(path):
         return _pose_set(tensors, about)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.posespace.body import PoseBody, kinematics
@@ -14,6 +14,8 @@ from akd.posespace.body import PoseBody, kinematics
 _LOOK = 0.2
 """Body sizes that a direction wrong by one radian counts as."""
 _DAMPING = 1e-3
+_CLOSE = 1e-4
+"""Body sizes of error at which goals count as met."""
 _LARGEST_STEP = 1.0
 """Of any number of a state in one round: further the kinematics are not linear."""
 
@@ -53,6 +55,16 @@ class Goals:
             torch.tensor(list(look), dtype=torch.long), stacked(look),
         )  # fmt: skip
 
+    def chains(self, body: PoseBody) -> Bool[Tensor, "B J"]:
+        """Tokens with a goal and those between them and the root."""
+        chain = torch.zeros_like(body.present)
+        at = torch.cat((self.tokens, self.facing)).expand(len(chain), -1)
+        for _ in range(int(body.depth.max()) + 1):
+            chain.scatter_(1, at, True)
+            at = body.parents.gather(1, at)
+        chain[:, 0] = False
+        return chain
+
     def errors(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B E"]:
         """What is missing: body sizes."""
         places, turned = kinematics(body, states)
@@ -77,6 +89,8 @@ def reach(
     """
     error = goals.errors(body, states)
     for _ in range(rounds):
+        if float(error.detach().norm(dim=-1).max()) < _CLOSE:
+            break
         jacobian = _jacobian(body, states, goals)  # [B, E, J * 3]
         square = jacobian @ jacobian.transpose(-1, -2)
         damped = square + _DAMPING * torch.eye(square.shape[-1])
@@ -96,11 +110,11 @@ def _jacobian(
     body: PoseBody, states: Float[Tensor, "B J 3"], goals: Goals
 ) -> Float[Tensor, "B E S"]:
     """Derivative of minus the errors by the state, one row an error."""
+    count, rows = len(states), 3 * (len(goals.tokens) + len(goals.facing))
+    # A copy of the states for each row, so that one backward pass gives all of them.
+    index = torch.arange(count).repeat_interleave(rows)
     with torch.enable_grad():
-        free = states.detach().requires_grad_()
-        met = -goals.errors(body, free)
-        rows = [
-            torch.autograd.grad(met[:, k].sum(), free, retain_graph=True)[0].flatten(1)
-            for k in range(met.shape[1])
-        ]
-    return torch.stack(rows, dim=1)
+        free = states.detach()[index].requires_grad_()
+        met = -goals.errors(body[index], free).unflatten(0, (count, rows))
+        (slope,) = torch.autograd.grad(met.diagonal(dim1=1, dim2=2).sum(), free)
+    return slope.flatten(1).unflatten(0, (count, rows))

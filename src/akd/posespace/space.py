@@ -13,8 +13,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.posespace.body import PoseBody
 from akd.posespace.codec import PoseCodec
-from akd.posespace.diffusion import invert, levels, sample, signal_and_noise, walk
+from akd.posespace.diffusion import denoise, invert, levels, sample, signal_and_noise, walk
 from akd.posespace.ik import Goals, reach
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
@@ -22,6 +23,10 @@ from akd.posespace.score import PoseScores, score
 from akd.rig.character import Character
 
 Point = Sequence[float]
+IK_STEPS, IK_LEVEL = 6, 0.8
+"""Noise levels of IK, and where they start."""
+_SURE = 0.1
+"""Noise level of the joints between the root and a handle, as a share of the others'."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,13 @@ class PoseSpace:
         start: Float[Tensor, "J 3"] | None = None,
         count: int = 1,
         seed: int = 0,
-        steps: int = 10,
-        level: float = 0.8,
+        steps: int = IK_STEPS,
+        level: float = IK_LEVEL,
     ) -> Solution:
         """Plausible poses whose joints are where they are asked to be.
 
-        The sampler is guided: at each noise level the clean estimate takes the smallest step that
-        brings the handles to their targets. Bone lengths are exact.
+        At each of several falling noise levels the model's clean estimate takes the smallest step
+        that brings the handles to their targets. Bone lengths are exact.
 
         Args:
             handles: Targets by joint (name or role): metres, world, of the character in place.
@@ -146,13 +151,10 @@ class PoseSpace:
         draw = torch.Generator().manual_seed(seed)
         noise = torch.randn(count, body.tokens, 3, generator=draw)
         noise[0] = 0.0
-        alpha, sigma = signal_and_noise(torch.tensor(level))
-        found = walk(
-            self.network, self.network.describe(batch), alpha * first + sigma * noise,
-            levels(steps, top=level),
-            steer=lambda clean, _: reach(batch, clean, goals, rounds=2),
+        found = guided_ik(
+            self.network, batch, goals, first.expand_as(noise), noise=noise, steps=steps,
+            level=level,
         )  # fmt: skip
-        found = reach(batch, found, goals, rounds=12)
         return Solution(found, goals.residual(batch, found) * self.codec.size)
 
     def _in_body(self, joint: str, point: Point) -> Float[Tensor, "3"]:
@@ -165,3 +167,27 @@ class PoseSpace:
         up, left, forward = self.codec.rig.root_axes
         axes = torch.stack((left, up, forward))
         return axes @ (target - self.codec.rig.root_pivot) / self.codec.size
+
+
+def guided_ik(
+    network: PoseNetwork,
+    body: PoseBody,
+    goals: Goals,
+    start: Float[Tensor, "B J 3"],
+    *,
+    noise: Float[Tensor, "B J 3"] | None = None,
+    steps: int = IK_STEPS,
+    level: float = IK_LEVEL,
+) -> Float[Tensor, "B J 3"]:
+    """States that meet goals: denoising and least squares in turn, at falling noise levels.
+
+    The joints between the root and the goals are nearly known, so that the model completes the
+    rest of the body to suit them.
+    """
+    given, x = network.describe(body), reach(body, start, goals, rounds=3)
+    share = torch.where(goals.chains(body), _SURE, 1.0)
+    for top in torch.linspace(level, 0.25 * level, steps).tolist():
+        alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
+        noisy = alpha * x if noise is None else alpha * x + sigma * noise
+        x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
+    return reach(body, x, goals, rounds=12)

@@ -10,7 +10,7 @@ import copy
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -22,11 +22,12 @@ from akd.base.files import (
     checking_content,
     file_hash,
     read_checkpoint,
+    weights_hash,
     write_checkpoint,
     write_json,
 )
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
-from akd.posespace.dataset import PoseSet, load_poses
+from akd.posespace.dataset import PoseSet, load_poses, merge_poses
 from akd.posespace.diffusion import T_MAX, signal_and_noise
 from akd.posespace.model import save_model
 from akd.posespace.network import PoseNetwork
@@ -208,7 +209,7 @@ class PoseTrainer:
 
 
 def train(
-    poses: Path,
+    poses: Sequence[Path],
     out: Path,
     *,
     minutes: float | None = None,
@@ -222,7 +223,7 @@ def train(
     """Train on a pose file and return the averaged network.
 
     Args:
-        poses: A file of `save_poses`.
+        poses: Files of `save_poses`, or folders of them; at least one.
         out: Folder for `pose.safetensors` (weights), `state.safetensors` (to resume: the same call
             goes on from it) and `training.json`.
         minutes: Length of the whole training in time.
@@ -234,12 +235,14 @@ def train(
         say: Takes lines about progress.
 
     Raises:
-        ValueError: Neither `minutes` nor `steps` is given, or the file holds no pose set.
+        ValueError: Neither `minutes` nor `steps` is given, or a file holds no pose set.
     """
     if minutes is None and steps is None:
         raise ValueError("minutes or steps must be given, got neither")
+    if not poses:
+        raise ValueError("poses must name at least one file, got none")
     device, settings = torch.device(device), settings or PoseTrainSettings()
-    data = load_poses(poses)
+    data = merge_poses([load_poses(path) for path in poses])
     sampler = PoseSampler(data, device=device)
     trainer = PoseTrainer(network or PoseNetworkSettings(), settings, device=device, seed=seed)
     state, progress = out / "state.safetensors", trainer.progress
@@ -249,7 +252,8 @@ def train(
     size = sum(p.numel() for p in trainer.network.parameters())
     say(f"{size / 1e6:.2f} M weights, {len(data)} poses of {len(data.records)} bodies, {device}")
     record: dict[str, object] = {
-        "poses": len(data), "bodies": len(data.records), "pose_file": file_hash(poses),
+        "poses": len(data), "bodies": len(data.records),
+        "pose_files": [weights_hash(p) if p.is_dir() else file_hash(p) for p in poses],
         "sources": dict(Counter(r.source for r in data.records)), "seed": seed,
         "settings": asdict(settings), "weights": size, "torch": torch.__version__,
     }  # fmt: skip

@@ -1,0 +1,209 @@
+"""`harvest`: poses from a video prior. Sample videos, fit the joints to them, filter the poses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.api.poses import creature_character, zoo_side
+from akd.asset.read import read_asset
+from akd.base.files import text_hash
+from akd.fit.settings import WarmStartSettings
+from akd.fit.warm_start import VideoScore, fit_to_videos, sample_videos
+from akd.metrics.recognise.recogniser import find_recogniser
+from akd.metrics.selection import video_score
+from akd.motion.parametrization import pose_together
+from akd.pipeline import set_stage, starting_point
+from akd.posespace.codec import PoseCodec
+from akd.posespace.collect import asset_side, distinct, grounded
+from akd.posespace.dataset import BodyPoses, BodyRecord
+from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.shards import Row, is_done, write_shard
+from akd.prior.protocol import VideoPrior
+from akd.request import Request, make_request
+from akd.rig.character import Character, load_character
+from akd.rig.control import ControlPose
+from akd.rig.up_axis import find_up_axis
+from akd.scene.stage import Stage
+
+ACTIONS = (
+    "walking", "walking slowly", "walking quickly", "walking proudly", "swaying and walking",
+    "sneaking", "trotting", "running", "jumping", "standing", "turning left", "turning right",
+)  # fmt: skip
+"""What every body is asked to do by default."""
+
+
+@dataclass(frozen=True)
+class HarvestSettings:
+    """How many videos a job samples, how long they are fitted, and which poses are kept."""
+
+    videos: int = 32
+    """Videos of a body and a prompt, fitted in one batch."""
+    iterations: int = 60
+    """Of the fit."""
+    difference: float = 0.01
+    """Largest photometric difference between a video and its fit."""
+    judgement: float = 0.3
+    """Least value that the judge gives a fit: for the recogniser, the probability of the action."""
+    warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
+
+
+@dataclass(frozen=True)
+class HarvestBody:
+    """A body to harvest poses of; its file is read when its turn comes."""
+
+    name: str
+    source: str
+    """`zoo` or `assets`."""
+    family: str
+    noun: str
+    """What prompts call it."""
+    load: Callable[[], Character]
+
+
+def zoo_bodies(count: int) -> Iterator[HarvestBody]:
+    """Creatures of the zoo that may train the pose space."""
+    for species, seed in zoo_side(count, training=True):
+        yield HarvestBody(
+            f"{species} {seed}", "zoo", species, species,
+            lambda species=species, seed=seed: creature_character(species, seed),
+        )  # fmt: skip
+
+
+def asset_bodies(folder: Path) -> Iterator[HarvestBody]:
+    """Files of a folder of assets that may train the pose space; motion capture has no mesh."""
+
+    def load(path: Path) -> Character:
+        asset = read_asset(path)
+        return load_character(asset, up=find_up_axis(asset))
+
+    for path, family in asset_side(folder, training=True):
+        if not path.endswith(".bvh"):
+            yield HarvestBody(
+                path, "assets", family, "creature", lambda path=folder / path: load(path)
+            )
+
+
+def harvest(
+    body: HarvestBody,
+    out: Path,
+    *,
+    prior: VideoPrior,
+    actions: Sequence[str] = ACTIONS,
+    settings: HarvestSettings | None = None,
+    judge: VideoScore | None = None,
+    seed: int = 0,
+) -> Iterator[tuple[str, list[Row]]]:
+    """Harvest the poses of one body, prompt after prompt. What `out` holds already is skipped.
+
+    Args:
+        body: Whose poses.
+        out: Folder of shards and tables.
+        prior: The video model.
+        actions: What the prompts say after the body's noun.
+        settings: Number of videos, length of the fit, filters.
+        judge: Value of each fitted video; by default the probability of the action that
+            recogniser A gives it, where it knows the action.
+        seed: Of the noise.
+
+    Yields:
+        Each prompt that was not done before, and the rows of its table.
+
+    Raises:
+        ValueError: The prior cannot be asked for a prompt, or does not know such bodies.
+        AssetError: The body cannot be read or animated.
+    """
+    settings = settings or HarvestSettings()
+    prompts = {action: f"a {body.noun} {action}" for action in actions}
+    jobs = {text_hash(f"{body.name}\n{prompt}\n{seed}")[:20]: prompt for prompt in prompts.values()}
+    jobs = {job: prompt for job, prompt in jobs.items() if not is_done(out, job)}
+    if not jobs:
+        return
+    character, stage, recogniser = body.load(), None, find_recogniser("a")
+    codec = PoseCodec.of(character)
+    record = BodyRecord(
+        body.name, "harvest", body.family, codec.body.tokens, character.height / codec.size
+    )
+    for job, prompt in jobs.items():
+        request = make_request(character, prompt, prior=prior, physics=False, seed=seed)
+        stage = stage or set_stage(request, prior)
+        value = judge or video_score(
+            recogniser, request.action, style=prior.style,
+            size=(prior.frames, prior.height, prior.width),
+        )  # fmt: skip
+        fits = _fit(request, stage, prior, codec, settings, job=job, judge=value)
+        clips, rows = [], []
+        for sample, fit in enumerate(fits):
+            fate = fit.fates(codec, settings)
+            times = torch.arange(len(fate)) / prior.fps
+            kept = torch.tensor([reason == "" for reason in fate])
+            if bool(kept.any()):
+                clips.append((f"{prompt} #{sample}", fit.states[kept], times[kept]))
+            rows += [
+                {
+                    "job": job, "body": body.name, "source": body.source, "family": body.family,
+                    "prompt": prompt, "prior": prior.name, "seed": seed, "sample": sample,
+                    "seconds": float(time), "difference": fit.difference,
+                    "judgement": fit.judgement, "kept": reason == "", "reason": reason,
+                }
+                for reason, time in zip(fate, times, strict=True)
+            ]  # fmt: skip
+        write_shard(out, job, BodyPoses(record, codec.body, tuple(clips)), rows)
+        yield prompt, rows
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The poses that were fitted to one video."""
+
+    states: Float[Tensor, "T J 3"]
+    difference: float
+    judgement: float
+
+    def fates(self, codec: PoseCodec, settings: HarvestSettings) -> list[str]:
+        """Why each pose is dropped; empty for those that are kept."""
+        count = len(self.states)
+        if not self.difference <= settings.difference:
+            return ["fit"] * count
+        if self.judgement < settings.judgement:
+            return ["action"] * count
+        deep = intersection_depth(codec.body.expand(count), self.states) > TOUCH
+        near = ~distinct(self.states)
+        return [
+            "intersection" if d else "duplicate" if n else ""
+            for d, n in zip(deep.tolist(), near.tolist(), strict=True)
+        ]
+
+
+def _fit(
+    request: Request, stage: Stage, prior: VideoPrior, codec: PoseCodec,
+    settings: HarvestSettings, *, job: str, judge: VideoScore | None,
+) -> list[_Fit]:  # fmt: skip
+    warm = replace(settings.warm_start, samples=settings.videos)
+    generator = torch.Generator().manual_seed(int(job[:15], 16))
+    videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
+    candidates = [
+        request.parametrization.begin(starting_point(request, prior, video), stage)
+        for video in videos.cpu()
+    ]
+    differences = fit_to_videos(
+        stage, candidates, videos, request.losses, warm, iterations=settings.iterations
+    )
+    with torch.no_grad():
+        posed = pose_together(candidates, stage)
+        shown = stage.show(posed.transforms, posed.path, turns=[0.0] * len(candidates))
+    values = [1.0] * len(candidates) if judge is None else judge(shown).tolist()
+    controls = posed.controls
+    assert controls is not None
+    fits = []
+    for k, (difference, value) in enumerate(zip(differences, values, strict=True)):
+        pose = ControlPose(
+            *(v[k].cpu() for v in (controls.translation, controls.root_rotation, controls.angles))
+        )
+        fits.append(_Fit(grounded(codec, codec.encode(pose)), difference, value))
+    return fits

@@ -1,0 +1,72 @@
+"""Harvesting poses: shards, tables, filters, and continuing."""
+
+import math
+
+import pytest
+import torch
+
+from akd.fit.settings import WarmStartSettings
+from akd.harvest import HarvestBody, HarvestSettings, harvest, zoo_bodies
+from akd.posespace.dataset import load_poses
+from akd.posespace.shards import read_tables
+from tests.distill.fox import Screen
+
+QUICK = HarvestSettings(
+    videos=2, iterations=1, difference=math.inf, judgement=0.5,
+    warm_start=WarmStartSettings(steps=1, phase_search=False),
+)  # fmt: skip
+
+
+@pytest.fixture
+def body(fox) -> HarvestBody:
+    return HarvestBody("fox 0", "zoo", "fox", "fox", lambda: fox)
+
+
+def run(body, out, *, judge, settings=QUICK, actions=("walking",)):
+    return list(harvest(body, out, prior=Screen(), actions=actions, settings=settings, judge=judge))
+
+
+def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
+    def second(videos):
+        assert videos.shape == (2, 8, 48, 48, 3)
+        return torch.tensor([0.2, 0.9])
+
+    ((prompt, rows),) = run(body, tmp_path, judge=second)
+    assert prompt == "a fox walking"
+    assert [row["reason"] for row in rows[:8]] == ["action"] * 8
+    kept = [row for row in rows if row["kept"]]
+    assert {row["sample"] for row in kept} == {1}
+    poses = load_poses(tmp_path)
+    assert len(poses) == len(kept) >= 1
+    assert poses.records[0].source == "harvest"
+    assert poses.clips[0].name == "a fox walking #1"
+    assert list(read_tables(tmp_path)) == rows
+    assert run(body, tmp_path, judge=second) == []
+
+
+def test_a_job_without_poses_is_done_too(body, tmp_path):
+    def never(videos):
+        return torch.zeros(len(videos))
+
+    assert len(run(body, tmp_path, judge=never)) == 1
+    assert run(body, tmp_path, judge=never) == []
+    with pytest.raises(ValueError, match=r"must hold \.safetensors files of poses, got none"):
+        load_poses(tmp_path)
+
+
+def test_shards_of_one_body_are_merged(body, tmp_path):
+    def always(videos):
+        return torch.ones(len(videos))
+
+    run(body, tmp_path, judge=always, actions=("walking", "trotting"))
+    poses = load_poses(tmp_path)
+    assert len(poses.records) == 1
+    assert {clip.name.split(" #")[0] for clip in poses.clips} == {"a fox walking", "a fox trotting"}
+    assert int(poses.clip_of.max()) == len(poses.clips) - 1
+
+
+def test_bodies_of_the_zoo_are_on_the_training_side():
+    names = [body.name for body in zoo_bodies(30)]
+    assert len(set(names)) == 30
+    assert not any(name.split()[0] in ("cat", "giraffe", "ostrich") for name in names)
+    assert all(int(name.split()[1]) >= 1000 for name in names)
