@@ -94,11 +94,12 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
     rest = units.pose_in(read.raw.rest).to(dtype=torch.float32)
     skeleton = Skeleton(read.raw.names, read.raw.parents, rest)
     mesh = None if read.surface is None else _in_metres(read.surface, units)
+    body = read.body
     return Character(
         asset=asset,
         skeleton=skeleton,
         mesh=mesh,
-        body_mesh=None if read.body is None else _in_metres(read.body, units),
+        body_mesh=mesh if body is None or body is read.surface else _in_metres(body, units),
         bind=skeleton.localize(world).to(dtype=torch.float32),
         units=units,
         height=extent * units.metres_per_unit,
