@@ -140,9 +140,8 @@ def played(case: Case, assets: Path | None) -> Iterator[tuple[Character, Motion 
         if case.action in creature.actions:
             frames = round(CLIP_SECONDS * CLIP_FPS) + 1
             motion = perform(creature, case.action, fps=CLIP_FPS, frames=frames).motion
-            clip_file = Path(folder) / "true.glb"
-            write_creature(creature, [motion], clip_file)
-            other = akd.load(clip_file)
+            write_creature(creature, [motion], path)
+            other = akd.load(path)
             found = motion_from_clip(other, other.asset.clips[0])
             true = replace(found, skeleton=character.skeleton)
         yield character, true

@@ -132,7 +132,7 @@ def test_a_real_process_that_is_stopped_loses_little(
     assert 14 <= at < 90
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert "akd: stopped; kept: sampled videos, fitted motions, distillation 1" in said
+        assert "akd: stopped; kept: sampled videos, fitted motions, distillation" in said
     else:
         assert process.returncode == -signal.SIGKILL
         assert at % 7 == 0

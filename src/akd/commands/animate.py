@@ -138,6 +138,7 @@ class Animate:
                     self.out, formats=formats, in_place=self.in_place, keys=self.keys,
                     loop_frame=self.loop_frame,
                 )  # fmt: skip
+            folder.finish(notes=list(clip.notes))
         except RunFinished as done:
             missing = [
                 f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))
@@ -164,7 +165,8 @@ class Animate:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
             kept = "; what was done so far is kept" if folder.has_checkpoints() else ""
             raise UsageError(f"{where}{error.strerror or error}{kept}") from None
-        folder.finish(notes=list(clip.notes))
+        finally:
+            folder.close()
         for note in clip.notes:
             print(f"akd: note: {note}", file=sys.stderr)
         self._say(clip, formats)

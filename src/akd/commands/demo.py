@@ -10,7 +10,7 @@ from typing import Annotated
 import tyro
 
 from akd.commands.animate import Animate
-from akd.commands.errors import UsageError
+from akd.commands.errors import ResultFailed, UsageError
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Demo:
         fox = build_creature("fox")
         write_creature(fox, [], path)
         print(f"{path}: a fox of {len(fox.mesh.vertices):,} vertices, without any motion")
-        Animate(
+        animate = Animate(
             file=path,
             prompt=self.prompt,
             out=self.out,
@@ -67,5 +67,10 @@ class Demo:
             device=self.device,
             weights=self.weights,
             overwrite=self.overwrite,
-        ).run()
+        )
+        try:
+            animate.run()
+        except ResultFailed:
+            print(f"failed after {time.monotonic() - started:.0f} s: see {self.out}")
+            raise
         print(f"done in {time.monotonic() - started:.0f} s: see {self.out}")

@@ -66,6 +66,7 @@ class RunFolder(Observer):
         self.path = out / "run"
         self._results, self._options, self._overwrite = list(results), options, overwrite
         self._next_preview = 0.0
+        self._unlock: weakref.finalize[..., RunFolder] | None = None
 
     def checkpoint(self, name: str) -> Path:
         """The file of a checkpoint."""
@@ -191,10 +192,15 @@ class RunFolder(Observer):
     def _write(self, about: Mapping[str, Any]) -> None:
         write_json(self.path / "run.json", about, durable=True)
 
+    def close(self) -> None:
+        """Let other processes write to the folder."""
+        if self._unlock is not None:
+            self._unlock()
+
     def _lock(self) -> None:
-        """Hold the folder until this object goes, or its process ends, however it ends."""
+        """Hold the folder until it is closed, or this object or its process ends."""
         lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        weakref.finalize(self, os.close, lock)
+        self._unlock = weakref.finalize(self, os.close, lock)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

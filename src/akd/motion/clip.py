@@ -46,6 +46,8 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
             f"{joints} nodes, more than {MAX_VALUES // (10 * max(joints, 1))}: resample it first"
         )
     nodes = character.asset.nodes
+    if not nodes:
+        raise AssetError(f"{character.asset.path.name}: has no node to animate")
     values = {
         path: np.tile(
             np.reshape([getattr(n, path) for n in nodes], (-1, width)), (len(times), 1, 1)

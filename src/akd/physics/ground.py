@@ -108,6 +108,8 @@ def ground(
         make_simulator: The simulator; `WarpSimulator` unless another is asked for.
         progress: Called with iteration, number of iterations and loss.
     """
+    if len(motion.times) < 2:
+        raise ValueError(f"a motion to track needs at least 2 frames, got {len(motion.times)}")
     character = build_body(rig, mesh)
     check_feet(character)
     body = character.body

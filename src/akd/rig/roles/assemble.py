@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.spatial import KDTree
 
 from akd.rig.roles import names
 from akd.rig.roles.body import Body, Evidence
@@ -54,21 +55,26 @@ def find_body(evidence: Evidence) -> Body:
     if not loose:
         return Body(root, parents, detached)
     linker = _Linker.of(evidence, np.flatnonzero(alive).tolist())
-    costs = {j: linker.costs(j, list(parents)) for j in loose}
-    while costs:
+    costs = linker.costs(loose)
+    row = {joint: k for k, joint in enumerate(loose)}
+    best, link = np.full(len(loose), np.inf), np.full(len(loose), -1)
+    new = list(parents)
+    while row:
         # Prim's algorithm: the part with the cheapest link to the body so far is next.
-        joint = min(costs, key=lambda j: min(costs[j].values()))
-        links = costs.pop(joint)
-        detached[joint] = min(links, key=lambda j: links[j])
+        nearest = costs[:, new].argmin(axis=1)
+        offered = costs[np.arange(len(loose)), np.asarray(new)[nearest]]
+        better = offered < best
+        best[better], link[better] = offered[better], np.asarray(new)[nearest[better]]
+        waiting = list(row.values())
+        joint = loose[waiting[int(best[waiting].argmin())]]
+        detached[joint] = int(link[row.pop(joint)])
         new = _adopt(evidence, joint, detached[joint], alive, parents)
         # Its mirror image hangs on the mirror image of what it hangs on.
         twin, on = linker.twin(joint), linker.twin(detached[joint])
-        if twin in costs and on in parents:
-            costs.pop(twin)
+        if twin in row and on in parents:
+            row.pop(twin)
             detached[twin] = on
             new += _adopt(evidence, twin, on, alive, parents)
-        for other, known in costs.items():
-            known.update(linker.costs(other, new))
     return Body(root, parents, detached)
 
 
@@ -185,58 +191,58 @@ class _Linker:
             return 0.0
         return float(np.sign(self.plane.coordinate(self.evidence.positions[joint])))
 
-    def costs(self, joint: int, body: list[int]) -> dict[int, float]:
-        """How badly a loose part fits on each joint of the body: the distance to its bone or skin,
-        in body sizes, less where they share skin, more across sides and where names do not fit."""
-        evidence = self.evidence
-        part = [j for j in evidence.skeleton.subtree(joint) if evidence.mass[j] > 0]
-        together = evidence.shared[part].sum(axis=0)
-        together[part] = 0.0
-        together = together / max(float(together.max()), 1e-12)
-        side = self._side(joint)
-        costs = {}
-        for other in body:
-            gap = _distance_to_bone(evidence, joint, other) / max(evidence.size, 1e-12)
-            cost = (gap + 1e-3) * (1.0 - _SHARED_SKIN * float(together[other]))
-            # The other side, or the trunk on a limb.
-            apart = self._side(other) not in (0.0, side)
-            costs[other] = cost * (_OPPOSITE if apart else 1.0) * self._affinity(joint, other)
-        return costs
-
-    def _affinity(self, joint: int, other: int) -> float:
-        """Factor by which the names of two joints put them nearer or further."""
-        one, two = (self.evidence.skeleton.names[j] for j in (joint, other))
-        mine, theirs = _groups(one), _groups(two)
-        if mine & theirs:
-            words = set(names.words(one)), set(names.words(two))
-            crossed = any(
-                words[i] & {"front", "fore"} and words[1 - i] & {"back", "hind", "rear"}
-                for i in (0, 1)
-            )
-            return _OTHER_LIMB if crossed else _SAME_LIMB
-        if any((m, t) in _BELONGS or (t, m) in _BELONGS for m in mine for t in theirs):
-            return _FITS
-        return _OTHER_LIMB if mine & _LIMB_GROUPS and theirs & _LIMB_GROUPS else 1.0
+    def costs(self, loose: list[int]) -> Float[np.ndarray, "L J"]:
+        """How badly each loose part fits on each joint: the distance to its bone or skin, in body
+        sizes, less where they share skin, more across sides and where names do not fit."""
+        evidence, skeleton = self.evidence, self.evidence.skeleton
+        points = evidence.positions[loose]
+        gaps = [_distances_to_bone(evidence, points, j) for j in range(len(skeleton))]
+        costs = np.stack(gaps, axis=1) / max(evidence.size, 1e-12) + 1e-3
+        for row, joint in enumerate(loose):
+            part = [j for j in skeleton.subtree(joint) if evidence.mass[j] > 0]
+            together = evidence.shared[part].sum(axis=0)
+            together[part] = 0.0
+            costs[row] *= 1.0 - _SHARED_SKIN * together / max(float(together.max()), 1e-12)
+        sides = np.array([self._side(j) for j in range(len(skeleton))])
+        # The other side, or the trunk on a limb.
+        apart = (sides != 0.0) & (sides != sides[loose][:, None])
+        kinds = [_naming(name) for name in skeleton.names]
+        known = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
+        table = np.array([[_affinity(one, two) for two in known] for one in known])
+        index = np.array([known[kind] for kind in kinds])
+        return costs * np.where(apart, _OPPOSITE, 1.0) * table[index[loose][:, None], index]
 
 
-def _groups(name: str) -> set[str]:
-    return {_GROUPS[p] for p in names.parts_of(name) if p in _GROUPS}
+_Naming = tuple[frozenset[str], bool, bool]
+"""Groups that a name tells, and whether it says front or back."""
 
 
-def _distance_to_bone(evidence: Evidence, joint: int, bone: int) -> float:
-    """From one joint to the segments between another and its children, and to that one's skin."""
-    point, start = evidence.positions[joint], evidence.positions[bone]
-    ends = [evidence.positions[c] for c in evidence.skeleton.children[bone]] or [start]
-    gap = min(_distance_to_segment(point, start, end) for end in ends)
+def _naming(name: str) -> _Naming:
+    words = set(names.words(name))
+    groups = frozenset(_GROUPS[p] for p in names.parts_of(name) if p in _GROUPS)
+    return groups, bool(words & {"front", "fore"}), bool(words & {"back", "hind", "rear"})
+
+
+def _affinity(one: _Naming, two: _Naming) -> float:
+    """Factor by which the names of two joints put them nearer or further."""
+    (mine, front, back), (theirs, other_front, other_back) = one, two
+    if mine & theirs:
+        return _OTHER_LIMB if (front and other_back) or (back and other_front) else _SAME_LIMB
+    if any((m, t) in _BELONGS or (t, m) in _BELONGS for m in mine for t in theirs):
+        return _FITS
+    return _OTHER_LIMB if mine & _LIMB_GROUPS and theirs & _LIMB_GROUPS else 1.0
+
+
+def _distances_to_bone(
+    evidence: Evidence, points: Float[np.ndarray, "P 3"], bone: int
+) -> Float[np.ndarray, "P"]:
+    """From points to the segments between a joint and its children, and to the joint's skin."""
+    start = evidence.positions[bone]
+    ends = evidence.positions[list(evidence.skeleton.children[bone]) or [bone]]
+    along = ends - start
+    length = np.maximum((along**2).sum(axis=1), 1e-30)
+    t = np.clip((points - start) @ along.T / length, 0.0, 1.0)
+    gaps = np.linalg.norm(points[:, None] - start - t[..., None] * along, axis=2).min(axis=1)
     # A bone without an end in the file ends where its skin does.
     skin = evidence.skin_of[bone]
-    return min(gap, float(np.linalg.norm(skin - point, axis=1).min())) if len(skin) else gap
-
-
-def _distance_to_segment(
-    point: Float[np.ndarray, "3"], start: Float[np.ndarray, "3"], end: Float[np.ndarray, "3"]
-) -> float:
-    along = end - start
-    length = float(along @ along)
-    t = 0.0 if length == 0 else float(np.clip((point - start) @ along / length, 0.0, 1.0))
-    return float(np.linalg.norm(point - start - t * along))
+    return np.minimum(gaps, KDTree(skin).query(points)[0]) if len(skin) else gaps
