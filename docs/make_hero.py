@@ -9,7 +9,6 @@ one, with its prompt below.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ from akd.motion.loop import repeat
 from akd.scene.follow import THREE_QUARTER
 
 TARGET = Path(__file__).resolve().parent / "images" / "hero.webp"
-VIEW = replace(THREE_QUARTER, zoom=1.4)
 CAPTION = 28
 """Height of the caption, pixels."""
 
@@ -36,7 +34,7 @@ def panel(
     times = math.ceil((seconds + 1.0 / fps) / motion.duration)
     motion = repeat(character.control_rig, motion, times).resample(fps)
     frames = motion.sample(motion.times[: round(seconds * fps)])
-    video = akd.film(character, frames, view=VIEW, size=size, fps=fps, splats=splats)
+    video = akd.film(character, frames, view=THREE_QUARTER, size=size, fps=fps, splats=splats)
     caption = motion.name.removesuffix(" (grounded)")
     return [_captioned(frame, caption) for frame in video.bytes()]
 
