@@ -47,7 +47,7 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
         )
     nodes = character.asset.nodes
     if not nodes:
-        raise AssetError(f"{character.asset.path.name}: has no node to animate")
+        raise AssetError(f"{character.asset.path}: has no node to animate")
     values = {
         path: np.tile(
             np.reshape([getattr(n, path) for n in nodes], (-1, width)), (len(times), 1, 1)
