@@ -72,7 +72,7 @@ def main(assets: Path, out: Path) -> None:
         pairs.append((str(path), str(target)))
         write_motions(body, motions, target)
         # A file's name has a say in its height, and the copy has another name.
-        again = load_character(read_asset(target), height=body.height)
+        again = load_character(read_asset(target), height=body.height or None)
         try:
             check_untouched(before, again.asset)
             for motion, clip in zip(motions, again.asset.clips[len(motions) :], strict=True):
