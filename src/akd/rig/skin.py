@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,12 @@ def blend_transforms(
     The 3x3 part is grad phi with the weights held: sum of w_i R_i.
     """
     affine = world_from_mesh[..., :3, :]
-    blended = affine.new_zeros(*affine.shape[:-3], bones.shape[0], 3, 4)
-    for k in range(bones.shape[1]):
-        part = affine.index_select(-3, bones[:, k])
-        blended = blended + weights[:, k, None, None] * part
-    return blended
+    rows = affine.reshape(-1, affine.shape[-3], 12).movedim(0, 1)  # a row a bone, all frames in it
+    blended = embedding_bag(
+        bones, rows.flatten(1), per_sample_weights=weights.to(affine), mode="sum"
+    )
+    blended = blended.view(len(bones), -1, 12).movedim(1, 0)
+    return blended.reshape(*affine.shape[:-3], len(bones), 3, 4)
 
 
 def skin_points(

@@ -31,6 +31,8 @@ class View:
 SIDE = View(azimuth=math.radians(90.0), elevation=math.radians(10.0))
 THREE_QUARTER = View(azimuth=math.radians(50.0), elevation=math.radians(15.0))
 FRONT = View(azimuth=0.0, elevation=math.radians(10.0))
+SMOOTH = 6.0
+"""Frames that a camera's path is smoothed over."""
 PRESETS: dict[str, View] = {"side": SIDE, "three-quarter": THREE_QUARTER, "front": FRONT}
 
 
@@ -80,13 +82,13 @@ def bounding_boxes(
     return torch.cat(low), torch.cat(high)
 
 
-def smooth_path(path: Float[Tensor, "T 3"], frames: float) -> Float[Tensor, "T 3"]:
-    """A path with what happens within about `frames` frames smoothed away.
+def smooth_path(path: Float[Tensor, "*k T 3"], frames: float) -> Float[Tensor, "*k T 3"]:
+    """Paths with what happens within about `frames` frames smoothed away.
 
     A line is fitted around each frame with Gaussian weights, so that steady travel stays as it is,
     also at the ends.
     """
-    count = len(path)
+    count = path.shape[-2]
     if frames <= 0.0 or count < 3:
         return path
     t = torch.arange(count, dtype=path.dtype, device=path.device)
@@ -108,7 +110,7 @@ def follow(
     width: int,
     height: int,
     radius: float | None = None,
-    smooth: float = 6.0,
+    smooth: float = SMOOTH,
     turn: float = 0.0,
 ) -> Camera:
     """Cameras that keep the smoothed centre of the bounding box in the middle of the image.
@@ -120,19 +122,38 @@ def follow(
     centre = smooth_path(0.5 * (low + high), smooth)
     if radius is None:
         radius = float((0.5 * (high - low)).norm(dim=-1).amax())
+    steps = torch.arange(len(low), dtype=torch.float64, device=centre.device)
+    azimuth = (view.azimuth + turn / len(low) * steps).to(centre)
+    return look_from(
+        azimuth, centre, view, forward=forward, width=width, height=height, radius=radius
+    )
+
+
+def look_from(
+    azimuth: Float[Tensor, "T"],
+    centre: Float[Tensor, "T 3"],
+    view: View,
+    *,
+    forward: Float[Tensor, "3"],
+    width: int,
+    height: int,
+    radius: float,
+) -> Camera:
+    """Cameras that see a body of this radius round `centre`, each from its own azimuth.
+
+    `azimuth` replaces that of the view, radians.
+    """
     if not radius > 0.0:
         raise ValueError(f"radius must be above zero, got {radius}")
     ahead = forward * forward.new_tensor((1.0, 0.0, 1.0))
-    ahead = ahead / ahead.norm().clamp_min(1e-9)
+    ahead = (ahead / ahead.norm().clamp_min(1e-9)).to(centre)
     up = ahead.new_tensor((0.0, 1.0, 0.0))
     left = torch.linalg.cross(up, ahead)
-    steps = torch.arange(len(low), dtype=torch.float64, device=ahead.device)[:, None]
-    azimuth = view.azimuth + turn / len(low) * steps
-    level = azimuth.cos().to(ahead) * ahead + azimuth.sin().to(ahead) * left
+    level = azimuth.cos()[:, None] * ahead + azimuth.sin()[:, None] * left
     away = math.cos(view.elevation) * level + math.sin(view.elevation) * up
     narrow = math.tan(0.5 * view.field_of_view) * min(1.0, width / height)
     distance = radius / (view.zoom * math.sin(math.atan(narrow)))
     return Camera.look_at(
-        centre + distance * away.to(centre), centre,
+        centre + distance * away, centre,
         width=width, height=height, field_of_view=view.field_of_view,
     )  # fmt: skip

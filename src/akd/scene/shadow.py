@@ -45,17 +45,16 @@ def shadow_map(
     part = place - first
     first = first.long().clamp(0, cells - 2)  # NaN must not become an index
     value = torch.exp(-settings.decay / body_height * centres[..., 1].clamp_min(0.0))
-    weight_low, weight_high = value**SHARPNESS, value ** (SHARPNESS + 1.0)
-    sums = [centres.new_zeros(frames, cells * cells) for _ in range(3)]
-    for dx in (0, 1):
-        for dz in (0, 1):
-            share_x = part[..., 0] if dx else 1.0 - part[..., 0]
-            share_z = part[..., 1] if dz else 1.0 - part[..., 1]
-            share = share_x * share_z
-            index = (first[..., 1] + dz) * cells + first[..., 0] + dx
-            for k, amount in enumerate((share, share * weight_low, share * weight_high)):
-                sums[k] = sums[k].scatter_add(1, index, amount)
-    maps = [_blur(s.view(frames, cells, cells), settings.blur) for s in sums]
+    shares = torch.stack((1.0 - part, part), dim=-1)  # of the cells before and after, along x and z
+    share = shares[..., 1, :, None] * shares[..., 0, None, :]
+    corners = (first[..., 1] * cells + first[..., 0])[..., None, None] + torch.tensor(
+        [[0, 1], [cells, cells + 1]], device=first.device
+    )
+    powers = torch.stack((torch.ones_like(value), value**SHARPNESS, value ** (SHARPNESS + 1.0)), 1)
+    amounts = (powers[..., None, None] * share[:, None]).flatten(2)
+    index = corners.flatten(1)[:, None].expand_as(amounts)
+    sums = centres.new_zeros(frames, 3, cells * cells).scatter_add(2, index, amounts)
+    maps = _blur(sums.view(frames, 3, cells, cells), settings.blur).unbind(1)
     # How surely something is above: almost surely where centres lie as densely as they would if
     # spread over the whole map, and they are denser than that wherever they are.
     there = 1.0 - torch.exp(-4.0 * cells * cells / max(count, 1) * maps[0])
@@ -69,10 +68,10 @@ def _blur(maps: Tensor, sigma: float) -> Tensor:
     x = torch.arange(-radius, radius + 1, dtype=maps.dtype, device=maps.device)
     kernel = torch.exp(-0.5 * (x / sigma) ** 2)
     kernel = kernel / kernel.sum()
-    batch = maps[:, None]
+    batch = maps.reshape(-1, 1, *maps.shape[-2:])
     batch = torch.nn.functional.conv2d(batch, kernel.view(1, 1, -1, 1), padding=(radius, 0))
     batch = torch.nn.functional.conv2d(batch, kernel.view(1, 1, 1, -1), padding=(0, radius))
-    return batch[:, 0]
+    return batch.view_as(maps)
 
 
 def cast_shadow(

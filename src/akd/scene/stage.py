@@ -16,7 +16,7 @@ from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
 from akd.scene.compose import render_scene
-from akd.scene.follow import SIDE, View, bounding_boxes, follow
+from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, look_from, smooth_path
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.camera import Camera
@@ -155,11 +155,8 @@ class Stage:
         low, high = bounding_boxes(self.cloud, bones.detach().flatten(0, 1))
         middles = (0.5 * (low + high)).view(*bones.shape[:2], 3).cpu()
         ways = path.reshape(-1, *path.shape[-2:]).cpu()
-        cameras = [
-            self._camera(way + (middle - way.detach()).mean(0), turn, part)
-            for middle, way, turn in zip(middles, ways, turns, strict=True)
-        ]
-        camera = Camera.join(cameras).to(device)
+        offsets = (middles - ways.detach()).mean(1, keepdim=True)
+        camera = self._cameras(ways + offsets, turns, part).to(device)
         video = self._render(bones.flatten(0, 1), camera, clips=len(bones))
         if half_size:
             video = _enlarged(video, *self.size)
@@ -169,25 +166,34 @@ class Stage:
     def reference_images(self, turns: Sequence[float] = (0.0,)) -> Float[Tensor, "K H W 3"]:
         """The neutral pose, one image for each turn of the camera: see `show`."""
         low, high = self._neutral_box
-        cameras = [self._camera(0.5 * (low + high), turn) for turn in turns]
+        middles = (0.5 * (low + high)).expand(len(turns), 1, 3)
         device = self.cloud.means.device
-        return self._render(self.neutral[None].to(device), Camera.join(cameras).to(device))
+        return self._render(self.neutral[None].to(device), self._cameras(middles, turns).to(device))
 
     @cached_property
     def _neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
         low, high = bounding_boxes(self.cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
 
-    def _camera(self, middle: Float[Tensor, "T 3"], turn: float, part: int = 1) -> Camera:
-        """A camera that follows the body, for images of a `part` of the size."""
-        low, high = self._neutral_box
-        radius = _ROOM * float((0.5 * (high - low)).norm())
-        view = replace(self.view, azimuth=self.view.azimuth + turn)
+    def _cameras(
+        self, middles: Float[Tensor, "K T 3"], turns: Sequence[float], part: int = 1
+    ) -> Camera:
+        """Cameras that follow the body, clip after clip, for images of a `part` of the size."""
+        clips, frames, _ = middles.shape
+        azimuth = middles.new_tensor([self.view.azimuth + turn for turn in turns])
         width, height = (side // part for side in self.size)
-        return follow(
-            middle, middle, view, forward=self.character.forward, width=width, height=height,
-            radius=radius,
+        centres = smooth_path(middles, SMOOTH).flatten(0, 1)
+        return look_from(
+            azimuth.expand(clips).repeat_interleave(frames), centres,
+            self.view, forward=self.character.forward, width=width, height=height,
+            radius=self._radius,
         )  # fmt: skip
+
+    @cached_property
+    def _radius(self) -> float:
+        """Of the sphere that has room in the image."""
+        low, high = self._neutral_box
+        return _ROOM * float((0.5 * (high - low)).norm())
 
     def _render(self, bones: Tensor, camera: Camera, *, clips: int = 1) -> Tensor:
         # On a GPU every check waits for the device. NaN is then not drawn, and the loss shows it.

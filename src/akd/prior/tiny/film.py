@@ -191,19 +191,10 @@ def film_actor(
     frames = render_scene(
         cloud,
         torch.cat((every[:-1], every[-1:].expand(count, -1, -1, -1))),
-        join_cameras([filming, posing]).to(device),
+        Camera.join([filming, posing]).to(device),
         settings=SCENE, body_height=actor.height, bone_colours=colours,
         renderer=SplatRenderer(rasterizer), check=False,
     )  # fmt: skip
     frames = (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8)
     videos = frames[: count * tiny.frames].unflatten(0, (count, tiny.frames))
     return Footage(videos, frames[count * tiny.frames :], tuple(words), tuple(labels))
-
-
-def join_cameras(cameras: Sequence[Camera]) -> Camera:
-    """The frames of several cameras, one after the other."""
-    first = cameras[0]
-    return Camera(
-        torch.cat([c.camera_from_world for c in cameras]), torch.cat([c.focal for c in cameras]),
-        torch.cat([c.centre for c in cameras]), first.width, first.height,
-    )  # fmt: skip
