@@ -44,9 +44,15 @@ def test_by_name(zoo_character, height, stem, assumed):
 )
 def test_by_plan(zoo_character, kinds, height, assumed):
     limbs = tuple(Limb(kind, Side.LEFT, (0,), 0) for kind in kinds)
-    anatomy = replace(zoo_character("fox").anatomy, limbs=limbs)
+    anatomy = replace(zoo_character("fox").anatomy, limbs=limbs, tail=())
     found = assume_height(height, stem="model", anatomy=anatomy)
     assert (found and found.metres) == assumed
+
+
+def test_two_legs_arms_and_a_long_tail_may_have_any_height(zoo_character):
+    anatomy = zoo_character("trex").anatomy
+    assert {LimbKind.LEG, LimbKind.ARM} <= {limb.kind for limb in anatomy.limbs}
+    assert assume_height(5.0, stem="model", anatomy=anatomy) is None
 
 
 @pytest.mark.parametrize("factor", [0.01, 0.1, 100.0])

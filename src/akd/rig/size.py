@@ -34,6 +34,9 @@ _BY_NAME = {word: height for height, words in _HEIGHTS.items() for word in words
 _PERSON, _QUADRUPED = (0.3, 1.7, 4.0), (0.02, 0.8, 6.0)
 """Least, usual and greatest height of a body with arms and one pair of legs, and with two pairs."""
 
+_LONG_TAIL = 3
+"""Joints of a tail that a person in a costume does not have."""
+
 
 @dataclass(frozen=True)
 class AssumedHeight:
@@ -63,6 +66,8 @@ def assume_height(height: float, *, stem: str, anatomy: Anatomy) -> AssumedHeigh
         low, high = usual / _TOLERATED, usual * _TOLERATED
     else:
         kinds = {limb.kind for limb in anatomy.limbs}
+        if {LimbKind.LEG, LimbKind.ARM} <= kinds and len(anatomy.tail) >= _LONG_TAIL:
+            return None  # from a squirrel to a tyrannosaur
         if {LimbKind.LEG, LimbKind.ARM} <= kinds:
             what, (low, usual, high) = "a figure on two legs", _PERSON
         elif {LimbKind.FORE, LimbKind.HIND} <= kinds and LimbKind.MID not in kinds:
