@@ -28,6 +28,7 @@ def test_every_listed_file_exists(shared_assets):
 
 def test_the_pose_space_trains_on_whole_families_and_leaves_species_out():
     assert pose_family_trains("quaternius-biped2021(UltimateMonsters+Space)")
+    assert pose_family_trains("quaternius-cutefish [also shared Koi Puffer Shark]")
     assert not pose_family_trains("quaternius-animals-carnivore [also shared Fox Wolf]")
     assert pose_species_trains("fox")
     assert not pose_species_trains("giraffe")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib import resources
@@ -27,8 +28,11 @@ def asset_trains(path: str | PurePosixPath) -> bool:
 
 
 def pose_family_trains(family: str) -> bool:
-    """Whether the pose space may train on a family of real assets, by its name in MANIFEST.tsv."""
-    return family.split("(", maxsplit=1)[0] in _splits()["poses"]["training_families"]
+    """Whether the pose space may train on a family of real assets, by its name in MANIFEST.tsv.
+
+    What the name says in brackets is not part of it.
+    """
+    return re.split(r" *[\[(]", family, maxsplit=1)[0] in _splits()["poses"]["training_families"]
 
 
 def pose_species_trains(species: str) -> bool:

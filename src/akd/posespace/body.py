@@ -121,19 +121,27 @@ def kinematics(
     places = body.pivots - body.pivots.gather(-2, above)
     unturned = torch.eye(3).to(local).expand_as(local[:, :1])
     turned = torch.cat((unturned, local[:, 1:]), dim=1)
+    places, turned = descend(body.parents, places, turned)
+    root = local[:, :1]
+    height = HEIGHT_UNIT * state[:, :1, 2:]
+    lift = torch.cat((torch.zeros_like(height), height, torch.zeros_like(height)), dim=-1)
+    return lift + (root @ places[..., None]).squeeze(-1), root @ turned
+
+
+def descend(
+    parents: Int[Tensor, "B J"], places: Float[Tensor, "B J 3"], turned: Float[Tensor, "B J 3 3"]
+) -> tuple[Float[Tensor, "B J 3"], Float[Tensor, "B J 3 3"]]:
+    """Transforms in the root's frame of tokens whose transforms in their parents' are given."""
     # Pointer jumping: after k rounds a token knows its transform in its 2^k-th ancestor, and the
     # root is its own.
-    ancestor = body.parents
+    ancestor = parents
     for _ in range(_ROUNDS):
         index = ancestor[..., None].expand_as(places)
         parent = turned.gather(-3, index[..., None].expand_as(turned))
         places = places.gather(-2, index) + (parent @ places[..., None]).squeeze(-1)
         turned = parent @ turned
         ancestor = ancestor.gather(-1, ancestor)
-    root = local[:, :1]
-    height = HEIGHT_UNIT * state[:, :1, 2:]
-    lift = torch.cat((torch.zeros_like(height), height, torch.zeros_like(height)), dim=-1)
-    return lift + (root @ places[..., None]).squeeze(-1), root @ turned
+    return places, turned
 
 
 def local_rotations(body: PoseBody, state: Float[Tensor, "B J 3"]) -> Float[Tensor, "B J 3 3"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def distinct(states: Float[Tensor, "T J 3"]) -> Bool[Tensor, "T"]:
 def asset_families(folder: Path) -> dict[str, str]:
     """Family of every rigged file of a folder of assets: files that share animation.
 
-    From the column `family` of its MANIFEST.tsv; the folder of a file without an entry.
+    From the column `family` of its MANIFEST.tsv; for a file without an entry, its first two folders.
     """
     manifest, families = folder / "MANIFEST.tsv", {}
     if manifest.is_file():
@@ -100,26 +101,33 @@ def asset_families(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder).as_posix()
         if path.suffix.lower() in (".glb", ".gltf", ".bvh") and not place.startswith("robustness"):
-            families.setdefault(place, Path(place).parent.as_posix())
+            families.setdefault(place, "/".join(Path(place).parts[:-1][:2]))
     return families
 
 
 def asset_side(folder: Path, *, training: bool) -> list[tuple[str, str]]:
     """Path and family of the files of one side of a folder of assets.
 
-    The measuring side leaves out every family of which a file is on the training side, and motion
-    capture of CMU, whose subjects train in `collect_mocap`.
+    The measuring side leaves out every family of which a file is on the training side or which
+    shares animation with one, and motion capture of CMU, whose subjects train in `collect_mocap`.
     """
     families = asset_families(folder)
     trains = {p: asset_trains(p) or pose_family_trains(f) for p, f in families.items()}
     if training:
         return [(path, families[path]) for path in sorted(families) if trains[path]]
     seen = {family for path, family in families.items() if trains[path]}
+    stems = {Path(path).stem for path in families if trains[path]}
     return [
         (path, family)
         for path, family in sorted(families.items())
-        if family not in seen and not path.startswith("cmu_bvh/")
+        if family not in seen and not stems & _shared(family) and not path.startswith("cmu_bvh/")
     ]
+
+
+def _shared(family: str) -> set[str]:
+    """Names of other files whose animation a family shares: `NAME [also shared Fox Wolf]`."""
+    found = re.search(r"\[also shared ([^\]]*)\]", family)
+    return set(re.split(r"[ ,]+", found[1])) if found else set()
 
 
 def collect_assets(folder: Path, *, training: bool) -> Iterator[BodyPoses]:

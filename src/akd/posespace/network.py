@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -68,7 +68,7 @@ class _Block(nn.Module):
 
 
 class PoseNetwork(nn.Module):
-    """Predicts v = alpha noise - sigma state for noisy poses of any body.
+    """Predicts v = alpha noise - sigma state for noisy poses of any body, and judges clean ones.
 
     Each token sees its noisy rotation and, by forward kinematics, where that puts it.
     """
@@ -95,28 +95,19 @@ class PoseNetwork(nn.Module):
         self.modulate = nn.Linear(width, 6 * width)
         self.blocks = nn.ModuleList(_Block(width, settings.heads) for _ in range(settings.layers))
         self.out = nn.Linear(width, 3)
-        for layer in (self.modulate, self.out):
+        self.judge_tokens, self.judge_poses = nn.Linear(width, 1), nn.Linear(width, 1)
+        for layer in (self.modulate, self.out, self.judge_tokens, self.judge_poses):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
 
-    def describe(
-        self,
-        body: PoseBody,
-        *,
-        hide_names: Bool[Tensor, "B"] | None = None,
-        hide_roles: Bool[Tensor, "B"] | None = None,
-    ) -> Condition:
+    def describe(self, body: PoseBody) -> Condition:
         """The bodies alone: computed once for all steps of a query."""
         length = body.ends.norm(dim=-1, keepdim=True)
         geometry = torch.cat((body.pivots, body.frames.flatten(-2), body.ends, length), dim=-1)
         tokens = self.body_in(torch.cat((body.features, geometry), dim=-1))
-        roles, names = body.roles, body.names
-        if hide_roles is not None:
-            roles = roles.masked_fill(hide_roles[:, None, None], 0)
-        if hide_names is not None:
-            names = names * ~hide_names[:, None, None]
-        part, limb, side = roles.unbind(-1)
-        tokens = tokens + self.part(part) + self.limb(limb) + self.side(side) + self.name(names)
+        part, limb, side = body.roles.unbind(-1)
+        tokens = tokens + self.part(part) + self.limb(limb) + self.side(side)
+        tokens = tokens + self.name(body.names)
         placed = torch.cat((body.points, body.points + body.pivots[..., None, :]), dim=-1)
         surface = self.points_in(self.points(placed).amax(-2)) * body.has_points[..., None]
         tokens = tokens + surface
@@ -133,6 +124,22 @@ class PoseNetwork(nn.Module):
         given: Condition,
     ) -> Float[Tensor, "B J 3"]:
         """v of noisy states; `t` in 0..1 is the noise level of each token."""
+        return self.out(self._last_layer(state, t, given)).float()
+
+    def judge(
+        self, state: Float[Tensor, "B J 3"], given: Condition
+    ) -> tuple[Float[Tensor, "B J"], Float[Tensor, "B"]]:
+        """Log-odds that each token is out of place, and that the pose is implausible."""
+        x = self._last_layer(state, torch.zeros_like(state[..., 0]), given)
+        tokens = self.judge_tokens(x).squeeze(-1).float()
+        present = given.body.present
+        worst = tokens.masked_fill(~present, float("-inf")).logsumexp(-1)
+        mean = (x * present[..., None]).sum(1) / present.sum(1, keepdim=True)
+        return tokens, worst + self.judge_poses(mean).squeeze(-1).float()
+
+    def _last_layer(
+        self, state: Float[Tensor, "B J 3"], t: Float[Tensor, "B J"], given: Condition
+    ) -> Float[Tensor, "B J W"]:
         # In float32: a chain of a dozen rotations in bfloat16 would lose the hand.
         with torch.autocast(state.device.type, enabled=False):
             places, turned = kinematics(given.body, state.float())
@@ -142,7 +149,7 @@ class PoseNetwork(nn.Module):
         modulation = self.modulate(functional.silu(time + given.tokens)).unflatten(-1, (6, -1))
         for layer, block in enumerate(self.blocks):
             x = block(x, modulation, given.bias[:, layer])
-        return self.out(functional.layer_norm(x, x.shape[-1:])).float()
+        return functional.layer_norm(x, x.shape[-1:])
 
 
 def _waves(t: Float[Tensor, "B J"]) -> Float[Tensor, "B J W"]:

@@ -11,7 +11,9 @@ POINTS = 12
 NAME_CHANNELS = 64
 """Channels of the hashed embedding of a joint's name."""
 FEATURES = 10
-"""Numbers that describe a joint's limits and its position in the tree."""
+"""Numbers that describe a joint's position in the tree and its limits."""
+LIMIT_FEATURES = slice(4, 10)
+"""Those that are limits: radians forth and back about each of the joint's axes."""
 STEPS = 8
 """Steps up or down the tree that have a bucket of their own."""
 RELATIONS = 2 * STEPS * STEPS
@@ -45,14 +47,34 @@ class PoseTrainSettings:
     warm_up: int = 200
     """Steps of linear learning-rate warm-up."""
     ema: float = 0.999
-    drop_names: float = 0.3
-    """Share of poses whose joint names are hidden."""
-    drop_roles: float = 0.1
-    """Share of poses whose joint roles are hidden."""
-    jitter: float = 0.04
+    drop_names: float = 0.4
+    """Share of bodies whose joint names are hidden."""
+    drop_name: float = 0.1
+    """Share of joints of the others whose name is hidden."""
+    drop_roles: float = 0.2
+    """Share of bodies whose joint roles are hidden."""
+    drop_role: float = 0.05
+    """Share of joints of the others whose role is hidden."""
+    drop_surface: float = 0.2
+    """Share of bodies whose surface is hidden."""
+    drop_leaves: float = 0.1
+    """Share of joints without children that are left out."""
+    neutral: float = 0.3
+    """Largest standard deviation of random changes of the neutral pose, radians."""
+    axes: float = 0.15
+    """Largest standard deviation of random changes of the joint axes, radians."""
+    lengths: float = 0.2
+    """Largest standard deviation of the logarithm of random bone lengths."""
+    stretch: float = 0.08
     """Relative standard deviation of the random stretch of a body along its three axes."""
+    symmetric: float = 0.7
+    """Share of bodies that change equally left and right."""
     position_weight: float = 0.5
     """Weight of the error of joint positions beside that of the state."""
+    judged: float = 0.375
+    """Share of the bodies of a batch whose poses the judge sees, half of them spoilt."""
+    judge_weight: float = 0.2
+    """Weight of the judge's cross-entropy, of joints and of poses."""
     same_level: float = 0.6
     """Share of poses whose joints all have the same noise level; in the others every joint has its
     own, so that the model can complete a pose of which a part is known."""

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import (
@@ -26,22 +26,28 @@ from akd.base.files import (
     write_checkpoint,
     write_json,
 )
+from akd.posespace.augment import augmented
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
 from akd.posespace.dataset import PoseSet, load_poses, merge_poses
 from akd.posespace.diffusion import T_MAX, signal_and_noise
 from akd.posespace.model import save_model
 from akd.posespace.network import PoseNetwork
+from akd.posespace.perturb import spoil
 from akd.posespace.settings import HEIGHT_UNIT, PoseNetworkSettings, PoseTrainSettings
 
 _KNOWN = 5e-3
 """Tokens below this noise level are given, not asked for."""
+_RIGHT, _WRONG = 0.1, 0.8
+"""Changes of a spoilt joint below which it is still right, and above which it is wrong: 2 and 16
+degrees."""
 
 
 class PoseSampler:
     """Draws batches from a set: few bodies, several poses of each.
 
-    A body is drawn in proportion to the square root of its poses, divided by the number of bodies
-    in its family, so that neither a long clip nor a large family dominates.
+    Sources are drawn equally often. Within one, a body is drawn in proportion to the square root
+    of its poses, divided by that of the number of bodies in its family, so that neither a long clip
+    nor a large family dominates.
     """
 
     def __init__(self, poses: PoseSet, *, device: torch.device) -> None:
@@ -53,7 +59,11 @@ class PoseSampler:
         self.first = (counts.cumsum(0) - counts).to(device)
         families = Counter(record.family for record in poses.records)
         shares = torch.tensor([families[record.family] ** 0.5 for record in poses.records])
-        self.weights = (counts.double().sqrt() / shares).to(device)
+        weights = counts.double().sqrt() / shares
+        sources = sorted({record.source for record in poses.records})
+        source_of = torch.tensor([sources.index(record.source) for record in poses.records])
+        totals = torch.zeros(len(sources), dtype=weights.dtype).index_add(0, source_of, weights)
+        self.weights = (weights / totals[source_of]).to(device)
 
     def draw(
         self, bodies: int, each: int, generator: torch.Generator
@@ -121,23 +131,16 @@ class PoseTrainer:
         self.generator = torch.Generator(device)
 
     def loss(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Tensor:
-        """Error of v, and of the joints' positions in the clean estimate."""
+        """Error of v, of the joints' positions in the clean estimate, and of the judge."""
         s, draw, device = self.settings, self.generator, self.device
-        count, each = len(body.present), len(states) // len(body.present)
-
-        def chance(share: float) -> Bool[Tensor, "b"]:
-            return torch.rand(count, generator=draw, device=device) < share
-
-        stretch = 1.0 + s.jitter * torch.randn(count, 3, generator=draw, device=device)
-        body = body.stretched(stretch)
+        each = len(states) // len(body.present)
+        body, states = augmented(body, states, s, draw)
         t = draw_levels(len(states), body.tokens, s.same_level, draw, device)
         noise = torch.randn(states.shape, generator=draw, device=device)
         alpha, sigma = (x[..., None] for x in signal_and_noise(t))
         noisy = alpha * states + sigma * noise
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            given = self.network.describe(
-                body, hide_names=chance(s.drop_names), hide_roles=chance(s.drop_roles)
-            ).repeat(each)
+            given = self.network.describe(body).repeat(each)
             velocity = self.network(noisy, t, given)
         asked = (given.body.present & (t > _KNOWN))[..., None]
         error = (velocity - (alpha * noise - sigma * states)).square() * asked
@@ -145,7 +148,30 @@ class PoseTrainer:
         far = (self._reached(given.body, clean) - self._reached(given.body, states)).square()
         far = alpha.square() * far * given.body.present[..., None] / HEIGHT_UNIT**2
         total = error.sum() / (3 * asked.sum())
-        return total + s.position_weight * far.sum() / (6 * given.body.present.sum())
+        total = total + s.position_weight * far.sum() / (6 * given.body.present.sum())
+        some = max(1, round(s.judged * len(body.present)))
+        return total + s.judge_weight * self._judge_loss(body[:some], states[: some * each])
+
+    def _judge_loss(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Tensor:
+        """Cross-entropy of joints and of poses, half of them spoilt."""
+        draw, device = self.generator, self.device
+        index = torch.arange(len(body.present), device=device)
+        index = index.repeat_interleave(len(states) // len(body.present))
+        each_body = body[index]
+        half = torch.rand(len(states), generator=draw, device=device) < 0.5
+        shown = torch.where(half[:, None, None], spoil(each_body, states, draw), states)
+        change = (shown - states).norm(dim=-1)
+        # A joint that is hardly off is neither right nor wrong.
+        wrong, sure = change > _WRONG, (change > _WRONG) | (change < _RIGHT)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            given = self.network.describe(body).repeat(len(states) // len(body.present))
+            tokens, poses = self.network.judge(shown, given)
+        entropy = torch.nn.functional.binary_cross_entropy_with_logits
+        counted = (sure & each_body.present).to(tokens)
+        joints = entropy(tokens, wrong.to(tokens), weight=counted, reduction="sum") / counted.sum()
+        spoilt = wrong.any(-1)
+        clear = (spoilt | (change < _RIGHT).all(-1)).to(poses)
+        return joints + entropy(poses, spoilt.to(poses), weight=clear)
 
     @staticmethod
     def _reached(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B J 6"]:
