@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from akd.posespace.body import PoseBody
 from akd.posespace.codec import PoseCodec
-from akd.posespace.diffusion import denoise, invert, levels, sample, signal_and_noise, walk
+from akd.posespace.diffusion import denoise, interpolate, levels, sample, signal_and_noise, walk
 from akd.posespace.ik import Goals, reach
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
@@ -97,12 +96,11 @@ class PoseSpace:
         *,
         steps: int = 32,
     ) -> Float[Tensor, "count J 3"]:
-        """Poses from `a` to `b`: both inverted to noise, mixed at equal variance, and decoded."""
-        ends = invert(self.network, self.codec.body.expand(2), torch.stack((a, b)), steps=steps)
-        angle = torch.linspace(0.0, 0.5 * math.pi, count)[:, None, None]
-        noise = angle.cos() * ends[0] + angle.sin() * ends[1]
-        given = self.network.describe(self.codec.body.expand(count))
-        return walk(self.network, given, noise, levels(steps))
+        """Poses from `a` to `b`: both inverted to noise, mixed on the sphere, and decoded."""
+        shares = torch.linspace(0.0, 1.0, count)
+        return interpolate(
+            self.network, self.codec.body.expand(1), a[None], b[None], shares, steps=steps
+        )[:, 0]
 
     @torch.no_grad()
     def ik(
