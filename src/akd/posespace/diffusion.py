@@ -91,12 +91,17 @@ def walk(
 
 @torch.no_grad()
 def sample(
-    network: PoseNetwork, body: PoseBody, *, steps: int = 24, generator: torch.Generator
+    network: PoseNetwork,
+    body: PoseBody,
+    *,
+    steps: int = 24,
+    generator: torch.Generator,
+    steer: Steer | None = None,
 ) -> Float[Tensor, "B J 3"]:
     """Random plausible states, one for each body of the batch."""
     shape = (*body.present.shape, 3)
     noise = torch.randn(shape, generator=generator, device=generator.device).to(body.pivots)
-    return walk(network, network.describe(body), noise, levels(steps))
+    return walk(network, network.describe(body), noise, levels(steps), steer=steer)
 
 
 @torch.no_grad()
@@ -110,7 +115,10 @@ def interpolate(
     steps: int = 32,
     steer: Steer | None = None,
 ) -> Float[Tensor, "S B J 3"]:
-    """Poses from `a` to `b` at shares 0..1 of the way: inverted to noise, mixed, and decoded."""
+    """Poses from `a` to `b` at shares 0..1 of the way: inverted to noise, mixed, and decoded.
+
+    `steer` takes the states of all shares in one batch, share after share.
+    """
     one, other = invert(network, body, a, steps=steps), invert(network, body, b, steps=steps)
     noise = mix_noise(one, other, shares)
     given = network.describe(body)

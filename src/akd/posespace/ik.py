@@ -1,4 +1,4 @@
-"""Damped least squares on the state of a pose: the smallest change that meets goals."""
+"""Inverse kinematics: damped least squares on the state of a pose, and guided by the model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.posespace.body import PoseBody, kinematics
+from akd.posespace.diffusion import denoise, signal_and_noise
+from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 
+IK_STEPS, IK_LEVEL = 6, 0.8
+"""Noise levels of IK, and where they start."""
+_SURE = 0.1
+"""Noise level of the joints between the root and a handle, as a share of the others'."""
 _LOOK = 0.2
 """Body sizes that a direction wrong by one radian counts as."""
 _DAMPING = 1e-3
@@ -84,6 +90,30 @@ class Goals:
         places, _ = kinematics(body, states)
         apart = (self.targets - _of(places, self.tokens)).norm(dim=-1)
         return torch.cat((apart.new_zeros(len(apart), 1), apart), dim=-1).amax(-1)
+
+
+def guided_ik(
+    network: PoseNetwork,
+    body: PoseBody,
+    goals: Goals,
+    start: Float[Tensor, "B J 3"],
+    *,
+    noise: Float[Tensor, "B J 3"] | None = None,
+    steps: int = IK_STEPS,
+    level: float = IK_LEVEL,
+) -> Float[Tensor, "B J 3"]:
+    """States that meet goals: denoising and least squares in turn, at falling noise levels.
+
+    The joints between the root and the goals are nearly known, so that the model completes the
+    rest of the body to suit them.
+    """
+    given, x = network.describe(body), reach(body, start, goals, rounds=3)
+    share = torch.where(goals.chains(body), _SURE, 1.0)
+    for top in torch.linspace(level, 0.25 * level, steps).tolist():
+        alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
+        noisy = alpha * x if noise is None else alpha * x + sigma * noise
+        x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
+    return reach(body, x, goals, rounds=12)
 
 
 def reach(
