@@ -10,25 +10,17 @@ from torch import Tensor, nn
 from akd.posespace.body import PoseBody, kinematics
 from akd.posespace.dataset import PoseSet
 from akd.posespace.ik import Goals
-from akd.posespace.settings import ANGLE_UNIT
+from akd.posespace.validate import state_limits
 
 Features = Callable[[PoseBody, Tensor], Tensor]
 _ROLES = (16, 9, 4)
 """Sizes of the tables of parts, limbs and sides."""
 
 
-def limits(body: PoseBody) -> tuple[Tensor, Tensor]:
-    """Least and greatest values of a state: the joints' limits, and 1 either way for the root."""
-    forth, back = body.features[..., 4:7] / ANGLE_UNIT, body.features[..., 7:10] / ANGLE_UNIT
-    root = torch.zeros_like(forth)
-    root[..., 0, :] = 1.0
-    return -(back + root), forth + root
-
-
 def random_within_limits(body: PoseBody, draw: torch.Generator) -> Tensor:
     """Uniform random angles within the joints' limits; the root at rest."""
-    low, high = limits(body)
-    share = torch.rand(*body.present.shape, 3, generator=draw)
+    low, high = state_limits(body)
+    share = torch.rand(*body.present.shape, 3, generator=draw, device=low.device)
     states = torch.lerp(low, high, share)
     states[:, 0] = 0.0
     return states
@@ -42,12 +34,12 @@ def role_keys(roles: Tensor) -> Tensor:
 def role_statistics(train: PoseSet, body: PoseBody) -> tuple[Tensor, Tensor]:
     """Mean and deviation of each token over all training poses of the same role."""
     size = _ROLES[0] * _ROLES[1] * _ROLES[2]
-    total, square, count = (torch.zeros(size, n) for n in (3, 3, 1))
+    total, square, count = (train.states.new_zeros(size, n) for n in (3, 3, 1))
     present = train.bodies.present[train.body_of]
     key, states = role_keys(train.bodies.roles[train.body_of])[present], train.states[present]
     total.index_add_(0, key, states)
     square.index_add_(0, key, states**2)
-    count.index_add_(0, key, torch.ones(len(key), 1))
+    count.index_add_(0, key, count.new_ones(len(key), 1))
     mean = total / count.clamp_min(1.0)
     deviation = (square / count.clamp_min(1.0) - mean**2).clamp_min(1e-4).sqrt()
     here = role_keys(body.roles)
@@ -57,7 +49,7 @@ def role_statistics(train: PoseSet, body: PoseBody) -> tuple[Tensor, Tensor]:
 def nearest_retargeted(train: PoseSet, body: PoseBody, draw: torch.Generator) -> Tensor:
     """A random pose of the training body that shares most roles, copied role by role."""
     keys = role_keys(train.bodies.roles)
-    states = torch.zeros(*body.present.shape, 3)
+    states = torch.zeros_like(body.pivots)
     found: dict[tuple[int, ...], int] = {}
     for row, (roles, present) in enumerate(zip(role_keys(body.roles), body.present, strict=True)):
         wanted = tuple(roles[present].tolist())
@@ -67,7 +59,8 @@ def nearest_retargeted(train: PoseSet, body: PoseBody, draw: torch.Generator) ->
             found[wanted] = int((same.any(1).sum(-1) - 0.5 * extra).argmax())
         number = found[wanted]
         poses = torch.nonzero(train.body_of == number)[:, 0]
-        pose = train.states[poses[torch.randint(len(poses), (), generator=draw)]]
+        place = torch.randint(len(poses), (1,), generator=draw, device=poses.device)
+        pose = train.states[poses[place[0]]]
         same = (keys[number] == roles[:, None]) & train.bodies.present[number]
         has = same.any(-1) & present
         states[row, has] = pose[same.float().argmax(-1)[has]]
@@ -83,14 +76,17 @@ def gradient_ik(
     weight: float,
     iterations: int = 150,
 ) -> Tensor:
-    """Adam from the rest pose within the joints' limits, near Gaussians of the given weight."""
-    low, high = limits(body)
+    """Adam from the rest pose within the joints' limits, near Gaussians of the given weight.
+
+    Adam scales each number on its own: a batch is solved as its problems would be one by one.
+    """
+    low, high = state_limits(body)
     free = torch.zeros_like(mean).requires_grad_()
     optimiser = torch.optim.Adam([free], lr=0.05)
     with torch.enable_grad():
         for _ in range(iterations):
-            likely = ((free - mean) / deviation).square().mean()
-            loss = goals.errors(body, free).square().sum() + weight * likely
+            likely = ((free - mean) / deviation).square().mean((1, 2))
+            loss = goals.errors(body, free).square().sum() + weight * likely.sum()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -114,7 +110,7 @@ def random_features(body: PoseBody, states: Tensor, width: int = 64) -> Tensor:
     places, turned = kinematics(body, states)
     inputs = torch.cat((4.0 * places, turned.flatten(-2)), dim=-1)
     draw = torch.Generator().manual_seed(17)
-    first = torch.randn(inputs.shape[-1] + 26, width, generator=draw) / 3.0
+    first = torch.randn(inputs.shape[-1] + 26, width, generator=draw).to(inputs) / 3.0
     parts = torch.nn.functional.one_hot(body.roles[..., 0], 16)
     sides = torch.nn.functional.one_hot(body.roles[..., 2], 4)
     limbs = torch.nn.functional.one_hot(body.roles[..., 1].clamp_max(5), 6)
@@ -137,16 +133,17 @@ def train_autoencoder(
     """Encoder of an autoencoder of wide random features, trained on poses of the training side."""
     draw = torch.Generator().manual_seed(23)
     rows = torch.randperm(len(train), generator=draw)[:count]
+    rows = rows.to(train.states.device)
     wide = random_features(train.bodies[train.body_of[rows]], train.states[rows], width=256)
     mean, deviation = wide.mean(0), wide.std(0).clamp_min(1e-3)
     torch.manual_seed(23)
-    encoder = nn.Sequential(nn.Linear(256, 128), nn.GELU(), nn.Linear(128, width))
-    decoder = nn.Sequential(nn.Linear(width, 128), nn.GELU(), nn.Linear(128, 256))
+    encoder = nn.Sequential(nn.Linear(256, 128), nn.GELU(), nn.Linear(128, width)).to(wide)
+    decoder = nn.Sequential(nn.Linear(width, 128), nn.GELU(), nn.Linear(128, 256)).to(wide)
     optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=2e-3)
     inputs = (wide - mean) / deviation
     with torch.enable_grad():
         for _ in range(steps):
-            batch = inputs[torch.randint(count, (256,), generator=draw)]
+            batch = inputs[torch.randint(count, (256,), generator=draw).to(inputs.device)]
             loss = (decoder(encoder(batch)) - batch).square().mean()
             optimiser.zero_grad()
             loss.backward()

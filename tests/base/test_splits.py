@@ -3,7 +3,7 @@
 from akd.base.splits import (
     _splits,
     asset_trains,
-    pose_family_trains,
+    pose_file_trains,
     pose_species_trains,
     zoo_seed_trains,
 )
@@ -27,8 +27,11 @@ def test_every_listed_file_exists(shared_assets):
 
 
 def test_the_pose_space_trains_on_whole_families_and_leaves_species_out():
-    assert pose_family_trains("quaternius-biped2021(UltimateMonsters+Space)")
-    assert pose_family_trains("quaternius-cutefish [also shared Koi Puffer Shark]")
-    assert not pose_family_trains("quaternius-animals-carnivore [also shared Fox Wolf]")
+    assert pose_file_trains("any.glb", "quaternius-biped2021(UltimateMonsters+Space)")
+    assert pose_file_trains("any.glb", "quaternius-cutefish [also shared Koi Puffer Shark]")
+    assert not pose_file_trains("any.glb", "quaternius-animals-carnivore [also shared Fox Wolf]")
+    assert pose_file_trains("mesh2motion/animations/fox-animations.glb", "mesh2motion/animations")
+    case = "mesh2motion/animations/spider-animations.glb"
+    assert not pose_file_trains(case, "mesh2motion/animations")
     assert pose_species_trains("fox")
     assert not pose_species_trains("giraffe")

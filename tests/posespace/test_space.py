@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from akd.posespace import ik
 from akd.posespace.body import kinematics
 from akd.posespace.ik import Goals
 from akd.posespace.network import PoseNetwork
@@ -57,14 +58,31 @@ def test_answers_differ_and_the_first_has_no_noise(space):
 
 def test_chains_lead_from_the_goals_to_the_root(space):
     body, foot = space.codec.body, space.token("left fore foot")
-    none = torch.zeros(0, dtype=torch.long)
-    goals = Goals(torch.tensor([foot]), torch.zeros(1, 3), none, torch.zeros(0, 3))
+    goals = Goals.at(torch.tensor([[foot]]), torch.zeros(1, 1, 3))
     expected, token = set(), foot
     while token:
         expected.add(token)
         token = int(body.parents[token])
     for row in goals.chains(body.expand(2)):
         assert set(torch.nonzero(row)[:, 0].tolist()) == expected
+
+
+def test_the_jacobian_is_that_of_the_kinematics(space):
+    body = space.codec.body.expand(3)
+    draw = torch.Generator().manual_seed(5)
+    states = 0.6 * torch.randn(3, body.tokens, 3, generator=draw)
+    goals = Goals(
+        torch.tensor([[0, 9], [5, 12], [20, 3]]), torch.randn(3, 2, 3, generator=draw),
+        torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw),
+    )  # fmt: skip
+    moved_by = ik._ancestors(body, goals.tokens), ik._ancestors(body, goals.facing)
+    found = ik._jacobian(body, states, goals, moved_by)
+    expected = (
+        -torch.autograd.functional.jacobian(lambda x: goals.errors(body, x).sum(0), states)
+        .permute(1, 0, 2, 3)
+        .flatten(2)
+    )
+    torch.testing.assert_close(found, expected, atol=2e-4, rtol=0)
 
 
 def test_ik_looks_at_a_point(space):

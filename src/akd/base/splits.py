@@ -27,12 +27,17 @@ def asset_trains(path: str | PurePosixPath) -> bool:
     return path in training or any(parent in training for parent in path.parents)
 
 
-def pose_family_trains(family: str) -> bool:
-    """Whether the pose space may train on a family of real assets, by its name in MANIFEST.tsv.
+def pose_file_trains(path: str, family: str) -> bool:
+    """Whether the pose space may train on a file of real assets.
 
-    What the name says in brackets is not part of it.
+    Args:
+        path: In the folder of real assets.
+        family: As MANIFEST.tsv names it. What it says in brackets is not part of the name.
     """
-    return re.split(r" *[\[(]", family, maxsplit=1)[0] in _splits()["poses"]["training_families"]
+    poses = _splits()["poses"]
+    name = re.split(r" *[\[(]", family, maxsplit=1)[0]
+    known = name in poses["training_families"] and path not in poses["held_out_files"]
+    return known or asset_trains(path)
 
 
 def pose_species_trains(species: str) -> bool:

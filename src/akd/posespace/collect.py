@@ -13,7 +13,7 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
-from akd.base.splits import asset_trains, pose_family_trains
+from akd.base.splits import pose_file_trains
 from akd.motion.clip import motion_from_clip
 from akd.posespace.body import kinematics
 from akd.posespace.codec import PoseCodec
@@ -91,7 +91,7 @@ def distinct(states: Float[Tensor, "T J 3"]) -> Bool[Tensor, "T"]:
 def asset_families(folder: Path) -> dict[str, str]:
     """Family of every rigged file of a folder of assets: files that share animation.
 
-    From the column `family` of its MANIFEST.tsv; for a file without an entry, its first two folders.
+    From the column `family` of its MANIFEST.tsv, else the first two folders of its path.
     """
     manifest, families = folder / "MANIFEST.tsv", {}
     if manifest.is_file():
@@ -112,7 +112,7 @@ def asset_side(folder: Path, *, training: bool) -> list[tuple[str, str]]:
     shares animation with one, and motion capture of CMU, whose subjects train in `collect_mocap`.
     """
     families = asset_families(folder)
-    trains = {p: asset_trains(p) or pose_family_trains(f) for p, f in families.items()}
+    trains = {path: pose_file_trains(path, family) for path, family in families.items()}
     if training:
         return [(path, families[path]) for path in sorted(families) if trains[path]]
     seen = {family for path, family in families.items() if trains[path]}

@@ -65,6 +65,14 @@ class PoseSet:
     def __len__(self) -> int:
         return len(self.states)
 
+    def to(self, device: torch.device | str) -> PoseSet:
+        """Move to a device."""
+        return replace(
+            self, bodies=self.bodies.to(device), states=self.states.to(device),
+            body_of=self.body_of.to(device), clip_of=self.clip_of.to(device),
+            times=self.times.to(device),
+        )  # fmt: skip
+
     def select(self, keep: Tensor) -> PoseSet:
         """The poses of a mask; bodies and clips stay, so that indices keep their meaning."""
         return replace(

@@ -91,12 +91,59 @@ def walk(
 
 @torch.no_grad()
 def sample(
-    network: PoseNetwork, body: PoseBody, *, steps: int = 24, generator: torch.Generator
+    network: PoseNetwork,
+    body: PoseBody,
+    *,
+    steps: int = 24,
+    generator: torch.Generator,
+    steer: Steer | None = None,
 ) -> Float[Tensor, "B J 3"]:
     """Random plausible states, one for each body of the batch."""
     shape = (*body.present.shape, 3)
     noise = torch.randn(shape, generator=generator, device=generator.device).to(body.pivots)
-    return walk(network, network.describe(body), noise, levels(steps))
+    return walk(network, network.describe(body), noise, levels(steps), steer=steer)
+
+
+@torch.no_grad()
+def interpolate(
+    network: PoseNetwork,
+    body: PoseBody,
+    a: Float[Tensor, "B J 3"],
+    b: Float[Tensor, "B J 3"],
+    shares: Float[Tensor, "S"],
+    *,
+    steps: int = 32,
+    steer: Steer | None = None,
+) -> Float[Tensor, "S B J 3"]:
+    """Poses from `a` to `b` at shares 0..1 of the way: inverted to noise, mixed, and decoded.
+
+    `steer` takes the states of all shares in one batch, share after share.
+    """
+    one, other = invert(network, body, a, steps=steps), invert(network, body, b, steps=steps)
+    noise = mix_noise(one, other, shares)
+    given = network.describe(body)
+    index = torch.arange(len(a), device=a.device).repeat(len(shares))
+    decoded = walk(network, given[index], noise.flatten(0, 1), levels(steps), steer=steer)
+    return decoded.unflatten(0, (len(shares), -1))
+
+
+def mix_noise(
+    one: Float[Tensor, "B J 3"], other: Float[Tensor, "B J 3"], shares: Float[Tensor, "S"]
+) -> Float[Tensor, "S B J 3"]:
+    """Spherical interpolation between two noises, and linear interpolation of their norms.
+
+    Poses of one body invert to correlated noises. Weights cos and sin, which keep the variance of
+    independent noises, would overshoot half-way, where the decoded pose leaves the data.
+    """
+    norms = [x.flatten(1).norm(dim=-1).clamp_min(1e-6) for x in (one, other)]
+    units = [x / norm[:, None, None] for x, norm in zip((one, other), norms, strict=True)]
+    between = (units[0] * units[1]).sum((1, 2)).clamp(-0.999, 0.999999).acos()
+    share = shares[:, None]
+    weights = [(between * s).sin() / between.sin() for s in (1.0 - share, share)]
+    norm = torch.lerp(norms[0], norms[1], share)
+    return sum(
+        (norm * weight)[..., None, None] * unit for weight, unit in zip(weights, units, strict=True)
+    )
 
 
 @torch.no_grad()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -28,14 +28,14 @@ class Condition:
     bias: Float[Tensor, "B L H J J"]
     """Attention bias of each layer and head; -inf towards padding."""
 
+    def __getitem__(self, index: Tensor) -> Condition:
+        """Bodies of a batch."""
+        return Condition(self.body[index], self.tokens[index], self.bias[index])
+
     def repeat(self, times: int) -> Condition:
         """Every body `times` times, one after the other."""
-
-        def each(value: Tensor) -> Tensor:
-            return value.repeat_interleave(times, dim=0)
-
-        body = PoseBody(**{f.name: each(getattr(self.body, f.name)) for f in fields(self.body)})
-        return Condition(body, each(self.tokens), each(self.bias))
+        index = torch.arange(len(self.tokens), device=self.tokens.device)
+        return self[index.repeat_interleave(times)]
 
 
 class _Block(nn.Module):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,20 +12,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.posespace.body import PoseBody
 from akd.posespace.codec import PoseCodec
-from akd.posespace.diffusion import denoise, invert, levels, sample, signal_and_noise, walk
-from akd.posespace.ik import Goals, reach
+from akd.posespace.diffusion import interpolate, levels, sample, signal_and_noise, walk
+from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, guided_ik
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.score import PoseScores, score
+from akd.posespace.surface import PosedSurface
+from akd.posespace.validate import Validator, between_guidance, body_validators, guidance
 from akd.rig.character import Character
 
 Point = Sequence[float]
-IK_STEPS, IK_LEVEL = 6, 0.8
-"""Noise levels of IK, and where they start."""
-_SURE = 0.1
-"""Noise level of the joints between the root and a handle, as a share of the others'."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,8 @@ class PoseSpace:
 
     codec: PoseCodec
     network: PoseNetwork
+    surface: PosedSurface | None = None
+    """What the validators look at beside the bones; None for a character without faces."""
 
     @classmethod
     def of(cls, character: Character, weights: Path | None = None) -> PoseSpace:
@@ -53,7 +51,8 @@ class PoseSpace:
             FileNotFoundError: There are no weights.
             ValueError: The weights are of another format.
         """
-        return cls(PoseCodec.of(character), load_model(weights))
+        codec = PoseCodec.of(character)
+        return cls(codec, load_model(weights), PosedSurface.of(character, codec))
 
     @cached_property
     def joints(self) -> dict[str, int]:
@@ -71,9 +70,15 @@ class PoseSpace:
         raise ValueError(f"there is no joint {joint!r}; did you mean {near[0]!r}?")
 
     def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
-        """Random plausible poses."""
-        draw = torch.Generator().manual_seed(seed)
-        return sample(self.network, self.codec.body.expand(count), steps=steps, generator=draw)
+        """Random plausible poses, guided away from what the validators find."""
+        draw, body = torch.Generator().manual_seed(seed), self.codec.body.expand(count)
+        steer = guidance(self.validators(count))
+        return sample(self.network, body, steps=steps, generator=draw, steer=steer)
+
+    def validators(self, count: int) -> list[Validator]:
+        """Joint range, self-intersection and volume, for `count` poses at once."""
+        found = body_validators(self.codec.body.expand(count))
+        return found if self.surface is None else found + self.surface.validators()
 
     def score(self, states: Float[Tensor, "N J 3"]) -> PoseScores:
         """Implausibility of poses and of their joints."""
@@ -83,10 +88,14 @@ class PoseSpace:
     def project(
         self, states: Float[Tensor, "N J 3"], *, level: float = 0.3, steps: int = 8
     ) -> Float[Tensor, "N J 3"]:
-        """Plausible poses near the given ones: they count as noisy at `level` and are denoised."""
+        """Plausible poses near the given ones: they count as noisy at `level` and are denoised.
+
+        What the validators find is guided away.
+        """
         given = self.network.describe(self.codec.body.expand(len(states)))
         alpha, _ = signal_and_noise(torch.tensor(level))
-        return walk(self.network, given, alpha * states, levels(steps, top=level))
+        steer = guidance(self.validators(len(states)))
+        return walk(self.network, given, alpha * states, levels(steps, top=level), steer=steer)
 
     @torch.no_grad()
     def interpolate(
@@ -97,12 +106,12 @@ class PoseSpace:
         *,
         steps: int = 32,
     ) -> Float[Tensor, "count J 3"]:
-        """Poses from `a` to `b`: both inverted to noise, mixed at equal variance, and decoded."""
-        ends = invert(self.network, self.codec.body.expand(2), torch.stack((a, b)), steps=steps)
-        angle = torch.linspace(0.0, 0.5 * math.pi, count)[:, None, None]
-        noise = angle.cos() * ends[0] + angle.sin() * ends[1]
-        given = self.network.describe(self.codec.body.expand(count))
-        return walk(self.network, given, noise, levels(steps))
+        """Poses from `a` to `b`: both inverted to noise, mixed on the sphere, and decoded."""
+        shares, body = torch.linspace(0.0, 1.0, count), self.codec.body.expand(1)
+        steer = between_guidance(body, a[None], b[None], shares)
+        return interpolate(self.network, body, a[None], b[None], shares, steps=steps, steer=steer)[
+            :, 0
+        ]
 
     @torch.no_grad()
     def ik(
@@ -167,27 +176,3 @@ class PoseSpace:
         up, left, forward = self.codec.rig.root_axes
         axes = torch.stack((left, up, forward))
         return axes @ (target - self.codec.rig.root_pivot) / self.codec.size
-
-
-def guided_ik(
-    network: PoseNetwork,
-    body: PoseBody,
-    goals: Goals,
-    start: Float[Tensor, "B J 3"],
-    *,
-    noise: Float[Tensor, "B J 3"] | None = None,
-    steps: int = IK_STEPS,
-    level: float = IK_LEVEL,
-) -> Float[Tensor, "B J 3"]:
-    """States that meet goals: denoising and least squares in turn, at falling noise levels.
-
-    The joints between the root and the goals are nearly known, so that the model completes the
-    rest of the body to suit them.
-    """
-    given, x = network.describe(body), reach(body, start, goals, rounds=3)
-    share = torch.where(goals.chains(body), _SURE, 1.0)
-    for top in torch.linspace(level, 0.25 * level, steps).tolist():
-        alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
-        noisy = alpha * x if noise is None else alpha * x + sigma * noise
-        x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
-    return reach(body, x, goals, rounds=12)
