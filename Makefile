@@ -9,13 +9,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # of CPU builds: make demo TORCH_INDEX=URL
 TORCH_INDEX ?=
 
-.PHONY: help setup demo check test lint format fuzz clean
+.PHONY: help setup demo check test lint format docs fuzz clean
 
 help:
 	@echo "make demo    show what akd does, on a built-in creature (writes out/demo)"
 	@echo "make check   lint and the quick tests, in about two minutes"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff, pyright and import-linter"
+	@echo "make docs    build the documentation site (writes out/site)"
 	@echo "make fuzz    fuzz every parser for SECONDS (60) each"
 	@echo "make format  let ruff format the code"
 	@echo "make setup   install the package and the development tools, nothing else"
@@ -56,6 +57,9 @@ lint: setup
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # A finding stops it and is left in out/fuzz/PARSER. ASSETS: files to start from.
 PARSERS := gltf glb obj ply stl off bvh image roles joints run checkpoint poses
