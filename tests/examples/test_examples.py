@@ -18,6 +18,12 @@ from tests.commands.small_prior import write_weights
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 QUOTED = re.compile(r"From `examples/(\w+\.py)`.*?```python\n(.*?)```", re.DOTALL)
+RESULTS = ("motion.glb", "video.mp4", "metrics.json", "report.html")
+QUICK = replace(
+    TINY,
+    splats=200,
+    warm_start=replace(TINY.warm_start, samples=2, steps=2, trial=2, iterations=2),
+)
 
 
 @pytest.fixture(scope="module")
