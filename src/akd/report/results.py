@@ -21,6 +21,7 @@ from akd.report.motion_charts import (
     root_charts,
 )
 from akd.report.report import Report, write_report
+from akd.report.view_data import ContactForces, ViewData
 from akd.scene.film import film_motion
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> 
     """Names of the files that `write_results` writes; by default of all it ever may."""
     motions = ["motion", "grounded"] if grounded else ["motion"]
     clips = files_of(dict.fromkeys(("glb", *formats)), motions)
-    return [*clips, *(_VIDEOS[name] for name in motions), "metrics.json", "report.html"]
+    about = ["metrics.json", "view.npz", "report.html"]
+    return [*clips, *(_VIDEOS[name] for name in motions), *about]
 
 
 def write_results(
@@ -48,9 +50,10 @@ def write_results(
     in_place: bool = False,
     keys: KeySettings,
 ) -> list[Path]:
-    """Write the clips in every format, videos, `metrics.json` and `report.html`, each atomically.
+    """Write clips in every format, videos, `metrics.json`, `view.npz` and `report.html`.
 
-    With `in_place` the root motion is taken out of the clips alone: videos and metrics keep it.
+    Each is written atomically. With `in_place` the root motion is taken out of the clips alone:
+    videos and metrics keep it.
     """
     out.mkdir(parents=True, exist_ok=True)
     request, character, motions = made.request, made.character, made.motions()
@@ -76,6 +79,8 @@ def write_results(
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
     write_json(out / "metrics.json", about)
+    forces = None if made.grounded is None else ContactForces.of(made.grounded)
+    ViewData(made.start, forces).write(out / "view.npz")
     with tempfile.TemporaryDirectory() as folder:
         strips = {}
         for name, video in videos.items():
