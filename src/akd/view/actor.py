@@ -15,6 +15,7 @@ from akd.view.frames import FPS, ClipFrames
 _BONES, _FORCES = (20, 120, 220), (210, 40, 40)
 _FORCE_HEIGHTS = 0.5
 """Body heights that the arrow of one body weight is long."""
+_THROUGH = 0.45
 _FELT = 0.02
 """Body weights below which no arrow is drawn."""
 
@@ -39,9 +40,9 @@ class Actor:
         node: str,
         frames: ClipFrames,
         *,
+        offset: Float[np.ndarray, "3"],
         tint: tuple[int, int, int] | None = None,
         opacity: float | None = None,
-        offset: Float[np.ndarray, "3"] | None = None,
         forces: ContactForces | None = None,
     ) -> None:
         """Add the actor to a scene.
@@ -50,17 +51,15 @@ class Actor:
             scene: A client's scene.
             node: Path of its nodes.
             frames: The clip.
+            offset: Where it stands beside its place, metres.
             tint: One colour in place of the character's own (sRGB).
             opacity: Below 1 for a ghost.
-            offset: Where it stands beside its place, metres.
             forces: Contact forces of the clip.
         """
-        self.frames = frames
+        self.frames, self.offset = frames, offset
         self._scene, self._node, self._forces = scene, node, forces
         self._height = frames.looks.character.height
-        self._frame = scene.add_frame(
-            node, show_axes=False, position=np.zeros(3) if offset is None else offset
-        )
+        self._frame = scene.add_frame(node, show_axes=False, position=offset)
         self._tint, self._opacity = tint, opacity
         self._made: dict[str, list[Any]] = {}
         self._now = -1
@@ -105,8 +104,12 @@ class Actor:
         if surface is None:
             self._move_skeleton(nodes, frame)
             return
+        # What is inside shows through.
+        opacity = _THROUGH if self._shown.skeleton and self._opacity is None else self._opacity
         for handle, piece in zip(nodes, surface.pieces, strict=True):
             handle.vertices = points[piece.points]
+            if handle.opacity != opacity:
+                handle.opacity = opacity
 
     def _add_skeleton(self, frame: int, name: str = "skeleton") -> list[Any]:
         return [

@@ -80,8 +80,8 @@ class PoseEditor:
         if not bool(point.isfinite().all()):
             raise ValueError(f"target must be three finite numbers, got {target}")
         kept = [other for other in pinned if other != token]
-        if token == 0:
-            return self._lift(float(target[1]), kept)
+        if token == 0:  # a pose has a height and no place over the ground
+            point[[0, 2]] = torch.from_numpy(self.places()[0, [0, 2]])
         if self.space is not None:
             names = [codec.rig.skeleton.names[j] for j in self.joints]
             found = self.space.ik(
@@ -94,24 +94,6 @@ class PoseEditor:
         found = reach(body.expand(1), self.state[None], goals, rounds=_ROUNDS).detach()
         self.state = found[0]
         return float(goals.residual(body.expand(1), found)[0]) * codec.size
-
-    def _lift(self, height: float, pinned: Sequence[int]) -> float:
-        """Raise or lower the root; pinned joints stay where they are."""
-        control = self.codec.decode(self.state[None])
-        before = self.places()
-        up = torch.tensor((0.0, height - float(before[0, 1]), 0.0))
-        raised = type(control)(control.translation + up, control.root_rotation, control.angles)
-        self.state = self.codec.encode(raised)[0]
-        if not pinned:
-            return 0.0
-        goals = Goals.of(
-            self.codec.body, self.state, look={}, pin=(),
-            handles={t: self.codec.in_body(torch.from_numpy(before[t])) for t in pinned},
-        )  # fmt: skip
-        body = self.codec.body.expand(1)
-        found = reach(body, self.state[None], goals, rounds=_ROUNDS).detach()
-        self.state = found[0]
-        return float(goals.residual(body, found)[0]) * self.codec.size
 
     def world(self) -> Float[Tensor, "J 4 4"]:
         """world_from_joint of the file's joints, metres."""

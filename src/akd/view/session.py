@@ -82,7 +82,7 @@ class Session:
         for number, clip in enumerate(clips):
             frames = subject.frames(clip)
             ghost = number > 0 and not beside
-            offset = None
+            offset = np.zeros(3)
             if beside:
                 shown = frames.points(0) if subject.looks.surface else frames.joints(0)
                 width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
@@ -101,6 +101,13 @@ class Session:
         self._table.content = ""
         self._forces.disabled = not any(c == GROUNDED for c in clips) or subject.forces is None
         self.timeline.open(max(actor.frames.seconds for actor in self.actors))
+
+    def _restage(self) -> None:
+        """Other clips were chosen."""
+        before = float(np.linalg.norm(self.actors[-1].offset)) if self.actors else 0.0
+        self.stage()
+        if before != float(np.linalg.norm(self.actors[-1].offset)):
+            self._look("three-quarter")
 
     def hide(self) -> None:
         """Take the clips out of the scene: pose mode shows a body of its own."""
@@ -139,7 +146,9 @@ class Session:
         )
         self._clip = gui.add_dropdown("Clip", ["clip"], initial_value="clip")
         self._compare = gui.add_dropdown("Compare with", [NOTHING], initial_value=NOTHING)
-        self._layout = gui.add_button_group("Layout", ["overlaid", "side by side"])
+        self._layout = gui.add_dropdown(
+            "Layout", ["overlaid", "side by side"], initial_value="overlaid"
+        )
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
         self._time = gui.add_slider("Frame", 0, 1, 1, 0)
         self._loop = gui.add_checkbox("Loop", True)
@@ -151,6 +160,7 @@ class Session:
             self._names = gui.add_checkbox("Joint names", False)
             self._gaussians = gui.add_checkbox("Gaussians", False)
             self._forces = gui.add_checkbox("Contact forces", False)
+            self._shadows = gui.add_checkbox("Shadows", True, hint="off where rendering is slow")
             self._camera = gui.add_dropdown(
                 "Camera", ["follow", "free", "prior's view"], initial_value="follow"
             )
@@ -165,9 +175,8 @@ class Session:
         with tabs.add_tab("Run"):
             self.run = RunPanel(self, make)
         self._file.on_update(lambda event: event.client is not None and self.open(self._file.value))
-        for choice in (self._clip, self._compare):
-            choice.on_update(lambda event: event.client is not None and self.stage())
-        self._layout.on_click(lambda _: self.stage())
+        for choice in (self._clip, self._compare, self._layout):
+            choice.on_update(lambda event: event.client is not None and self._restage())
         self._play.on_click(lambda _: self.play(not self.timeline.is_playing))
         self._time.on_update(self._scrub)
         self._loop.on_update(lambda _: setattr(self.timeline, "loop", self._loop.value))
@@ -176,6 +185,9 @@ class Session:
             self._surface, self._skeleton, self._names, self._gaussians, self._forces, self._camera
         ):  # fmt: skip
             box.on_update(lambda _: self.timeline.redraw())
+        self._shadows.on_update(
+            lambda _: self.client.scene.configure_default_lights(cast_shadow=self._shadows.value)
+        )
         self._views.on_click(lambda _: self._look(self._views.value))
         measured.on_click(lambda _: self._measure())
 
@@ -224,12 +236,14 @@ class Session:
             self._followed = None
 
     def _look(self, view: str) -> None:
-        """Look from a side, at the present frame."""
-        frames = self.actors[0].frames
+        """Look from a side at all clips shown, at the present frame."""
+        frames, beside = self.actors[0].frames, self.actors[-1].offset
         eye, target, opening = frames.camera_from(view, frames.frame(self.timeline.seconds))
+        away = eye - target
+        wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
         with self.client.atomic():
-            self.client.camera.position = eye
-            self.client.camera.look_at = target
+            self.client.camera.position = target + 0.5 * beside + wider * away
+            self.client.camera.look_at = target + 0.5 * beside
             self.client.camera.fov = opening
 
     def _ground(self) -> None:
