@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event, Thread
-from typing import Protocol
 
 from jaxtyping import UInt8
 from numpy import ndarray
@@ -17,20 +16,8 @@ from akd.pipeline import Animation
 from akd.report.results import result_names
 from akd.rig.character import Character
 
-
-class Animate(Protocol):
-    """`akd.pipeline.animate`, or the same with other settings."""
-
-    def __call__(
-        self,
-        character: Character,
-        prompt: str,
-        *,
-        observer: Observer,
-        seed: int,
-    ) -> Animation:
-        """Distil a motion; see `akd.pipeline.animate`."""
-        ...
+Animate = Callable[..., Animation]
+"""`akd.pipeline.animate`, or the same with other settings."""
 
 
 class _Watcher(Observer):

@@ -56,7 +56,8 @@ class Viewer:
         with _own_pages(host), contextlib.redirect_stdout(io.StringIO()):
             self._server = _Server(host=host, port=port, label="akd view", verbose=False)
         self._server.scene.set_up_direction("+y")
-        self._server.gui.configure_theme(control_layout="collapsible", show_share_button=False)
+        self._server.gui.configure_theme(show_share_button=False)
+        self._server.gui.main_panel.dock_right()
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
 
