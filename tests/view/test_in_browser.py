@@ -15,7 +15,8 @@ from tests.commands.small_prior import QUICK, write_weights
 pytestmark = pytest.mark.slow
 pytest.importorskip("viser")
 GL = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-LONG = 60_000
+PROMPT = "input.mantine-TextInput-input:visible"
+LONG = 30_000
 """Milliseconds that a page may take on a busy machine."""
 
 
@@ -60,10 +61,11 @@ def enter(browser, viewer):
     until(lambda: set(viewer.sessions) - before)
     (session,) = set(viewer.sessions) - before
     session.client.scene.configure_default_lights(cast_shadow=False)  # slow in software
+    page.locator(".mantine-Notification-closeButton").first.click()  # rendering is in software
     return page, session, errors
 
 
-def until(true, seconds: float = 60.0):
+def until(true, seconds: float = 40.0):
     ends = time.monotonic() + seconds
     while not (found := true()):
         assert time.monotonic() < ends, "too late"
@@ -102,14 +104,12 @@ def test_it_plays_and_scrubs_and_switches_clips(opened):
     until(lambda: session.timeline.is_playing and session.timeline.seconds > 0.05)
     page.get_by_role("button", name="Pause").click()
     until(lambda: not session.timeline.is_playing)
-    frame = page.get_by_role("textbox", name="").nth(0)
     slider = page.get_by_role("slider").first
     slider.focus()
     before = session.timeline.seconds
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     until(lambda: session.timeline.seconds != before)
-    assert frame is not None
     page.locator("input[value=walk]").first.click()
     page.get_by_role("option", name="trot").first.click()
     until(lambda: session.clip == "trot" and session.actors[0].frames.motion.name == "trot")
@@ -148,7 +148,7 @@ def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
 def test_a_run_is_watched_and_stopped(opened, viewer):
     page, session = opened
     tab(page, "Run")
-    page.get_by_label("Prompt").fill("a fox walking")
+    page.locator(PROMPT).first.fill("a fox walking")
     page.keyboard.press("Tab")
     until(lambda: session.run._prompt.value == "a fox walking")
     page.get_by_role("button", name="Start").click()
@@ -169,7 +169,7 @@ def test_two_browsers_do_not_disturb_each_other_and_leave_nothing(browser, viewe
     clip, seconds = first.clip, first.timeline.seconds
     second.timeline.seek(0.2)
     tab(page, "Run")
-    page.get_by_label("Prompt").fill("a fox running")
+    page.locator(PROMPT).first.fill("a fox running")
     page.keyboard.press("Tab")
     until(lambda: second.run._prompt.value == "a fox running")
     page.get_by_role("button", name="Start").click()

@@ -39,6 +39,9 @@ class PosePanel:
         self._says = gui.add_markdown("")
         self._joint = gui.add_dropdown("Joint", ["joint"], initial_value="joint")
         self._pin = gui.add_checkbox("Pin this joint", False)
+        self._hold = gui.add_checkbox(
+            "Hold other ends", True, hint="feet, hands, head and tail that are not dragged stay"
+        )
         self._reset = gui.add_button("Pose of the present frame")
         self._at = gui.add_number("Keyframe at, s", 0.0, min=0.0, max=600.0, step=0.1)
         self._keep = gui.add_button("Keep keyframe")
@@ -156,7 +159,8 @@ class PosePanel:
         try:
             while (target := self._wanted) is not None and self.editor is not None:
                 self._wanted = None
-                self.editor.drag(self._token, target, pinned=sorted(self._pinned))
+                held = self.editor.handles()[1:] if self._hold.value else []
+                self.editor.drag(self._token, target, pinned=sorted({*held, *self._pinned}))
                 self._show(handle=False)
         finally:
             self._busy.release()
