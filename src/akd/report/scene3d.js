@@ -4,7 +4,7 @@
 for (const box of document.querySelectorAll(".scene3d")) {
   const data = JSON.parse(box.querySelector("script").textContent);
   const canvas = document.createElement("canvas");
-  const gl = canvas.getContext("webgl2", { antialias: true });
+  const gl = canvas.getContext("webgl2", { antialias: true, stencil: true });
   if (gl) start(box, canvas, gl, data);
   else box.append("This browser has no WebGL 2: see the videos.");
 }
@@ -16,7 +16,7 @@ function start(box, canvas, gl, data) {
     layout(location=0) in vec3 place; layout(location=1) in vec3 colour;
     layout(location=2) in vec3 uv; layout(location=3) in uvec4 bones;
     layout(location=4) in vec4 share; layout(location=5) in vec3 normal;
-    uniform highp sampler2D frame; uniform mat4 view; uniform vec3 shift; uniform bool shadow;
+    uniform highp sampler2D frame; uniform mat4 view; uniform bool shadow;
     out vec3 world, tint, texel, across;
     vec3 moved(uint b, vec4 p) {
       int x = int(b) * 3;
@@ -30,7 +30,7 @@ function start(box, canvas, gl, data) {
         across += share[i] * moved(bones[i], vec4(normal, 0.0));
       }
       if (shadow) world = vec3(world.x + 0.35 * world.y, 0.0, world.z + 0.2 * world.y);
-      world += shift; tint = colour; texel = uv;
+      tint = colour; texel = uv;
       gl_Position = view * vec4(world, 1.0);
     }`;
   const fragment = `#version 300 es
@@ -110,6 +110,7 @@ function start(box, canvas, gl, data) {
   data.images.forEach((uri, layer) => {
     const image = new Image();
     image.onload = () => {
+      gl.activeTexture(gl.TEXTURE0);
       gl.texSubImage3D(gl.TEXTURE_2D_ARRAY, 0, 0, 0, layer, side, side, 1, gl.RGBA,
         gl.UNSIGNED_BYTE, image);
       gl.generateMipmap(gl.TEXTURE_2D_ARRAY);
@@ -121,7 +122,7 @@ function start(box, canvas, gl, data) {
 
   const clips = data.clips.map((clip) => ({ ...clip, frames: decode(clip.frames, Float32Array),
     path: decode(clip.path, Float32Array) }));
-  let time = 0, yaw = data.yaw, pitch = 0.2, distance = 3.2 * data.size, shown = clips.length - 1;
+  let time = 0, yaw = data.yaw, pitch = 0.2, distance = 3.4 * data.reach, shown = clips.length - 1;
   const bar = document.createElement("div");
   bar.className = "choices3d";
   const choice = document.createElement("select"), other = document.createElement("select");
@@ -198,7 +199,7 @@ function start(box, canvas, gl, data) {
     canvas.height = Math.max(1, canvas.clientHeight * ratio);
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.BLEND);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -215,16 +216,16 @@ function start(box, canvas, gl, data) {
     gl.uniform1i(body.named.images, 0);
     gl.uniform1i(body.named.frame, 1);
     gl.uniformMatrix4fv(body.named.view, false, view);
-    gl.uniform3f(body.named.shift, 0, 0, 0);
     gl.uniform4f(body.named.ghost, 0, 0, 0, 0);
     gl.bindVertexArray(mesh);
-    gl.depthMask(true);
     gl.uniform1i(body.named.shadow, 1);
-    gl.depthFunc(gl.LESS);  // a point is darkened once: its second triangle is as far away
-    gl.uniform3f(body.named.shift, 0, 1e-4 * data.size, 0);
+    gl.enable(gl.STENCIL_TEST);  // a point is darkened once
+    gl.stencilFunc(gl.EQUAL, 0, 255);
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     gl.drawElements(gl.TRIANGLES, faces.length, gl.UNSIGNED_INT, 0);
+    gl.disable(gl.STENCIL_TEST);
+    gl.depthMask(true);
     gl.uniform1i(body.named.shadow, 0);
-    gl.uniform3f(body.named.shift, 0, 0, 0);
     gl.drawElements(gl.TRIANGLES, faces.length, gl.UNSIGNED_INT, 0);
     if (Number(other.value) >= 0) {
       pose(clips[Number(other.value)]);

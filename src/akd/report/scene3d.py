@@ -41,7 +41,7 @@ def scene3d(character: Character, motions: Mapping[str, Motion]) -> str:
     colours, uv, images = _paint(character, mesh)
     bones, weights = pack_influences(mesh.skin.bones.numpy(), mesh.skin.weights.double().numpy())
     weights = weights[:, :4] / weights[:, :4].sum(1, keepdims=True)
-    forward = character.forward
+    forward, extent = character.forward, mesh.vertices.amax(0) - mesh.vertices.amin(0)
     data = {
         "vertices": _packed(mesh.vertices.numpy(), np.float32),
         "normals": _packed(_normals(mesh).numpy(), np.float32),
@@ -54,6 +54,7 @@ def scene3d(character: Character, motions: Mapping[str, Motion]) -> str:
         "image_size": _IMAGE,
         "fps": FPS,
         "size": max(character.height, 1e-6),
+        "reach": 0.5 * max(float(extent.norm()), 1e-6),
         "yaw": math.atan2(float(forward[0]), float(forward[2])) + THREE_QUARTER.azimuth,
         "clips": [_clip(character, mesh, name, motion) for name, motion in motions.items()],
     }
