@@ -26,6 +26,7 @@ from akd.commands.resume import Resume
 from akd.commands.rig import Rig
 from akd.commands.skin import Skin
 from akd.commands.splat import Splat
+from akd.commands.view import View
 from akd.commands.zoo import Zoo
 
 Command = (
@@ -39,6 +40,7 @@ Command = (
     | Annotated[Ground, tyro.conf.subcommand("ground")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[View, tyro.conf.subcommand("view")]
     | Annotated[Pose, tyro.conf.subcommand("pose")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]
     | Annotated[Cache, tyro.conf.subcommand("cache")]

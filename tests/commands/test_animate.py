@@ -17,7 +17,8 @@ pytestmark = pytest.mark.slow
 
 def test_everything_is_written_and_nothing_else(finished, fox):
     assert {p.name for p in finished.iterdir()} == {
-        "motion.glb", "video.mp4", "grounded.mp4", "metrics.json", "report.html", "run"
+        "motion.glb", "video.mp4", "grounded.mp4", "metrics.json", "report.html", "run",
+        "view.npz",
     }  # fmt: skip
     assert {p.name for p in (finished / "run").iterdir()} == {
         "run.json", "log.jsonl", "lock", "videos.safetensors", "starts.safetensors",

@@ -42,7 +42,8 @@ def made(fox, weights, roles, tmp_path_factory):
 def test_every_format_has_its_file(made):
     names = {p.name for p in made.iterdir()}
     assert names == {
-        "motion.glb", "motion.bvh", "motion.usda", "video.mp4", "metrics.json", "report.html", "run"
+        "motion.glb", "motion.bvh", "motion.usda", "video.mp4", "metrics.json", "report.html",
+        "run", "view.npz",
     }  # fmt: skip
 
 

@@ -179,3 +179,35 @@ def test_pages_work_without_scripts(browser, videos, tmp_path):
     assert shown.locator(".question:visible").count() == 6
     assert shown.locator("button[type=submit]:visible").count() == 1
     context.close()
+
+
+def test_a_3d_view_shows_the_clip_and_follows_the_videos(browser, videos, fox, tmp_path):
+    from dataclasses import replace
+
+    from akd.motion.motion import Motion
+    from akd.report.scene3d import scene3d
+
+    pose = fox.control_rig.neutral.expand(12)
+    away = pose.translation + torch.linspace(0, 1, 12)[:, None, None]
+    motion = Motion(fox.skeleton, torch.arange(12) / 24, replace(pose, translation=away))
+    shown = films([Film(videos / "short.mp4", "motion")], charts=True)
+    text = page(
+        "fox", shown + scene3d(fox, {"a </script>": motion}), scripts=("scene3d.js", "films.js")
+    )
+    write_text(tmp_path / "page.html", text)
+    said = []
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 500, "height": 700})
+    opened = context.new_page()
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.goto((tmp_path / "page.html").as_uri())
+    opened.wait_for_selector(".transport:visible")
+    canvas = opened.locator(".scene3d canvas")
+    assert opened.locator(".scene3d option").first.inner_text() == "a </script>"
+    opened.wait_for_timeout(300)
+    first = canvas.screenshot()
+    opened.locator("input[type=range]").fill("0.4")
+    opened.wait_for_timeout(300)
+    assert canvas.screenshot() != first
+    context.close()
+    assert [text for text in said if "GPU stall" not in text] == []

@@ -27,6 +27,7 @@ from akd.physics.ground import Grounded
 from akd.physics.samples import simulate_samples
 from akd.physics.settings import TrackingSettings
 from akd.report.ground_page import write_ground_page
+from akd.report.view_data import ContactForces, ViewData
 from akd.rig.character import Character
 from akd.scene.film import film_motion
 
@@ -65,7 +66,8 @@ class Grounding:
 
         Args:
             out: The folder: `motion.glb` (or `motion.bvh`), `physics.npz`, `physics.json`,
-                `body.xml` (MJCF), `body.usda` (with akd[usd]) and `report.html`.
+                `view.npz` (contact forces a frame, for `akd view`), `body.xml` (MJCF),
+                `body.usda` (with akd[usd]) and `report.html`.
             in_place: Take the root motion out again, for a clip that walked on the spot.
             keys: As in `Animation.save`.
             loop_frame: As in `Animation.save`.
@@ -84,7 +86,8 @@ class Grounding:
         settings = KeySettings(self.fps, keys, loop_frame)
         motion = key_motions(self.character, {"motion": motion}, settings)["motion"]
         self.result.save(out)
-        written = [out / "physics.npz", out / "physics.json"]
+        ViewData(forces=ContactForces.of(self.result)).write(out / "view.npz")
+        written = [out / "physics.npz", out / "physics.json", out / "view.npz"]
         if self.character.asset.document is not None:
             written.append(out / "motion.glb")
             write_motions(self.character, [motion], written[-1], keys=keys)

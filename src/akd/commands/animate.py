@@ -24,8 +24,8 @@ class Animate:
     """Distil the motion that a sentence names into a character.
 
     Writes motion.glb (the file with the clips `PROMPT` and `PROMPT (grounded)` added), video.mp4,
-    grounded.mp4, metrics.json, report.html, and run/, from which the same command, or `akd resume`,
-    goes on where it was stopped.
+    grounded.mp4, metrics.json, view.npz (for `akd view`), report.html, and run/, from which the
+    same command, or `akd resume`, goes on where it was stopped.
     """
 
     file: tyro.conf.Positional[Path]
@@ -187,6 +187,7 @@ class Animate:
         print(
             f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
         )
+        print(f"`akd view {self.out}` shows the clips in 3D")
         metrics = clip.metrics[clip.best]
         print(f"{clip.best}: score {metrics.score:.2f}, {metrics.verdict}")
         if metrics.fails and metrics.contact:

@@ -16,9 +16,9 @@ from akd.commands.options import load_file
 class Ground:
     """Find the motion nearest to a clip that a body with servos in its joints can make on a floor.
 
-    Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz), the
-    numbers before and after (physics.json), a page that shows all of it (report.html), and the
-    simulated body as MJCF and USD.
+    Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz; a frame
+    each in view.npz, for `akd view`), the numbers before and after (physics.json), a page that
+    shows all of it (report.html), and the simulated body as MJCF and USD.
     """
 
     file: tyro.conf.Positional[Path]

@@ -74,6 +74,11 @@ class PoseCodec:
         height = state[:, 0, 2:] * (HEIGHT_UNIT * self.size)
         return ControlPose(height * up, root, angles)
 
+    def in_body(self, point: Float[Tensor, "3"]) -> Float[Tensor, "3"]:
+        """A point of the world (metres) in the body's frame (left, up, forward) and size."""
+        up, left, forward = self.rig.root_axes
+        return torch.stack((left, up, forward)) @ (point - self.rig.root_pivot) / self.size
+
     def motion(
         self, states: Float[Tensor, "T J 3"], *, fps: float = 24.0, name: str = ""
     ) -> Motion:

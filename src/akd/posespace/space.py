@@ -173,6 +173,4 @@ class PoseSpace:
             raise ValueError(
                 f"target of {joint!r} must be three finite numbers, got {tuple(point)}"
             )
-        up, left, forward = self.codec.rig.root_axes
-        axes = torch.stack((left, up, forward))
-        return axes @ (target - self.codec.rig.root_pivot) / self.codec.size
+        return self.codec.in_body(target)

@@ -29,6 +29,8 @@ for (const group of document.querySelectorAll(".films")) {
     slider.value = time;
     clock.innerHTML = `${time.toFixed(2)} s<span class="rest"> · frame ${number} of ${count}</span>`;
     for (const chart of charts) chart(time);
+    if (group.dataset.charts !== undefined)
+      document.dispatchEvent(new CustomEvent("akd-time", { detail: time }));
   }
   function seek(time) {
     still = Math.max(0, Math.min(time, lead.duration - frame / 2));

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 _HERE = Path(__file__).parent
 
@@ -79,6 +80,15 @@ def notes(lines: Sequence[str]) -> str:
     """What a person should know of; nothing where there is nothing."""
     shown = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f'<ul class="notes">{shown}</ul>' if shown else ""
+
+
+def links(files: Mapping[str, str]) -> str:
+    """Links to files beside the page, each with what it is; nothing where there are none."""
+    shown = " · ".join(
+        f'<a href="{escape(quote(name), quote=True)}">{escape(name)}</a> ({escape(what)})'
+        for name, what in files.items()
+    )
+    return f'<p class="about">{shown}</p>' if shown else ""
 
 
 def badge(text: str, *, good: bool) -> str:

@@ -36,6 +36,12 @@ class Report:
     """SVG text by the heading it goes under."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As JSON values."""
+    summary: str = ""
+    """What came of it, in plain words."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What each file beside the page is, by its name."""
+    scene: str = ""
+    """HTML of `scene3d`."""
     notes: Sequence[str] = ()
     """What a person should know of, such as a search that ran away."""
 
@@ -43,9 +49,13 @@ class Report:
 def report_page(report: Report) -> str:
     """The page as text."""
     parts = [pages.header(report.title, above="akd animate", facts=report.facts)]
+    if report.summary:
+        parts.append(f"<p>{escape(report.summary)}</p>")
+    parts.append(pages.links(report.files))
     parts.append(pages.notes(report.notes))
     if report.videos:
         parts.append(pages.films(_films(report), fps=report.fps, charts=True))
+    parts.append(report.scene)
     parts += [pages.picture(path, caption) for caption, path in report.pictures.items()]
     parts.append("<h2>Metrics</h2>")
     parts.append(pages.table(list(report.metrics), metric_rows(report.metrics), wanted=True))
@@ -59,7 +69,9 @@ def report_page(report: Report) -> str:
     text = escape(json.dumps(report.settings, indent=2, default=str))
     parts.append("<h2>Settings</h2>")
     parts.append(f"<details><summary>all of them</summary><pre>{text}</pre></details>")
-    return pages.page(report.title, "\n".join(filter(None, parts)), scripts=("films.js",))
+    # The view listens before the videos begin to tell the time.
+    scripts = ("scene3d.js", "films.js") if report.scene else ("films.js",)
+    return pages.page(report.title, "\n".join(filter(None, parts)), scripts=scripts)
 
 
 def _films(report: Report) -> list[pages.Film]:

@@ -21,6 +21,8 @@ from akd.report.motion_charts import (
     root_charts,
 )
 from akd.report.report import Report, write_report
+from akd.report.scene3d import scene3d
+from akd.report.view_data import ContactForces, ViewData
 from akd.scene.film import film_motion
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Of metrics.json."""
 _VIDEO_FPS = 24.0
+_FILES = {
+    "motion.glb": "your file with the clips",
+    "video.mp4": "distilled clip",
+    "grounded.mp4": "grounded clip",
+    "metrics.json": "all numbers",
+    "view.npz": "for akd view",
+}
+"""What files of a run are, where they are not clips."""
 _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 """Names of the videos by the names of the motions."""
 
@@ -37,7 +47,8 @@ def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> 
     """Names of the files that `write_results` writes; by default of all it ever may."""
     motions = ["motion", "grounded"] if grounded else ["motion"]
     clips = files_of(dict.fromkeys(("glb", *formats)), motions)
-    return [*clips, *(_VIDEOS[name] for name in motions), "metrics.json", "report.html"]
+    about = ["metrics.json", "view.npz", "report.html"]
+    return [*clips, *(_VIDEOS[name] for name in motions), *about]
 
 
 def write_results(
@@ -48,9 +59,10 @@ def write_results(
     in_place: bool = False,
     keys: KeySettings,
 ) -> list[Path]:
-    """Write the clips in every format, videos, `metrics.json` and `report.html`, each atomically.
+    """Write clips in every format, videos, `metrics.json`, `view.npz` and `report.html`.
 
-    With `in_place` the root motion is taken out of the clips alone: videos and metrics keep it.
+    Each is written atomically. With `in_place` the root motion is taken out of the clips alone:
+    videos and metrics keep it.
     """
     out.mkdir(parents=True, exist_ok=True)
     request, character, motions = made.request, made.character, made.motions()
@@ -76,17 +88,25 @@ def write_results(
     if made.grounded is not None:
         about["physics"] = made.grounded.summary()
     write_json(out / "metrics.json", about)
+    forces = None if made.grounded is None else ContactForces.of(made.grounded)
+    ViewData(made.start, forces).write(out / "view.npz")
     with tempfile.TemporaryDirectory() as folder:
         strips = {}
         for name, video in videos.items():
             strip = video.write_strip(Path(folder) / f"{name}.png")
             strips[f"{_VIDEOS[name]}, six frames"] = strip
-        write_report(out / "report.html", report_of(made, out, strips, provenance=extras))
+        report = report_of(made, out, strips, provenance=extras, formats=formats)
+        write_report(out / "report.html", report)
     return [out / name for name in result_names(formats, grounded=made.grounded is not None)]
 
 
 def report_of(
-    made: Animation, out: Path, strips: dict[str, Path], *, provenance: dict[str, Any]
+    made: Animation,
+    out: Path,
+    strips: dict[str, Path],
+    *,
+    provenance: dict[str, Any],
+    formats: Sequence[str] = (),
 ) -> Report:
     """What the report says of an animation whose videos are in `out`."""
     character, motions, request = made.character, made.motions(), made.request
@@ -120,5 +140,44 @@ def report_of(
             "distillation": asdict(request.settings),
             "physics": None if request.physics is None else asdict(request.physics),
         },
+        summary=summary_of(made),
+        files={
+            name: _FILES.get(name, "clip")
+            for name in result_names(formats, grounded=made.grounded is not None)
+            if name != "report.html"
+        },
+        scene=scene3d(character, {"start": made.start, **motions}),
         notes=list(made.notes),
     )
+
+
+def summary_of(made: Animation) -> str:
+    """What came of a run, in plain words."""
+    metrics, character = made.metrics[made.best], made.character
+    word, _, rest = metrics.verdict.partition(": ")
+    which = "grounded" if made.best == "grounded" else "distilled"
+    told = [
+        f"{character.asset.path.name} was asked for {made.request.prompt!r}.",
+        f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
+    ]
+    action = metrics.action
+    if action is not None and action.asked is not None and action.said is not None:
+        told.append(
+            f"A recogniser sees {action.said}, as asked."
+            if action.said == action.asked
+            else f"A recogniser sees {action.said}, where {action.asked} was asked for."
+        )
+    fails = metrics.fails
+    told.append(
+        f"It fails {len(fails)} of the conditions below: {'; '.join(fails)}."
+        if fails
+        else "It meets all conditions below."
+    )
+    return " ".join(told)
+
+
+def _says(word: str, rest: str) -> str:
+    """A verdict as the rest of a sentence that begins with "it"."""
+    if word == "moves":
+        return rest.removeprefix("it ")
+    return f"is {word} ({rest})" if rest else f"is {word}"

@@ -1,0 +1,55 @@
+"""`akd view`: characters, clips and runs in the browser."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from akd.commands.errors import UsageError, check_ranges
+
+
+@dataclass(frozen=True)
+class View:
+    """Show a character, its clips and runs in the browser; pose it, and animate it from there.
+
+    Example: `akd view out/`. The page is served to this computer alone. It reads and writes only in
+    the folder given, or in that of the file. Ctrl-C ends it. Needs akd[view].
+    """
+
+    path: tyro.conf.Positional[Path]
+    """A GLB, glTF or BVH file, a folder that `akd animate` wrote, or a folder of these."""
+    port: int = 8080
+    """The next free one is taken where it is in use."""
+    host: str = "127.0.0.1"
+    """Address to listen on. Whoever reaches another one than 127.0.0.1 can use the page, without a
+    password."""
+
+    def run(self) -> None:
+        """Serve until Ctrl-C."""
+        check_ranges(self, port=(0, 65535))
+        try:
+            from akd.view.server import LOCAL, Viewer
+        except ImportError as error:
+            raise UsageError(f"akd view needs akd[view]: {error}") from None
+        print(f"reading {self.path} ...", flush=True)
+        try:
+            viewer = Viewer(self.path, host=self.host, port=self.port)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        if self.host not in (LOCAL, "localhost", "::1"):
+            print(
+                f"akd: warning: listening on {self.host}: anybody who reaches it can read and "
+                f"write in {viewer.content.root}, and start runs",
+                file=sys.stderr,
+            )
+        with viewer:
+            print(f"{viewer.address}: open it in a browser; Ctrl-C ends it", flush=True)
+            try:
+                while True:
+                    time.sleep(3600.0)
+            except KeyboardInterrupt:
+                print("ended")

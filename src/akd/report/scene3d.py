@@ -1,0 +1,131 @@
+"""A character and its clips as a 3D view of a page: skinned by the browser, no library needed.
+
+A vertex follows its four strongest bones, as most engines have it.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from PIL import Image
+from torch import Tensor
+
+from akd.asset.asset import AssetError
+from akd.asset.image import decode_image
+from akd.export.gltf.influences import pack_influences
+from akd.motion.motion import Motion
+from akd.rig.character import Character
+from akd.rig.mesh import SkinnedMesh
+from akd.scene.follow import THREE_QUARTER, smooth_path
+
+FPS = 24.0
+_IMAGE = 512
+"""Pixels of a texture's side."""
+_MOST_IMAGES = 8
+_MOST_TRIANGLES = 60_000
+"""More would make the page larger than 5 MB."""
+
+
+def scene3d(character: Character, motions: Mapping[str, Motion]) -> str:
+    """The view as HTML for a page with `scene3d.js`; nothing where there is nothing to show."""
+    mesh = character.mesh
+    if mesh is None or not motions or not 0 < len(mesh.faces) <= _MOST_TRIANGLES:
+        return ""
+    colours, uv, images = _paint(character, mesh)
+    bones, weights = pack_influences(mesh.skin.bones.numpy(), mesh.skin.weights.double().numpy())
+    weights = weights[:, :4] / weights[:, :4].sum(1, keepdims=True)
+    forward, extent = character.forward, mesh.vertices.amax(0) - mesh.vertices.amin(0)
+    data = {
+        "vertices": _packed(mesh.vertices.numpy(), np.float32),
+        "normals": _packed(_normals(mesh).numpy(), np.float32),
+        "faces": _packed(mesh.faces.numpy(), np.uint32),
+        "colours": _packed(colours, np.float32),
+        "uv": _packed(uv, np.float32),
+        "bones": _packed(bones[:, :4], np.uint16),
+        "weights": _packed(weights, np.float32),
+        "images": images,
+        "image_size": _IMAGE,
+        "fps": FPS,
+        "size": max(character.height, 1e-6),
+        "reach": 0.5 * max(float(extent.norm()), 1e-6),
+        "yaw": math.atan2(float(forward[0]), float(forward[2])) + THREE_QUARTER.azimuth,
+        "clips": [_clip(character, mesh, name, motion) for name, motion in motions.items()],
+    }
+    # "</" would end the element.
+    text = json.dumps(data).replace("</", "<\\/")
+    return (
+        '<h2>In 3D</h2><div class="scene3d"><script type="application/json">'
+        f'{text}</script></div><p class="about">Drag to turn; hold Ctrl and scroll to come nearer. '
+        "It runs in step with the videos.</p>"
+    )
+
+
+def _clip(character: Character, mesh: SkinnedMesh, name: str, motion: Motion) -> dict[str, str]:
+    """Bone transforms of each frame as three rows of four, and the path that the camera follows."""
+    frames = motion.resample(FPS) if len(motion) > 1 else motion
+    world = frames.world()
+    bones = mesh.skin.bone_transforms(world)[:, :, :3]
+    path = smooth_path(world[:, character.control_rig.root, :3, 3], 5.0)
+    return {
+        "name": name,
+        "frames": _packed(bones.numpy(force=True), np.float32),
+        "path": _packed(path.numpy(force=True), np.float32),
+    }
+
+
+def _paint(
+    character: Character, mesh: SkinnedMesh
+) -> tuple[Float[np.ndarray, "V 3"], Float[np.ndarray, "V 3"], list[str]]:
+    """Linear colours, texture coordinates with the texture's number (-1: none), and textures."""
+    colours = mesh.colours.numpy().copy()
+    uv = np.full((len(mesh.vertices), 3), -1.0)
+    images: list[str] = []
+    numbers: dict[int, int] = {}
+    for part in mesh.parts:
+        material = None if part.material is None else character.asset.materials[part.material]
+        if part.uv is None or material is None or material.image is None:
+            continue
+        if material.image not in numbers:
+            if len(images) == _MOST_IMAGES:
+                continue
+            try:
+                pixels = decode_image(character.asset.images[material.image])
+            except AssetError:
+                continue
+            numbers[material.image] = len(images)
+            images.append(_data_uri(pixels, cut_out=material.alpha_cutoff is not None))
+        colours[part.vertices] = part.base_colours.numpy()
+        uv[part.vertices, :2] = part.uv.numpy()
+        uv[part.vertices, 2] = numbers[material.image]
+    return colours, uv, images
+
+
+def _data_uri(pixels: np.ndarray, *, cut_out: bool) -> str:
+    """A texture as a square JPEG, or PNG where its alpha matters."""
+    image = Image.fromarray(pixels).resize((_IMAGE, _IMAGE))
+    kind, file = ("png" if cut_out else "jpeg"), io.BytesIO()
+    (image if cut_out else image.convert("RGB")).save(file, kind)
+    return f"data:image/{kind};base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
+
+
+def _normals(mesh: SkinnedMesh) -> Float[Tensor, "V 3"]:
+    """Unit normals at the vertices, weighted by the triangles' areas."""
+    corners = mesh.vertices[mesh.faces]
+    across = torch.linalg.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sums = torch.zeros_like(mesh.vertices).index_add_(
+        0, mesh.faces.flatten(), across.repeat_interleave(3, dim=0)
+    )
+    return torch.nn.functional.normalize(sums, dim=-1, eps=1e-20)
+
+
+def _packed(values: np.ndarray, kind: type) -> str:
+    """Little-endian bytes in base64."""
+    array = np.ascontiguousarray(values, np.dtype(kind).newbyteorder("<"))
+    return base64.b64encode(array.tobytes()).decode("ascii")

@@ -1,0 +1,186 @@
+"""`Actor`: one clip in a browser's scene: surface, skeleton, names, Gaussians, contact forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import viser
+from jaxtyping import Float
+
+from akd.report.view_data import ContactForces
+from akd.view.frames import FPS, ClipFrames
+
+_BONES, _FORCES = (20, 120, 220), (210, 40, 40)
+_FORCE_HEIGHTS = 0.5
+"""Body heights that the arrow of one body weight is long."""
+_THROUGH = 0.45
+_FELT = 0.02
+"""Body weights below which no arrow is drawn."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of an actor."""
+
+    surface: bool = True
+    skeleton: bool = False
+    names: bool = False
+    gaussians: bool = False
+    forces: bool = False
+
+
+class Actor:
+    """Scene nodes of one clip. Names of nodes are numbers: names in files may be anything."""
+
+    def __init__(
+        self,
+        scene: viser.SceneApi,
+        node: str,
+        frames: ClipFrames,
+        *,
+        offset: Float[np.ndarray, "3"],
+        tint: tuple[int, int, int] | None = None,
+        opacity: float | None = None,
+        forces: ContactForces | None = None,
+    ) -> None:
+        """Add the actor to a scene.
+
+        Args:
+            scene: A client's scene.
+            node: Path of its nodes.
+            frames: The clip.
+            offset: Where it stands beside its place, metres.
+            tint: One colour in place of the character's own (sRGB).
+            opacity: Below 1 for a ghost.
+            forces: Contact forces of the clip.
+        """
+        self.frames, self.offset = frames, offset
+        self._scene, self._node, self._forces = scene, node, forces
+        self._height = frames.looks.character.height
+        self._frame = scene.add_frame(node, show_axes=False, position=offset)
+        self._tint, self._opacity = tint, opacity
+        self._made: dict[str, list[Any]] = {}
+        self._now = -1
+        self._shown = Shown()
+
+    def show(self, seconds: float, shown: Shown) -> None:
+        """Show the pose at a time. Parts are added to the scene when they are first shown."""
+        frame = self.frames.frame(seconds)
+        if frame == self._now and shown == self._shown:
+            return
+        self._now, self._shown = frame, shown
+        for part in ("surface", "skeleton", "names", "gaussians", "forces"):
+            wanted = getattr(shown, part)
+            nodes = self._made.get(part)
+            if nodes is None and wanted:
+                nodes = self._made[part] = getattr(self, f"_add_{part}")(frame)
+            for handle in nodes or ():
+                if handle.visible != wanted:
+                    handle.visible = wanted
+            if nodes and wanted:
+                getattr(self, f"_move_{part}")(nodes, frame)
+
+    def remove(self) -> None:
+        """Take it out of the scene."""
+        self._frame.remove()
+
+    def _add_surface(self, frame: int) -> list[Any]:
+        surface, points = self.frames.looks.surface, self.frames.points(frame)
+        if surface is None:
+            return self._add_skeleton(frame, "bare")
+        return [
+            self._scene.add_mesh_simple(
+                f"{self._node}/surface/{number}", points[piece.points], piece.faces,
+                color=self._tint or piece.colour, opacity=self._opacity, side="double",
+                cast_shadow=self._opacity is None,
+            )
+            for number, piece in enumerate(surface.pieces)
+        ]  # fmt: skip
+
+    def _move_surface(self, nodes: list[Any], frame: int) -> None:
+        surface, points = self.frames.looks.surface, self.frames.points(frame)
+        if surface is None:
+            self._move_skeleton(nodes, frame)
+            return
+        # What is inside shows through.
+        opacity = _THROUGH if self._shown.skeleton and self._opacity is None else self._opacity
+        for handle, piece in zip(nodes, surface.pieces, strict=True):
+            handle.vertices = points[piece.points]
+            if handle.opacity != opacity:
+                handle.opacity = opacity
+
+    def _add_skeleton(self, frame: int, name: str = "skeleton") -> list[Any]:
+        return [
+            self._scene.add_line_segments(
+                f"{self._node}/{name}", self.frames.bones(frame), self._tint or _BONES,
+                thickness=3.0, thickness_units="screen",
+            )
+        ]  # fmt: skip
+
+    def _move_skeleton(self, nodes: list[Any], frame: int) -> None:
+        nodes[0].points = self.frames.bones(frame)
+
+    def _named(self) -> list[int]:
+        rig = self.frames.looks.character.control_rig
+        return [rig.root, *rig.joints]
+
+    def _add_names(self, frame: int) -> list[Any]:
+        places, names = self.frames.joints(frame), self.frames.motion.skeleton.names
+        return [
+            self._scene.add_label(
+                f"{self._node}/names/{joint}", names[joint], position=places[joint],
+                font_screen_scale=0.75,
+            )
+            for joint in self._named()
+        ]  # fmt: skip
+
+    def _move_names(self, nodes: list[Any], frame: int) -> None:
+        places = self.frames.joints(frame)
+        for handle, joint in zip(nodes, self._named(), strict=True):
+            handle.position = places[joint]
+
+    def _add_gaussians(self, frame: int) -> list[Any]:
+        cloud, posed = self.frames.looks.cloud, self.frames.gaussians(frame)
+        if cloud is None or posed is None:
+            return []
+        return [
+            self._scene.add_gaussian_splats(
+                f"{self._node}/gaussians", *posed,
+                cloud.flat_colours().clamp(0.0, 1.0).numpy(force=True),
+                cloud.opacities[:, None].numpy(force=True),
+            )
+        ]  # fmt: skip
+
+    def _move_gaussians(self, nodes: list[Any], frame: int) -> None:
+        cloud, posed = self.frames.looks.cloud, self.frames.gaussians(frame)
+        if cloud is not None and posed is not None:
+            colours = cloud.flat_colours().clamp(0.0, 1.0).numpy(force=True)
+            nodes[0].set_gaussians(*posed, colours, cloud.opacities[:, None].numpy(force=True))
+
+    def _add_forces(self, frame: int) -> list[Any]:
+        if self._forces is None:
+            return []
+        size = 0.012 * self._height
+        return [
+            self._scene.add_arrows(
+                f"{self._node}/forces", self._arrows(frame), _FORCES, shaft_radius=size,
+                head_radius=2.5 * size, head_length=4 * size,
+            )
+        ]  # fmt: skip
+
+    def _move_forces(self, nodes: list[Any], frame: int) -> None:
+        nodes[0].points = self._arrows(frame)
+
+    def _arrows(self, frame: int) -> Float[np.ndarray, "N 2 3"]:
+        """From the ground to where the force points; as short as nothing where there is none."""
+        forces = self._forces
+        assert forces is not None
+        at = min(round(frame / FPS * forces.fps), len(forces.forces) - 1)
+        push = forces.forces[at]
+        felt = np.linalg.norm(push, axis=-1, keepdims=True) > _FELT
+        reach = np.where(felt, push * _FORCE_HEIGHTS, (0.0, 1e-6, 0.0)) * self._height
+        # Parts that touch nothing keep their arrow under the ground.
+        foot = np.where(felt, forces.points[at], (0.0, -self._height, 0.0))
+        return np.stack((foot, foot + reach), axis=1)

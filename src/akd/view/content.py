@@ -1,0 +1,186 @@
+"""What a path holds that can be shown: files with clips, and folders that `akd animate` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+
+import torch
+
+from akd.api.loading import load
+from akd.asset.asset import AssetError
+from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion import measure
+from akd.motion.actions import action_label
+from akd.motion.clip import motion_from_clip
+from akd.motion.motion import Motion
+from akd.report.entries import read_run
+from akd.report.view_data import ContactForces, ViewData
+from akd.rig.character import Character
+from akd.view.frames import ClipFrames
+from akd.view.looks import Looks
+
+_SUFFIXES = (".glb", ".gltf", ".bvh")
+_MOST = 200
+"""Files and runs of one folder that are listed."""
+_DISTILLED, GROUNDED = "distilled", "grounded"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A character with its clips. Made once and shown by every browser."""
+
+    name: str
+    path: Path
+    """The file, or the folder of the run."""
+    character: Character
+    motions: Mapping[str, Motion]
+    prompt: str | None = None
+    """What the run was asked for."""
+    forces: ContactForces | None = None
+    """Of the clip `grounded`."""
+    _frames: dict[str, ClipFrames] = field(default_factory=dict)
+    _metrics: dict[str, MotionMetrics] = field(default_factory=dict)
+
+    @cached_property
+    def looks(self) -> Looks:
+        """How the character looks."""
+        return Looks(self.character)
+
+    @property
+    def best(self) -> str:
+        """The clip that is shown first."""
+        return next(
+            (c for c in (GROUNDED, _DISTILLED) if c in self.motions), next(iter(self.motions))
+        )
+
+    def frames(self, clip: str) -> ClipFrames:
+        """A clip as posed frames."""
+        if clip not in self._frames:
+            self._frames[clip] = ClipFrames.of(self.looks, self.motions[clip])
+        return self._frames[clip]
+
+    def metrics(self, clip: str) -> MotionMetrics:
+        """Measures of a clip."""
+        if clip not in self._metrics:
+            self._metrics[clip] = measure(
+                self.character, self.character.control_rig, self.motions[clip],
+                asked=action_label(self.prompt or clip),
+            )  # fmt: skip
+        return self._metrics[clip]
+
+
+class Content:
+    """The files and runs under a path. Nothing outside of `root` is read or written."""
+
+    def __init__(self, path: Path) -> None:
+        """List what there is.
+
+        Raises:
+            ValueError: There is nothing to show.
+        """
+        if not path.exists():
+            raise ValueError(f"{path}: there is no such file or folder")
+        self.root = (path if path.is_dir() else path.parent).resolve()
+        self._only = None if path.is_dir() else path.resolve()
+        self._loaded: dict[str, Subject] = {}
+        self._lock = Lock()
+        if not self.names():
+            raise ValueError(f"{path}: holds neither a GLB, glTF or BVH file nor a run")
+
+    def names(self) -> list[str]:
+        """Names of the files and runs, in order: paths below the root."""
+        if self._only is not None:
+            poses = self.root / f"{safe_name(self._only.stem)}-poses.glb"
+            made = [poses] if poses.is_file() and poses != self._only else []
+            found = [self._only, *made, *self._runs(self.root / "runs")]
+        elif _is_run(self.root):
+            found = [self.root, *self._runs(self.root / "runs")]
+        else:
+            files = [p for p in sorted(self.root.iterdir()) if p.suffix.lower() in _SUFFIXES]
+            found = [*files, *self._runs(self.root), *self._runs(self.root / "runs")]
+        kept = [p for p in found if self._is_inside(p)][:_MOST]
+        return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
+
+    def subject(self, name: str) -> Subject:
+        """Load one of them.
+
+        Raises:
+            ValueError: There is none of this name, or it cannot be shown.
+            AssetError: The file cannot be read.
+        """
+        with self._lock:
+            if name not in self._loaded:
+                if name not in self.names():
+                    raise ValueError(f"there is no {name!r} to show")
+                path = self.root / name
+                if not path.exists():
+                    path = self.root
+                self._loaded[name] = _run(name, path) if path.is_dir() else _file(name, path)
+            return self._loaded[name]
+
+    def forget(self, name: str) -> None:
+        """Read it anew when it is asked for again: it was written to."""
+        with self._lock:
+            self._loaded.pop(name, None)
+
+    def new_path(self, *parts: str) -> Path:
+        """A path below the root for something to be written, made of safe names."""
+        return self.root.joinpath(*(safe_name(part) for part in parts))
+
+    def _runs(self, folder: Path) -> list[Path]:
+        if not folder.is_dir():
+            return []
+        return [p for p in sorted(folder.iterdir()) if p.is_dir() and _is_run(p)]
+
+    def _is_inside(self, path: Path) -> bool:
+        """No link leads out of the root."""
+        return path.resolve().is_relative_to(self.root)
+
+
+def safe_name(text: str) -> str:
+    """Text as a file's name: letters, digits, dots, dashes; no path, not hidden."""
+    kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in text).strip("-._")
+    return kept[:60] or "clip"
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / "metrics.json").is_file() and (folder / "motion.glb").is_file()
+
+
+def _run(name: str, folder: Path) -> Subject:
+    """A run: its start, distilled and grounded clips, and those that the file had before."""
+    run = read_run(folder)
+    character = run.character
+    kinds = {"motion": _DISTILLED, "grounded": GROUNDED}
+    added = {kinds[kind]: motion_from_clip(character, c) for kind, c in run.clips.items()}
+    own = character.asset.clips[: len(character.asset.clips) - len(run.clips)]
+    data = ViewData.read(folder / "view.npz", character.skeleton)
+    motions = {} if data.start is None else {"start": data.start}
+    motions |= added | {f"file: {c.name}": motion_from_clip(character, c) for c in own}
+    return Subject(name, folder, character, motions, run.prompt, data.forces)
+
+
+def _file(name: str, path: Path) -> Subject:
+    """A file: its clips, or the neutral pose where there are none."""
+    character = load(path)
+    if not len(character.skeleton) or character.anatomy.body.root < 0:
+        raise AssetError(f"{name}: there is no body in it; `akd rig` makes a skeleton")
+    motions: dict[str, Motion] = {}
+    for clip in character.asset.clips:
+        label = clip.name or "clip"
+        while label in motions:
+            label += "'"
+        motions[label] = motion_from_clip(character, clip)
+    if not motions:
+        neutral = character.control_rig.neutral.expand(1)
+        motions["neutral pose"] = Motion(character.skeleton, torch.zeros(1), neutral)
+    data = ViewData.read(path.parent / "view.npz", character.skeleton)
+    if data.forces is not None and len(motions) > 1 and path.name == "motion.glb":
+        label = list(motions)[-1]
+        motions[GROUNDED] = replace(motions.pop(label), name=label)
+        return Subject(name, path, character, motions, None, data.forces)
+    return Subject(name, path, character, motions)

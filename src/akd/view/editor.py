@@ -1,0 +1,136 @@
+"""`PoseEditor`: a pose that is dragged by its joints, and the keyframes kept of it. No viser here.
+
+With a pose model the body follows within the space of plausible poses; without one, by damped least
+squares on the joints between the root and the handle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.math import quaternion
+from akd.motion.motion import Motion
+from akd.posespace.codec import PoseCodec
+from akd.posespace.ik import Goals, reach
+from akd.posespace.space import PoseSpace
+from akd.rig.character import Character
+from akd.rig.pose import Pose
+from akd.view.frames import FPS
+
+_ROUNDS = 12
+_LEVEL = 0.3
+"""Noise level at which the pose model starts: low, so that a drag changes the pose a little."""
+
+
+@dataclass(frozen=True)
+class Keyframe:
+    """A pose kept at a time."""
+
+    seconds: float
+    state: Float[Tensor, "J 3"]
+
+
+class PoseEditor:
+    """One pose of a character, standing at the place of its neutral pose."""
+
+    def __init__(self, character: Character) -> None:
+        self.codec = PoseCodec.of(character)
+        self.space: PoseSpace | None = None
+        """None where no pose model is installed."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            self.space = PoseSpace.of(character)
+        self.keyframes: list[Keyframe] = []
+        self.state = torch.zeros(self.codec.body.tokens, 3)
+        rig = self.codec.rig
+        self.joints: tuple[int, ...] = (rig.root, *rig.joints)
+        """The file's joint of each token."""
+
+    @property
+    def follows(self) -> str:
+        """What the body follows a handle by, for a person to read."""
+        return "plain IK: no pose model is installed" if self.space is None else "the pose space"
+
+    def handles(self) -> list[int]:
+        """Tokens that are worth dragging: the last of each limb, head and tail, and the root."""
+        parents = set(self.codec.rig.parents)
+        ends = [d + 1 for d in range(len(self.codec.rig)) if d not in parents]
+        return [0, *ends]
+
+    def take(self, motion: Motion, seconds: float) -> None:
+        """Start from a pose of a clip."""
+        at = motion.sample(motion.times[:1] + seconds)
+        self.state = self.codec.encode(self.codec.rig.from_pose(at.pose))[0]
+
+    def drag(
+        self, token: int, target: Float[np.ndarray, "3"], *, pinned: Sequence[int] = ()
+    ) -> float:
+        """Bring a joint to a point (metres, world) and return how far away it stays, metres.
+
+        Pinned joints keep their place, as far as the body allows.
+        """
+        body, codec = self.codec.body, self.codec
+        point = torch.as_tensor(np.asarray(target), dtype=torch.float32)
+        if not bool(point.isfinite().all()):
+            raise ValueError(f"target must be three finite numbers, got {target}")
+        kept = [other for other in pinned if other != token]
+        if token == 0:  # a pose has a height and no place over the ground
+            point[[0, 2]] = torch.from_numpy(self.places()[0, [0, 2]])
+        if self.space is not None:
+            names = [codec.rig.skeleton.names[j] for j in self.joints]
+            found = self.space.ik(
+                {names[token]: point.tolist()}, pin=[names[t] for t in kept],
+                start=self.state, level=_LEVEL,
+            )  # fmt: skip
+            self.state = found.states[0]
+            return float(found.residual[0])
+        goals = Goals.of(body, self.state, handles={token: codec.in_body(point)}, look={}, pin=kept)
+        found = reach(body.expand(1), self.state[None], goals, rounds=_ROUNDS).detach()
+        self.state = found[0]
+        return float(goals.residual(body.expand(1), found)[0]) * codec.size
+
+    def world(self) -> Float[Tensor, "J 4 4"]:
+        """world_from_joint of the file's joints, metres."""
+        return self.codec.rig.world(self.codec.decode(self.state[None]))[0]
+
+    def places(self) -> Float[np.ndarray, "K 3"]:
+        """Where the tokens' joints are, metres, world."""
+        return self.world()[list(self.joints), :3, 3].float().numpy(force=True)
+
+    def keep(self, seconds: float) -> None:
+        """Keep the pose as the keyframe of a time."""
+        others = [k for k in self.keyframes if abs(k.seconds - seconds) > 0.5 / FPS]
+        self.keyframes = sorted(
+            [*others, Keyframe(seconds, self.state.clone())], key=lambda k: k.seconds
+        )
+
+    def motion(self, name: str) -> Motion:
+        """The keyframes as a clip: through the pose space where there is one, else joint by joint.
+
+        Raises:
+            ValueError: There are fewer than two keyframes.
+        """
+        if len(self.keyframes) < 2:
+            raise ValueError(f"a clip needs at least 2 keyframes, got {len(self.keyframes)}")
+        times, states = [self.keyframes[0].seconds], [self.keyframes[0].state[None]]
+        for a, b in zip(self.keyframes, self.keyframes[1:], strict=False):
+            count = max(round((b.seconds - a.seconds) * FPS), 1)
+            if self.space is None:
+                between = b.state[None]
+                count = 1
+            else:
+                between = self.space.interpolate(a.state, b.state, count + 1)[1:]
+                between = torch.cat((between[:-1], b.state[None]))
+            states.append(between)
+            times += [a.seconds + (b.seconds - a.seconds) * (i + 1) / count for i in range(count)]
+        pose = self.codec.rig.to_pose(self.codec.decode(torch.cat(states)))
+        pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
+        begin = times[0]
+        made = Motion(self.codec.rig.skeleton, torch.tensor([t - begin for t in times]), pose, name)
+        return made.resample(FPS)

@@ -1,0 +1,222 @@
+"""Pose mode: drag a joint, pin others, keep keyframes, save a clip."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import viser
+
+from akd.asset.asset import AssetError
+from akd.export.character import write_motions
+from akd.view.content import Subject, safe_name
+from akd.view.editor import PoseEditor
+
+if TYPE_CHECKING:
+    from akd.view.session import Session
+
+_NODE = "/pose"
+_FREE, _PINNED, _CHOSEN = (90, 110, 130), (210, 60, 50), (240, 180, 30)
+
+
+class PosePanel:
+    """Controls of pose mode, and the posed body in the scene while it is on."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        gui = session.client.gui
+        self.editor: PoseEditor | None = None
+        self._subject: Subject | None = None
+        self._pinned: set[int] = set()
+        self._token = 0
+        self._nodes: list[Any] = []
+        self._dots: dict[int, Any] = {}
+        self._gizmo: viser.TransformControlsHandle | None = None
+        self._busy = Lock()
+        self._wanted: np.ndarray | None = None
+        self.on = gui.add_checkbox("Pose mode", False)
+        self._says = gui.add_markdown("")
+        self._joint = gui.add_dropdown("Joint", ["joint"], initial_value="joint")
+        self._pin = gui.add_checkbox("Pin this joint", False)
+        self._hold = gui.add_checkbox(
+            "Hold other ends", True, hint="feet, hands, head and tail that are not dragged stay"
+        )
+        self._reset = gui.add_button("Pose of the present frame")
+        self._at = gui.add_number("Keyframe at, s", 0.0, min=0.0, max=600.0, step=0.1)
+        self._keep = gui.add_button("Keep keyframe")
+        self._kept = gui.add_markdown("no keyframes")
+        self._drop = gui.add_button("Forget keyframes")
+        self._name = gui.add_text("Clip name", "my clip")
+        self._save = gui.add_button("Save as a clip")
+        self.on.on_update(lambda _: self._switch())
+        self._joint.on_update(lambda event: event.client is not None and self._choose_named())
+        self._pin.on_update(lambda event: event.client is not None and self._toggle_pin())
+        self._reset.on_click(lambda _: self._take())
+        self._keep.on_click(lambda _: self._keep_frame())
+        self._drop.on_click(lambda _: self._forget())
+        self._save.on_click(lambda _: self.save())
+
+    def open(self, subject: Subject) -> None:
+        """Another character is shown."""
+        self._leave()
+        self.on.value = False
+        self._subject, self.editor = subject, None
+        self._kept.content = "no keyframes"
+
+    def _switch(self) -> None:
+        if self.on.value:
+            self._enter()
+        else:
+            self._leave()
+            self.session.stage()
+
+    def _enter(self) -> None:
+        subject, session = self._subject, self.session
+        if subject is None:
+            return
+        session.play(False)
+        if self.editor is None:
+            self.editor = PoseEditor(subject.character)
+            self.editor.take(subject.motions[session.clip], session.timeline.seconds)
+        names = [self._label(token) for token in range(len(self.editor.joints))]
+        self._joint.options = names
+        self._says.content = f"The body follows by {self.editor.follows}."
+        session.hide()
+        self._build()
+        self._choose(self.editor.handles()[-1])
+
+    def _leave(self) -> None:
+        self._gizmo, self._nodes, self._dots = None, [], {}
+        self._pinned.clear()
+        self.session.client.scene.remove_by_name(_NODE)
+
+    def _label(self, token: int) -> str:
+        assert self.editor is not None
+        assert self._subject is not None
+        name = self._subject.character.skeleton.names[self.editor.joints[token]]
+        return f"{token} {name}"
+
+    def _build(self) -> None:
+        """The posed body and a dot on every joint; a click on a dot chooses it."""
+        editor, subject = self.editor, self._subject
+        assert editor is not None
+        assert subject is not None
+        scene = self.session.client.scene
+        scene.add_frame(_NODE, show_axes=False)
+        surface = subject.looks.surface
+        if surface is not None:
+            points = surface.pose(editor.world())
+            self._nodes = [
+                scene.add_mesh_simple(
+                    f"{_NODE}/surface/{number}", points[piece.points], piece.faces,
+                    color=piece.colour, side="double",
+                )
+                for number, piece in enumerate(surface.pieces)
+            ]  # fmt: skip
+        size = 0.018 * subject.character.height
+        for token, place in enumerate(editor.places()):
+            dot = scene.add_icosphere(
+                f"{_NODE}/dots/{token}", radius=size, color=_FREE, position=place, subdivisions=1
+            )
+            dot.on_click(lambda _, token=token: self._choose(token))
+            self._dots[token] = dot
+
+    def _choose_named(self) -> None:
+        self._choose(int(self._joint.value.split(" ", 1)[0]))
+
+    def _choose(self, token: int) -> None:
+        """Put the handle on a joint."""
+        if self.editor is None or not self._dots:
+            return
+        self._token = token
+        self._joint.value = self._label(token)
+        self._pin.value = token in self._pinned
+        if self._gizmo is not None:
+            self._gizmo.remove()
+        assert self._subject is not None
+        self._gizmo = self.session.client.scene.add_transform_controls(
+            f"{_NODE}/handle", scale=0.3 * self._subject.character.height, disable_rotations=True,
+            position=self.editor.places()[token], depth_test=False,
+        )  # fmt: skip
+        self._gizmo.on_update(self._dragged)
+        self._colour()
+
+    def _colour(self) -> None:
+        for token, dot in self._dots.items():
+            chosen = _CHOSEN if token == self._token else _FREE
+            dot.color = _PINNED if token in self._pinned else chosen
+
+    def _toggle_pin(self) -> None:
+        (self._pinned.add if self._pin.value else self._pinned.discard)(self._token)
+        self._colour()
+
+    def _dragged(self, event: viser.TransformControlsEvent) -> None:
+        """Follow the handle. Threads of earlier events that still solve are not waited for."""
+        self._wanted = np.array(event.target.position)
+        if not self._busy.acquire(blocking=False):
+            return
+        try:
+            while (target := self._wanted) is not None and self.editor is not None:
+                self._wanted = None
+                held = self.editor.handles()[1:] if self._hold.value else []
+                self.editor.drag(self._token, target, pinned=sorted({*held, *self._pinned}))
+                self._show(handle=False)
+        finally:
+            self._busy.release()
+        if event.phase == "end" and self._wanted is None:
+            self._show(handle=True)
+
+    def _show(self, *, handle: bool) -> None:
+        """Show the pose; the handle goes back to its joint where that was out of reach."""
+        editor, subject = self.editor, self._subject
+        if editor is None or subject is None or not self._dots:
+            return
+        surface, places = subject.looks.surface, editor.places()
+        with self.session.client.atomic():
+            if surface is not None:
+                points = surface.pose(editor.world())
+                for node, piece in zip(self._nodes, surface.pieces, strict=True):
+                    node.vertices = points[piece.points]
+            for token, dot in self._dots.items():
+                dot.position = places[token]
+            if handle and self._gizmo is not None:
+                self._gizmo.position = places[self._token]
+
+    def _take(self) -> None:
+        if self.editor is not None and self._subject is not None:
+            clip, seconds = self.session.clip, self.session.timeline.seconds
+            self.editor.take(self._subject.motions[clip], seconds)
+            self._show(handle=True)
+
+    def _keep_frame(self) -> None:
+        if self.editor is None:
+            self.session.say("Turn pose mode on first.")
+            return
+        self.editor.keep(self._at.value)
+        times = ", ".join(f"{k.seconds:g} s" for k in self.editor.keyframes)
+        self._kept.content = f"keyframes at {times}"
+        self._at.value = round(self._at.value + 0.5, 3)
+
+    def _forget(self) -> None:
+        if self.editor is not None:
+            self.editor.keyframes = []
+        self._kept.content, self._at.value = "no keyframes", 0.0
+
+    def save(self) -> None:
+        """Write the keyframes as a clip into a copy of the character's file, beside it."""
+        session, subject = self.session, self._subject
+        if self.editor is None or subject is None:
+            session.say("Turn pose mode on first.")
+            return
+        name = " ".join(self._name.value.split())[:60] or "clip"
+        path = session.content.new_path(f"{safe_name(subject.character.asset.path.stem)}-poses.glb")
+        try:
+            motion = self.editor.motion(name)
+            extras = {"generator": "akd view", "keyframes": len(self.editor.keyframes)}
+            write_motions(subject.character, [motion], path, extras=extras)
+        except (ValueError, AssetError, OSError) as error:
+            session.say(str(error))
+            return
+        session.saved(path)
+        session.say(f"{path.name}: clip {name!r}")

@@ -1,0 +1,267 @@
+"""`Session`: what one browser sees and does. Sessions share loaded characters and nothing else."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import viser
+
+from akd.view.actor import Actor, Shown
+from akd.view.content import GROUNDED, Content, Subject
+from akd.view.curves import Curves
+from akd.view.frames import FPS
+from akd.view.job import Animate
+from akd.view.numbers import metrics_table
+from akd.view.pose_panel import PosePanel
+from akd.view.run_panel import RunPanel
+from akd.view.timeline import Timeline
+
+NOTHING, ALL = "nothing", "all clips"
+_TINTS = ((70, 130, 230), (230, 120, 60), (60, 170, 110), (160, 90, 200))
+_GHOST = 0.35
+_APART = 1.1
+"""Distance between clips side by side, in body lengths or heights, whichever is larger."""
+_SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
+_MOST = 6
+"""Clips shown at once."""
+
+
+class Session:
+    """Scene, controls and clock of one browser."""
+
+    def __init__(self, client: viser.ClientHandle, content: Content, *, make: Animate) -> None:
+        self.client, self.content = client, content
+        self.actors: list[Actor] = []
+        self._subject = content.subject(content.names()[0])
+        self._followed: np.ndarray | None = None
+        self._closed = False
+        self.timeline = Timeline(self._draw)
+        self._build(make)
+        self.open(self._subject.name)
+
+    @property
+    def subject(self) -> Subject:
+        """Whose clips are shown."""
+        return self._subject
+
+    @property
+    def clip(self) -> str:
+        """The clip that is shown."""
+        return self._clip.value
+
+    def open(self, name: str, clip: str | None = None) -> None:
+        """Show another file or run."""
+        try:
+            self._subject = self.content.subject(name)
+        except ValueError as error:
+            self.say(str(error))
+            return
+        subject = self._subject
+        clips = list(subject.motions)
+        self._clip.options = clips
+        self._clip.value = clip if clip in clips else subject.best
+        self._compare.options = [NOTHING, *([ALL] if len(clips) > 1 else []), *clips]
+        self._compare.value = NOTHING
+        self.pose.open(subject)
+        self._ground()
+        self.stage()
+        self._look("three-quarter")
+
+    def stage(self) -> None:
+        """Put the chosen clips into the scene."""
+        subject, beside = self._subject, self._layout.value == "side by side"
+        clips = [self._clip.value]
+        if self._compare.value == ALL:
+            clips += [c for c in subject.motions if c != self._clip.value][: _MOST - 1]
+        elif self._compare.value not in (NOTHING, self._clip.value):
+            clips.append(self._compare.value)
+        self._clear()
+        left = np.cross((0.0, 1.0, 0.0), subject.character.forward.double().numpy())
+        for number, clip in enumerate(clips):
+            frames = subject.frames(clip)
+            ghost = number > 0 and not beside
+            offset = np.zeros(3)
+            if beside:
+                shown = frames.points(0) if subject.looks.surface else frames.joints(0)
+                width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
+                offset = _APART * width * number * left
+            self.actors.append(
+                Actor(
+                    self.client.scene, f"/clips/{number}", frames,
+                    tint=_TINTS[(number - 1) % len(_TINTS)] if ghost else None,
+                    opacity=_GHOST if ghost else None, offset=offset,
+                    forces=subject.forces if clip == GROUNDED else None,
+                )
+            )  # fmt: skip
+        self._time.max = max(max(len(a.frames) - 1, 1) for a in self.actors)
+        self._followed = None
+        self.curves.open(subject, clips[0])
+        self._table.content = ""
+        self._forces.disabled = not any(c == GROUNDED for c in clips) or subject.forces is None
+        self.timeline.open(max(actor.frames.seconds for actor in self.actors))
+
+    def _restage(self) -> None:
+        """Other clips were chosen."""
+        before = float(np.linalg.norm(self.actors[-1].offset)) if self.actors else 0.0
+        self.stage()
+        if before != float(np.linalg.norm(self.actors[-1].offset)):
+            self._look("three-quarter")
+
+    def hide(self) -> None:
+        """Take the clips out of the scene: pose mode shows a body of its own."""
+        self._clear()
+
+    def saved(self, path: Path) -> None:
+        """Something was written below the root: list it and show it."""
+        name = path.relative_to(self.content.root).as_posix()
+        self.content.forget(name)
+        names = self.content.names()
+        if name in names:
+            self._file.options, self._file.visible = names, True
+            self._file.value = name
+            self.open(name)
+
+    def say(self, text: str) -> None:
+        """Tell the user."""
+        self.client.add_notification("akd", text, auto_close_seconds=8.0)
+
+    def close(self) -> None:
+        """Stop the clock and whatever runs: the browser is gone."""
+        self._closed = True
+        self.run.close()
+        self.timeline.close()
+
+    def _clear(self) -> None:
+        old, self.actors = self.actors, []
+        for actor in old:
+            actor.remove()
+
+    def _build(self, make: Animate) -> None:
+        gui = self.client.gui
+        names = self.content.names()
+        self._file = gui.add_dropdown(
+            "File or run", names, initial_value=names[0], visible=len(names) > 1
+        )
+        self._clip = gui.add_dropdown("Clip", ["clip"], initial_value="clip")
+        self._compare = gui.add_dropdown("Compare with", [NOTHING], initial_value=NOTHING)
+        self._layout = gui.add_dropdown(
+            "Layout", ["overlaid", "side by side"], initial_value="overlaid"
+        )
+        self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
+        self._time = gui.add_slider("Frame", 0, 1, 1, 0)
+        self._loop = gui.add_checkbox("Loop", True)
+        self._speed = gui.add_dropdown("Speed", list(_SPEEDS), initial_value="1")
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("View"):
+            self._surface = gui.add_checkbox("Surface", True)
+            self._skeleton = gui.add_checkbox("Skeleton", False)
+            self._names = gui.add_checkbox("Joint names", False)
+            self._gaussians = gui.add_checkbox("Gaussians", False)
+            self._forces = gui.add_checkbox("Contact forces", False)
+            self._shadows = gui.add_checkbox("Shadows", True, hint="off where rendering is slow")
+            self._camera = gui.add_dropdown(
+                "Camera", ["follow", "free", "prior's view"], initial_value="follow"
+            )
+            self._views = gui.add_button_group("From", ["side", "three-quarter", "front"])
+        with tabs.add_tab("Metrics"):
+            measured = gui.add_button("Measure the clips shown")
+            self._table = gui.add_html("")
+        with tabs.add_tab("Curves"):
+            self.curves = Curves(gui)
+        with tabs.add_tab("Pose"):
+            self.pose = PosePanel(self)
+        with tabs.add_tab("Run"):
+            self.run = RunPanel(self, make)
+        self._file.on_update(lambda event: event.client is not None and self.open(self._file.value))
+        for choice in (self._clip, self._compare, self._layout):
+            choice.on_update(lambda event: event.client is not None and self._restage())
+        self._play.on_click(lambda _: self.play(not self.timeline.is_playing))
+        self._time.on_update(self._scrub)
+        self._loop.on_update(lambda _: setattr(self.timeline, "loop", self._loop.value))
+        self._speed.on_update(lambda _: setattr(self.timeline, "speed", _SPEEDS[self._speed.value]))
+        for box in (
+            self._surface, self._skeleton, self._names, self._gaussians, self._forces, self._camera
+        ):  # fmt: skip
+            box.on_update(lambda _: self.timeline.redraw())
+        self._shadows.on_update(
+            lambda _: self.client.scene.configure_default_lights(cast_shadow=self._shadows.value)
+        )
+        self._views.on_click(lambda _: self._look(self._views.value))
+        measured.on_click(lambda _: self._measure())
+
+    def play(self, wanted: bool) -> None:
+        """Play or pause."""
+        self.timeline.play(wanted)
+        self._play.label = "Pause" if self.timeline.is_playing else "Play"
+
+    def _scrub(self, event: viser.GuiEvent[viser.GuiSliderHandle[int]]) -> None:
+        if event.client is not None:  # not moved by the clock
+            self.play(False)
+            self.timeline.seek(self._time.value / FPS)
+
+    def _draw(self, seconds: float) -> None:
+        """Show a time; in the timeline's thread."""
+        if self._closed or not self.actors:
+            return
+        shown = Shown(
+            self._surface.value, self._skeleton.value, self._names.value, self._gaussians.value,
+            self._forces.value,
+        )  # fmt: skip
+        with self.client.atomic():
+            for actor in list(self.actors):
+                actor.show(seconds, shown)
+            self._move_camera(seconds)
+        frame = self.actors[0].frames.frame(seconds)
+        if self.timeline.is_playing and self._time.value != frame:
+            self._time.value = frame
+        self.curves.show(seconds, at_once=not self.timeline.is_playing)
+        if not self.timeline.is_playing and self._play.label == "Pause":
+            self._play.label = "Play"
+
+    def _move_camera(self, seconds: float) -> None:
+        frames, camera = self.actors[0].frames, self.client.camera
+        frame = frames.frame(seconds)
+        if self._camera.value == "prior's view":
+            eye, target, opening = frames.prior_camera(frame)
+            camera.position, camera.look_at, camera.fov = eye, target, opening
+            self._followed = None
+        elif self._camera.value == "follow":
+            now = frames.path[frame] * (1.0, 0.0, 1.0)
+            if self._followed is not None:
+                camera.position = camera.position + now - self._followed
+            self._followed = now
+        else:
+            self._followed = None
+
+    def _look(self, view: str) -> None:
+        """Look from a side at all clips shown, at the present frame."""
+        frames, beside = self.actors[0].frames, self.actors[-1].offset
+        eye, target, opening = frames.camera_from(view, frames.frame(self.timeline.seconds))
+        away = eye - target
+        wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
+        with self.client.atomic():
+            self.client.camera.position = target + 0.5 * beside + wider * away
+            self.client.camera.look_at = target + 0.5 * beside
+            self.client.camera.fov = opening
+
+    def _ground(self) -> None:
+        height = self._subject.character.height
+        self.client.scene.add_grid(
+            "/ground", plane="xz", infinite_grid=True, cell_size=0.5 * height,
+            section_size=height, fade_distance=20 * height, plane_color=(236, 238, 240),
+            plane_opacity=1.0, shadow_opacity=0.2,
+        )  # fmt: skip
+
+    def _measure(self) -> None:
+        subject = self._subject
+        self._table.content = "<p>measuring ...</p>"
+        clips = dict.fromkeys(
+            name for actor in self.actors for name in subject.motions
+            if subject.frames(name) is actor.frames
+        )  # fmt: skip
+        try:
+            self._table.content = metrics_table({c: subject.metrics(c) for c in clips})
+        except (ValueError, RuntimeError) as error:
+            self._table.content = f"<p>{escape(str(error))}</p>"

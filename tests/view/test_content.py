@@ -1,0 +1,91 @@
+"""What a path holds: files and runs below it, and nothing outside of it."""
+
+import numpy as np
+import pytest
+
+from akd.report.view_data import ContactForces, ViewData
+from akd.view.content import Content, safe_name
+from akd.view.looks import divide_triangle, paint_surface
+from tests.commands.small_prior import write_fox
+
+
+def test_a_file_without_clips_shows_its_neutral_pose(tmp_path):
+    content = Content(write_fox(tmp_path / "fox.glb"))
+    subject = content.subject("fox.glb")
+    assert list(subject.motions) == ["neutral pose"]
+    frames = subject.frames("neutral pose")
+    assert (len(frames), frames.seconds) == (1, 0.0)
+    assert np.ptp(frames.points(0)[:, 1]) == pytest.approx(subject.character.height, rel=0.2)
+
+
+def test_links_out_of_the_folder_are_not_shown(tmp_path):
+    outside = write_fox(tmp_path / "fox.glb")
+    root = tmp_path / "root"
+    root.mkdir()
+    write_fox(root / "own.glb")
+    (root / "link.glb").symlink_to(outside)
+    content = Content(root)
+    assert content.names() == ["own.glb"]
+    with pytest.raises(ValueError, match="there is no"):
+        content.subject("../fox.glb")
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="holds neither"):
+        Content(tmp_path)
+    with pytest.raises(ValueError, match="no such file"):
+        Content(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "..", ".hidden", "", "a\0b\n"])
+def test_what_is_written_stays_inside(tmp_path, name):
+    write_fox(tmp_path / "fox.glb")
+    content = Content(tmp_path)
+    path = content.new_path("runs", name)
+    assert path.resolve().is_relative_to(content.root)
+    assert path.parent == content.root / "runs"
+    assert not safe_name(name).startswith(".")
+
+
+def test_a_divided_triangle_covers_the_whole():
+    lattice, faces = divide_triangle(4)
+    assert (len(lattice), len(faces)) == (15, 16)
+    a, b, c = np.moveaxis(lattice[faces][..., 1:], 1, 0)
+    doubled = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
+    assert doubled == pytest.approx(np.full(16, 1 / 16))
+
+
+def test_pieces_cover_the_surface_and_follow_it(fox):
+    from akd.splat.paint import Paint
+
+    surface = paint_surface(fox.mesh, Paint.of(fox))
+    assert sum(len(piece.faces) for piece in surface.pieces) == len(fox.mesh.faces)
+    world = fox.skeleton.forward(fox.bind)
+    posed = surface.pose(world)
+    assert np.sort(posed, axis=0)[[0, -1]] == pytest.approx(
+        np.sort(fox.mesh.pose(world).numpy(), axis=0)[[0, -1]], abs=1e-5
+    )
+
+
+def test_view_data_comes_back_and_other_files_hold_nothing(fox, tmp_path):
+    from akd.motion.motion import Motion
+
+    pose = fox.control_rig.neutral.expand(3)
+    start = Motion(fox.skeleton, np_times(3), pose, "start")
+    forces = ContactForces(30.0, np.ones((3, 2, 3), np.float32), np.zeros((3, 2, 3), np.float32))
+    path = tmp_path / "view.npz"
+    ViewData(start, forces).write(path)
+    found = ViewData.read(path, fox.skeleton)
+    assert found.start is not None
+    assert found.start.pose.rotation.numpy() == pytest.approx(pose.rotation.numpy())
+    assert found.forces is not None
+    assert found.forces.points == pytest.approx(forces.points)
+    path.write_bytes(b"PK\3\4 broken")
+    assert ViewData.read(path, fox.skeleton) == ViewData()
+    assert ViewData.read(tmp_path / "missing.npz", fox.skeleton) == ViewData()
+
+
+def np_times(count: int):
+    import torch
+
+    return torch.arange(count) / 30.0

@@ -1,0 +1,61 @@
+"""Pose mode without a browser: handles are reached, pins hold, keyframes become a clip."""
+
+import numpy as np
+import pytest
+
+from akd.view.editor import PoseEditor
+
+
+@pytest.fixture
+def editor(fox):
+    return PoseEditor(fox)
+
+
+def test_a_dragged_joint_arrives_and_bones_keep_their_lengths(editor):
+    token = editor.handles()[-1]
+    before = editor.places()
+    target = before[token] + np.array((0.0, 0.05, 0.04), np.float32)
+    left = editor.drag(token, target)
+    after = editor.places()
+    assert left < 0.01
+    assert np.linalg.norm(after[token] - target) < 0.01
+    parents = [p + 1 for p in editor.codec.rig.parents]
+
+    def lengths(places):
+        return np.linalg.norm(places[1:] - places[parents], axis=1)
+
+    assert lengths(after) == pytest.approx(lengths(before), abs=1e-4)
+
+
+def test_a_pinned_joint_stays(editor):
+    first, other = editor.handles()[1], editor.handles()[-1]
+    before = editor.places()
+    editor.drag(other, before[other] + (0.0, 0.05, 0.02), pinned=[first])
+    assert np.linalg.norm(editor.places()[first] - before[first]) < 0.01
+
+
+def test_the_root_sinks_over_pinned_feet(editor):
+    feet = editor.handles()[1:]
+    before = editor.places()
+    editor.drag(0, before[0] - (0.0, 0.03, 0.0), pinned=feet)
+    after = editor.places()
+    assert after[0, 1] == pytest.approx(before[0, 1] - 0.03, abs=0.01)
+    assert np.abs(after[feet] - before[feet]).max() < 0.02
+
+
+def test_keyframes_become_a_clip(editor):
+    token = editor.handles()[-1]
+    editor.keep(0.5)
+    with pytest.raises(ValueError, match="at least 2 keyframes, got 1"):
+        editor.motion("one")
+    editor.drag(token, editor.places()[token] + (0.0, 0.05, 0.0))
+    end = editor.world()
+    editor.keep(1.5)
+    motion = editor.motion("lift")
+    assert (motion.name, motion.duration, len(motion)) == ("lift", pytest.approx(1.0), 31)
+    assert motion.world()[-1].numpy() == pytest.approx(end.numpy(), abs=1e-3)
+
+
+def test_targets_must_be_finite(editor):
+    with pytest.raises(ValueError, match="three finite numbers"):
+        editor.drag(1, np.array((0.0, np.nan, 0.0)))

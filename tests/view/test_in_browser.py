@@ -1,0 +1,183 @@
+"""The viewer in a real browser: load, play, scrub, switch, drag, keep, save, run, stop, leave."""
+
+import shutil
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+
+from akd.api.loading import load
+from akd.export.creature import write_creature
+from akd.zoo import build_creature, make_clip
+from tests.commands.small_prior import QUICK, write_weights
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("viser")
+GL = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+PROMPT = "input.mantine-TextInput-input:visible"
+LONG = 30_000
+"""Milliseconds that a page may take on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium")
+    with playwright.sync_playwright() as play:
+        made = play.chromium.launch(executable_path=chromium, args=list(GL))
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def viewer(tmp_path_factory):
+    """A fox of the zoo with two clips, and runs that would take hours."""
+    from akd.pipeline import animate
+    from akd.presets import find_preset, with_values
+    from akd.view.server import Viewer
+
+    folder = tmp_path_factory.mktemp("view")
+    fox = build_creature("fox", vertices=600)
+    write_creature(fox, [make_clip(fox, a, cycles=1) for a in ("walk", "trot")], folder / "fox.glb")
+    settings = with_values(find_preset("tiny"), (*QUICK[1:], "iterations=100000"))
+    weights = write_weights(tmp_path_factory.mktemp("weights"))
+    make = partial(animate, preset=settings, physics=False, weights=weights, device="cpu")
+    with Viewer(folder, port=0, make=make) as made:
+        yield made
+
+
+def enter(browser, viewer):
+    """A page and its session, once its controls are there."""
+    before = set(viewer.sessions)
+    page = browser.new_page(viewport={"width": 700, "height": 420})
+    page.set_default_timeout(LONG)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(viewer.address)
+    page.get_by_text("Compare with").wait_for()
+    until(lambda: set(viewer.sessions) - before)
+    (session,) = set(viewer.sessions) - before
+    session.client.scene.configure_default_lights(cast_shadow=False)  # slow in software
+    page.locator(".mantine-Notification-closeButton").first.click()  # rendering is in software
+    return page, session, errors
+
+
+def until(true, seconds: float = 40.0):
+    ends = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < ends, "too late"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture(scope="module")
+def opened(browser, viewer):
+    page, session, errors = enter(browser, viewer)
+    yield page, session
+    page.close()
+    assert errors == []
+
+
+def tab(page, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+
+
+def pixel(page, session, point) -> tuple[float, float]:
+    """Where a point of the world is on the page."""
+    from viser.transforms import SO3
+
+    camera = session.client.camera
+    seen = SO3(camera.wxyz).inverse() @ (np.asarray(point) - camera.position)
+    box = page.locator("canvas").first.bounding_box()
+    scale = 0.5 * box["height"] / np.tan(0.5 * camera.fov) / seen[2]
+    x, y = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
+    return float(x + scale * seen[0]), float(y + scale * seen[1])
+
+
+def test_it_plays_and_scrubs_and_switches_clips(opened):
+    page, session = opened
+    assert session.clip == "walk"
+    page.get_by_role("button", name="Play").click()
+    until(lambda: session.timeline.is_playing and session.timeline.seconds > 0.05)
+    page.get_by_role("button", name="Pause").click()
+    until(lambda: not session.timeline.is_playing)
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    before = session.timeline.seconds
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    until(lambda: session.timeline.seconds != before)
+    page.locator("input[value=walk]").first.click()
+    page.get_by_role("option", name="trot").first.click()
+    until(lambda: session.clip == "trot" and session.actors[0].frames.motion.name == "trot")
+
+
+def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
+    page, session = opened
+    tab(page, "Pose")
+    page.get_by_role("checkbox", name="Pose mode").click()
+    editor = until(lambda: session.pose.editor)
+    until(lambda: session.pose._gizmo)
+    page.wait_for_timeout(1500)
+    before = editor.places()
+    token, height = session.pose._token, session.subject.character.height
+    page.get_by_role("button", name="Keep keyframe").click()
+    until(lambda: len(editor.keyframes) == 1)
+    arrow = before[token] + 0.18 * height * np.array((0.0, 1.0, 0.0))
+    from_x, from_y = pixel(page, session, arrow)
+    to_x, to_y = pixel(page, session, arrow + np.array((0.0, 0.15 * height, 0.0)))
+    page.mouse.move(from_x, from_y)
+    page.wait_for_timeout(500)
+    page.mouse.down()
+    page.mouse.move(to_x, to_y, steps=5)
+    page.mouse.up()
+    until(lambda: editor.places()[token, 1] - before[token, 1] > 0.03 * height)
+    page.get_by_role("button", name="Keep keyframe").click()
+    until(lambda: len(editor.keyframes) == 2)
+    page.get_by_role("button", name="Save as a clip").click()
+    path = viewer.content.root / "fox-poses.glb"
+    until(path.exists)
+    saved = load(path)
+    assert [clip.name for clip in saved.asset.clips] == ["walk", "trot", "my clip"]
+    until(lambda: session.subject.name == "fox-poses.glb")
+
+
+def test_a_run_is_watched_and_stopped(opened, viewer):
+    page, session = opened
+    tab(page, "Run")
+    page.locator(PROMPT).first.fill("a fox walking")
+    page.keyboard.press("Tab")
+    until(lambda: session.run._prompt.value == "a fox walking")
+    page.get_by_role("button", name="Start").click()
+    job = until(lambda: session.run.job)
+    until(lambda: job.error or (job.watcher.phase == "distil" and job.watcher.versions))
+    assert job.error is None
+    page.locator("img").first.wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("stopped; the same prompt").wait_for()
+    assert not job.is_running
+    (folder,) = (viewer.content.root / "runs").iterdir()
+    assert (folder / "run" / "distil.safetensors").exists()
+
+
+def test_two_browsers_do_not_disturb_each_other_and_leave_nothing(browser, viewer, opened):
+    _, first = opened
+    page, second, errors = enter(browser, viewer)
+    clip, seconds = first.clip, first.timeline.seconds
+    second.timeline.seek(0.2)
+    tab(page, "Run")
+    page.locator(PROMPT).first.fill("a fox running")
+    page.keyboard.press("Tab")
+    until(lambda: second.run._prompt.value == "a fox running")
+    page.get_by_role("button", name="Start").click()
+    job = until(lambda: second.run.job)
+    assert (first.clip, first.timeline.seconds) == (clip, seconds)
+    assert first.run._prompt.value != "a fox running"
+    page.close()
+    until(lambda: second not in viewer.sessions)
+    until(lambda: not job.is_running)
+    until(lambda: not second.timeline._thread.is_alive())
+    assert errors == []
