@@ -156,7 +156,10 @@ class PoseHarvest:
 
 @dataclass(frozen=True)
 class PoseTrain:
-    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on."""
+    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on.
+
+    On several GPUs: accelerate launch --num_processes 8 -m akd pose train ...
+    """
 
     poses: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Files, or folders of shards."""
