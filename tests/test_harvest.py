@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from akd.fit.settings import WarmStartSettings
-from akd.harvest import HarvestBody, HarvestSettings, harvest, zoo_bodies
+from akd.harvest import HarvestBody, HarvestSettings, harvest, harvest_jobs
 from akd.posespace.dataset import load_poses
 from akd.posespace.shards import read_tables
 from tests.distill.fox import Screen
@@ -66,7 +66,9 @@ def test_shards_of_one_body_are_merged(body, tmp_path):
 
 
 def test_bodies_of_the_zoo_are_on_the_training_side():
-    names = [body.name for body in zoo_bodies(30)]
+    jobs = list(harvest_jobs(zoo=30))
+    names = [job.label for job in jobs]
+    assert len({job.id for job in jobs}) == 30
     assert len(set(names)) == 30
     assert not any(name.split()[0] in ("cat", "giraffe", "ostrich") for name in names)
     assert all(int(name.split()[1]) >= 1000 for name in names)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copyreg
 import io
-import multiprocessing
 import os
 import pickle
 from collections.abc import Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from akd.engine.call import Call, Resources, Seat
+from akd.engine.local import Local
+from akd.engine.queue import run_calls
 from akd.pipeline import Animation, animate
 from akd.rig.character import Character
 
@@ -35,7 +36,8 @@ def animate_many(
     """Animate several characters side by side, on one device.
 
     A clip is the same as that of `animate` in a process with as many threads: jobs share nothing.
-    Call it under `if __name__ == "__main__":`, because processes are spawned.
+    Call it under `if __name__ == "__main__":`, because processes are spawned. For results in
+    folders, restarts and clusters, see `akd batch`.
 
     Args:
         jobs: Who does what.
@@ -46,7 +48,7 @@ def animate_many(
 
     Yields:
         Each job with its animation, or with the error that ended it, in the order in which they
-        finish. Closing the iterator cancels those that have not begun.
+        finish. Closing the iterator stops those that are left.
 
     Raises:
         ValueError: `processes` is less than one.
@@ -57,28 +59,26 @@ def animate_many(
     if processes < 1:
         raise ValueError(f"processes must be at least 1, got {processes}")
     processes = max(1, min(processes, len(jobs)))
-    pool = ProcessPoolExecutor(
-        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare,
-        initargs=(max(1, cores // processes),),
-    )  # fmt: skip
+    threads = max(1, cores // processes)
+    engine = Local(cpus=processes * threads, processes=processes)
+    calls = (
+        Call(str(k), _work, (_pack((job, options)), threads), Resources(threads))
+        for k, job in enumerate(jobs)
+    )
     try:
-        pending = {pool.submit(_work, _pack((job, options))): job for job in jobs}
-        for future in as_completed(pending):
-            try:
-                yield pending[future], pickle.loads(future.result())
-            except Exception as error:  # the next job may go well
-                yield pending[future], error
+        # Once each: the caller sees the error, and there is no checkpoint to go on from.
+        for progress in run_calls(calls, engine, attempts=1):
+            if (ended := progress.ended) is None:
+                continue
+            yield jobs[int(ended.key)], ended.error or pickle.loads(ended.value)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        engine.close()
 
 
-def _prepare(threads: int) -> None:
+def _work(packed: bytes, threads: int, seat: Seat) -> bytes:
     import torch
 
     torch.set_num_threads(threads)
-
-
-def _work(packed: bytes) -> bytes:
     job, options = pickle.loads(packed)
     return _pack(animate(job.character, job.prompt, seed=job.seed, **options))
 

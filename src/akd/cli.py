@@ -13,6 +13,7 @@ import tyro
 from akd import __version__
 from akd.base.processor import avoid_broken_amx
 from akd.commands.animate import Animate
+from akd.commands.batch import Batch
 from akd.commands.cache import Cache
 from akd.commands.demo import Demo
 from akd.commands.errors import ResultFailed, UsageError
@@ -32,6 +33,7 @@ from akd.commands.zoo import Zoo
 Command = (
     Annotated[Animate, tyro.conf.subcommand("animate")]
     | Annotated[Resume, tyro.conf.subcommand("resume")]
+    | Annotated[Batch, tyro.conf.subcommand("batch")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
     | Annotated[Inspect, tyro.conf.subcommand("inspect")]
     | Annotated[Rig, tyro.conf.subcommand("rig")]

@@ -1,18 +1,26 @@
-"""`harvest`: poses from a video prior. Sample videos, fit the joints to them, filter the poses."""
+"""`harvest`: poses from a video prior. Sample videos, fit the joints to them, filter the poses.
+
+`harvest_jobs` are the same as jobs of `akd.engine`, one a body.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.api.poses import creature_character, zoo_side
+from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.files import text_hash
+from akd.engine.call import Refused, Resources
+from akd.engine.job import Job, Workspace
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import VideoScore, fit_to_videos, sample_videos
 from akd.metrics.recognise.recogniser import find_recogniser
@@ -24,7 +32,9 @@ from akd.posespace.collect import asset_side, distinct, grounded
 from akd.posespace.dataset import BodyPoses, BodyRecord
 from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.shards import Row, is_done, write_shard
+from akd.prior.choose import choose_prior
 from akd.prior.protocol import VideoPrior
+from akd.prior.source import PriorSource
 from akd.request import Request, make_request
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
@@ -66,27 +76,92 @@ class HarvestBody:
     load: Callable[[], Character]
 
 
-def zoo_bodies(count: int) -> Iterator[HarvestBody]:
-    """Creatures of the zoo that may train the pose space."""
-    for species, seed in zoo_side(count, training=True):
-        yield HarvestBody(
-            f"{species} {seed}", "zoo", species, species,
-            lambda species=species, seed=seed: creature_character(species, seed),
-        )  # fmt: skip
+def zoo_body(species: str, seed: int) -> HarvestBody:
+    """A creature of the zoo."""
+    return HarvestBody(
+        f"{species} {seed}", "zoo", species, species, lambda: creature_character(species, seed)
+    )
 
 
-def asset_bodies(folder: Path) -> Iterator[HarvestBody]:
-    """Files of a folder of assets that may train the pose space; motion capture has no mesh."""
+def asset_body(name: str, family: str, path: Path) -> HarvestBody:
+    """A rigged character from a file."""
 
-    def load(path: Path) -> Character:
+    def load() -> Character:
         asset = read_asset(path)
         return load_character(asset, up=find_up_axis(asset))
 
-    for path, family in asset_side(folder, training=True):
+    return HarvestBody(name, "assets", family, "creature", load)
+
+
+def harvest_jobs(
+    *,
+    zoo: int = 0,
+    assets: Path | None = None,
+    actions: Sequence[str] = ACTIONS,
+    prior: str = "tiny",
+    videos: int = HarvestSettings.videos,
+    iterations: int = HarvestSettings.iterations,
+    device: str = "auto",
+    seed: int = 0,
+    resources: Resources | None = None,
+) -> Iterator[Job]:
+    """One job for each body that may train the pose space.
+
+    Args:
+        zoo: Creatures of the zoo.
+        assets: Folder of rigged characters; motion capture has no mesh and is left out.
+        actions: What the prompts say after the body's noun.
+        prior: Name of the video model.
+        videos: See `HarvestSettings`.
+        iterations: See `HarvestSettings`.
+        device: `auto`, `cpu` or `cuda`.
+        seed: Of the noise.
+        resources: Of each job.
+    """
+    resources = resources or Resources()
+    common = {
+        "actions": list(actions), "prior": prior, "videos": videos, "iterations": iterations,
+        "device": device, "seed": seed, "threads": resources.cpus,
+    }  # fmt: skip
+    for species, number in zoo_side(zoo, training=True):
+        yield Job(
+            harvest_task, {**common, "species": species, "number": number},
+            f"{species} {number}", resources=resources, publish=False,
+        )  # fmt: skip
+    for path, family in asset_side(assets, training=True) if assets is not None else ():
         if not path.endswith(".bvh"):
-            yield HarvestBody(
-                path, "assets", family, "creature", lambda path=folder / path: load(path)
-            )
+            yield Job(
+                harvest_task, {**common, "path": path, "family": family}, path,
+                files={"asset": assets / path}, resources=resources, publish=False,
+            )  # fmt: skip
+
+
+def harvest_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, int]:
+    """Harvest one body into the folder of results: how many poses there are, and are kept."""
+    torch.set_num_threads(arguments["threads"])
+    if "species" in arguments:
+        body = zoo_body(arguments["species"], arguments["number"])
+    else:
+        body = asset_body(arguments["path"], arguments["family"], place.files["asset"])
+    settings = HarvestSettings(videos=arguments["videos"], iterations=arguments["iterations"])
+    poses = kept = 0
+    try:
+        for prompt, rows in harvest(
+            body, place.out, prior=_prior(arguments["prior"], arguments["device"]),
+            actions=arguments["actions"], settings=settings, seed=arguments["seed"],
+        ):  # fmt: skip
+            here = sum(bool(row["kept"]) for row in rows)
+            poses, kept = poses + len(rows), kept + here
+            print(f"{body.name}, {prompt}: {here} of {len(rows)} poses", flush=True)
+    except (AssetError, ValueError) as error:
+        raise Refused(str(error)) from error
+    return {"poses": poses, "kept": kept}
+
+
+@lru_cache(maxsize=1)
+def _prior(name: str, device: str) -> VideoPrior:
+    """One process has one prior for all its jobs."""
+    return choose_prior(PriorSource(name), device=device)
 
 
 def harvest(

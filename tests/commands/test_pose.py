@@ -111,7 +111,8 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
     ("arguments", "message"),
     [
         (("--zoo", "0"), "there are no bodies: give --zoo or --assets"),
-        (("--zoo", "1", "--part", "3/2"), "--part must be K/N with K from 1 to N, got '3/2'"),
+        (("--zoo", "1", "--address", "auto"), "--address is for --engine ray, got --engine local"),
+        (("--zoo", "1", "--only", "x"), "there are no bodies: give --zoo or --assets"),
         (("--zoo", "1", "--videos", "0"), "--videos and --iterations must be at least 1"),
         (("--assets", "none"), "--assets none: is not a folder"),
     ],

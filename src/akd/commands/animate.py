@@ -16,6 +16,7 @@ from akd.commands.options import load_file, usage_error
 from akd.export.formats import files_of, read_formats
 
 if TYPE_CHECKING:
+    from akd.distill.settings import DistillSettings
     from akd.pipeline import Animation
 
 
@@ -90,21 +91,9 @@ class Animate:
         from akd.distill.run_folder import RunFinished, RunFolder
         from akd.fit.losses import default
         from akd.physics.settings import TrackingSettings
-        from akd.presets import find_preset, with_values
-        from akd.prior.choose import is_tiny
         from akd.report.results import result_names
 
-        check_ranges(
-            self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6)
-        )
-        try:
-            formats = read_formats(self.formats, option="--formats")
-            preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))
-            settings = with_values(preset, self.set)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        if self.iterations is not None:
-            settings = replace(settings, iterations=self.iterations)
+        formats, settings = self.checked()
         losses = default(settings.losses)
         if self.pose_prior:
             from akd.posespace.loss import pose_prior
@@ -170,6 +159,24 @@ class Animate:
         for note in clip.notes:
             print(f"akd: note: {note}", file=sys.stderr)
         self._say(clip, formats)
+
+    def checked(self) -> tuple[tuple[str, ...], DistillSettings]:
+        """The formats and the settings, before any file is read. Raises `UsageError`."""
+        from akd.presets import find_preset, with_values
+        from akd.prior.choose import is_tiny
+
+        check_ranges(
+            self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6)
+        )
+        try:
+            formats = read_formats(self.formats, option="--formats")
+            preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))
+            settings = with_values(preset, self.set)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        if self.iterations is not None:
+            settings = replace(settings, iterations=self.iterations)
+        return formats, settings
 
     def _write_preview(self, clip: Animation) -> None:
         from akd.export.character import write_motions

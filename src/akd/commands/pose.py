@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from akd.commands.engines import EngineName, job_resources, open_engine
 from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
 from akd.commands.options import load_file
 
@@ -72,8 +73,10 @@ class PoseCollect:
 class PoseHarvest:
     """Harvest poses from a video prior: sample videos, fit the joints to them, filter the poses.
 
-    Writes one shard of poses and one table of provenance for each body and prompt. Run again to
-    continue.
+    Writes one shard of poses and one table of provenance for each body and prompt. A body is a job:
+    one that fails is tried three times and stops no other. Run again to continue.
+
+    Example: akd pose harvest --zoo 84 --assets DIR -o out/harvest --engine ray --address auto
     """
 
     out: Out = Path("out/harvest")
@@ -89,61 +92,74 @@ class PoseHarvest:
     iterations: int = 60
     """Of the fit."""
     minutes: float | None = None
-    """Begin no further prompt after this time."""
-    part: str = "1/1"
-    """K/N: take every N-th body from the K-th on, to share the work among processes."""
+    """Begin no further body after this time."""
+    engine: EngineName = "local"
+    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
+    body."""
+    address: str | None = None
+    """Of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
+    only: str | None = None
+    """Harvest one body, by the id of its job: what the commands of --engine shell do."""
     device: str = "auto"
     seed: int = 0
 
     def run(self) -> None:
         """Harvest body after body."""
-        import itertools
         import time
 
-        from akd.asset.asset import AssetError
-        from akd.harvest import ACTIONS, HarvestSettings, asset_bodies, harvest, zoo_bodies
-        from akd.prior.choose import choose_prior
+        from akd.commands.batch_table import BatchTable
+        from akd.engine.run import run_jobs
+        from akd.harvest import ACTIONS, harvest_jobs
+        from akd.prior.choose import check_prior
         from akd.prior.source import PriorSource
 
-        first, step = self._part()
+        check_ranges(self, seed=SEEDS)
         if self.videos < 1 or self.iterations < 1:
             raise UsageError("--videos and --iterations must be at least 1")
         if self.assets is not None and not self.assets.is_dir():
             raise UsageError(f"--assets {self.assets}: is not a folder")
-        bodies = [*zoo_bodies(self.zoo), *(asset_bodies(self.assets) if self.assets else ())]
-        if not bodies:
-            raise UsageError("there are no bodies: give --zoo or --assets")
-        try:
-            prior = choose_prior(PriorSource(self.prior), device=self.device)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        settings = HarvestSettings(videos=self.videos, iterations=self.iterations)
-        started = time.monotonic()
-        for body in itertools.islice(bodies, first, None, step):
-            try:
-                for prompt, rows in harvest(
-                    body, self.out, prior=prior, actions=self.actions or ACTIONS,
-                    settings=settings, seed=self.seed,
-                ):  # fmt: skip
-                    kept = sum(bool(row["kept"]) for row in rows)
-                    seconds = time.monotonic() - started
-                    print(f"{seconds:6.0f} s  {body.name}, {prompt}: {kept} of {len(rows)} poses")
-                    if self.minutes is not None and seconds > 60.0 * self.minutes:
-                        print("stopped: the time is over; run again to continue")
-                        return
-            except (AssetError, ValueError) as error:
-                print(f"{body.name}: skipped: {error}")
+        until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
+        with open_engine(self.engine, self.address, self._command) as engine:
+            if self.engine == "local":
+                try:
+                    check_prior(PriorSource(self.prior), device=self.device)
+                except ValueError as error:
+                    raise UsageError(str(error)) from None
+            jobs = [
+                job
+                for job in harvest_jobs(
+                    zoo=self.zoo, assets=self.assets, actions=self.actions or ACTIONS,
+                    prior=self.prior, videos=self.videos, iterations=self.iterations,
+                    device=self.device, seed=self.seed,
+                    resources=job_resources(self.prior, device=self.device, engine=engine),
+                )
+                if self.only in (None, job.id)
+            ]  # fmt: skip
+            if not jobs:
+                raise UsageError("there are no bodies: give --zoo or --assets")
+            with BatchTable(self.out, len(jobs)) as table:
+                for event in run_jobs(jobs, self.out, engine, until=until):
+                    table.show(event)
+        if self.engine != "shell":
+            print(f"{self.out}: {table.summary()}")
 
-    def _part(self) -> tuple[int, int]:
-        place, _, parts = self.part.partition("/")
-        if not (place.isdecimal() and parts.isdecimal() and 1 <= int(place) <= int(parts)):
-            raise UsageError(f"--part must be K/N with K from 1 to N, got {self.part!r}")
-        return int(place) - 1, int(parts)
+    def _command(self, key: str) -> list[str]:
+        words = ["akd", "pose", "harvest", "-o", str(self.out.resolve()), "--only", key]
+        if self.assets is not None:
+            words += ["--assets", str(self.assets.resolve())]
+        if self.actions:
+            words += ["--actions", *self.actions]
+        for name in ("zoo", "prior", "videos", "iterations", "device", "seed"):
+            words += [f"--{name}", str(getattr(self, name))]
+        return words
 
 
 @dataclass(frozen=True)
 class PoseTrain:
-    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on."""
+    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on.
+
+    On several GPUs: accelerate launch --num_processes 8 -m akd pose train ...
+    """
 
     poses: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Files, or folders of shards."""

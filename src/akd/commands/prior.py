@@ -78,7 +78,10 @@ class PriorList:
 
 @dataclass(frozen=True)
 class PriorTrain:
-    """Train the tiny prior: build creatures, film them, learn. Run again to go on."""
+    """Train the tiny prior: build creatures, film them, learn. Run again to go on.
+
+    On several GPUs: accelerate launch --num_processes 8 -m akd prior train ...
+    """
 
     out: Out = Path("out/prior")
     """Folder for creatures, state, weights and sheets."""
@@ -105,6 +108,7 @@ class PriorTrain:
         check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
         if self.assets is not None and not self.assets.is_dir():
             raise UsageError(f"--assets {self.assets}: is not a folder")
+        from akd.base.process_group import is_first_process
         from akd.prior.tiny.card import write_card
         from akd.prior.tiny.train import train
 
@@ -119,6 +123,8 @@ class PriorTrain:
             workers=workers, assets=self.assets, tiny=tiny, pool=pool, settings=settings,
             compiled=self.compiled and not self.smoke and device.type == "cuda",
         )  # fmt: skip
+        if not is_first_process():
+            return
         record = self.out / "training.json"
         about = json.loads(record.read_text())
         about["command"] = " ".join(["akd", *sys.argv[1:]])

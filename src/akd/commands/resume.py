@@ -37,7 +37,7 @@ class Resume:
         found = RunFolder(self.out).read()
         if found is None:
             raise UsageError(f"{self.out}: holds no run to go on with")
-        options = checked_options(self.out, found["options"])
+        options = checked_options(f"{self.out}: run.json", found["options"])
         for name in ("file", "weights", "roles", "device"):
             options[name] = getattr(self, name) or options[name]
         if not options["file"].exists():
@@ -45,8 +45,11 @@ class Resume:
         Animate(out=self.out, **options).run()
 
 
-def checked_options(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `Animate` as `Animate.options` wrote them. Raises `UsageError`."""
+def checked_options(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `Animate` from JSON values, as `Animate.options` writes them.
+
+    Raises `UsageError`, which says `where` they stand.
+    """
     checked: dict[str, Any] = {}
     kinds = get_type_hints(Animate, include_extras=False)
     for field in fields(Animate):
@@ -60,7 +63,7 @@ def checked_options(out: Path, options: Mapping[str, Any]) -> dict[str, Any]:
             checked[field.name] = _converted(value, kinds[field.name])
         except TypeError:
             raise UsageError(
-                f"{out}: run.json: {field.name} must be of type {kinds[field.name]}, got {value!r}"
+                f"{where}: {field.name} must be of type {kinds[field.name]}, got {value!r}"
             ) from None
     return checked
 

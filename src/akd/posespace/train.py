@@ -27,6 +27,7 @@ from akd.base.files import (
     write_json,
 )
 from akd.posespace.augment import augmented
+from akd.base.process_group import ProcessGroup
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
 from akd.posespace.dataset import PoseSet, load_poses, merge_poses
 from akd.posespace.diffusion import T_MAX, signal_and_noise
@@ -117,9 +118,10 @@ class PoseTrainer:
 
     def __init__(
         self, network: PoseNetworkSettings, settings: PoseTrainSettings, *,
-        device: torch.device, seed: int,
+        device: torch.device, seed: int, group: ProcessGroup | None = None,
     ) -> None:  # fmt: skip
         self.settings, self.device, self.seed = settings, device, seed
+        self.group = group or ProcessGroup()
         torch.manual_seed(seed)
         self.network = PoseNetwork(network).to(device)
         self.average = copy.deepcopy(self.network).requires_grad_(False)
@@ -131,12 +133,25 @@ class PoseTrainer:
         self.generator = torch.Generator(device)
 
     def loss(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Tensor:
-        """Error of v, of the joints' positions in the clean estimate, and of the judge."""
+        """Error of v, of the joints' positions in the clean estimate, and of the judge.
+
+        Takes the batch of all processes; the loss is over this one's part of it, and its mean over
+        processes is the loss of the batch.
+        """
         s, draw, device = self.settings, self.generator, self.device
-        each = len(states) // len(body.present)
+        count, each = len(body.present), len(states) // len(body.present)
+        bodies, rows = self.group.part(count), self.group.part(len(states))
         body, states = augmented(body, states, s, draw)
         t = draw_levels(len(states), body.tokens, s.same_level, draw, device)
         noise = torch.randn(states.shape, generator=draw, device=device)
+        present = body.present.repeat_interleave(each, dim=0)
+        # Counted over the whole batch, so that the mean over processes divides by the same.
+        share = 1.0 / self.group.size
+        asked_count = share * (present & (t > _KNOWN)).sum()
+        present_count = share * present.sum()
+        some = self.group.size * max(1, round(s.judged * count / self.group.size))
+        judged = self._judge_loss(body[:some], states[: some * each])
+        body, states, t, noise = body[bodies], states[rows], t[rows], noise[rows]
         alpha, sigma = (x[..., None] for x in signal_and_noise(t))
         noisy = alpha * states + sigma * noise
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
@@ -147,31 +162,32 @@ class PoseTrainer:
         clean = alpha * noisy - sigma * velocity
         far = (self._reached(given.body, clean) - self._reached(given.body, states)).square()
         far = alpha.square() * far * given.body.present[..., None] / HEIGHT_UNIT**2
-        total = error.sum() / (3 * asked.sum())
-        total = total + s.position_weight * far.sum() / (6 * given.body.present.sum())
-        some = max(1, round(s.judged * len(body.present)))
-        return total + s.judge_weight * self._judge_loss(body[:some], states[: some * each])
+        total = error.sum() / (3 * asked_count)
+        total = total + s.position_weight * far.sum() / (6 * present_count)
+        return total + s.judge_weight * judged
 
     def _judge_loss(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Tensor:
-        """Cross-entropy of joints and of poses, half of them spoilt."""
+        """Cross-entropy of joints and of poses, half of them spoilt; over this process's part."""
         draw, device = self.generator, self.device
-        index = torch.arange(len(body.present), device=device)
-        index = index.repeat_interleave(len(states) // len(body.present))
-        each_body = body[index]
+        each = len(states) // len(body.present)
+        every = body[torch.arange(len(body.present), device=device).repeat_interleave(each)]
         half = torch.rand(len(states), generator=draw, device=device) < 0.5
-        shown = torch.where(half[:, None, None], spoil(each_body, states, draw), states)
+        shown = torch.where(half[:, None, None], spoil(every, states, draw), states)
         change = (shown - states).norm(dim=-1)
         # A joint that is hardly off is neither right nor wrong.
         wrong, sure = change > _WRONG, (change > _WRONG) | (change < _RIGHT)
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            given = self.network.describe(body).repeat(len(states) // len(body.present))
-            tokens, poses = self.network.judge(shown, given)
-        entropy = torch.nn.functional.binary_cross_entropy_with_logits
-        counted = (sure & each_body.present).to(tokens)
-        joints = entropy(tokens, wrong.to(tokens), weight=counted, reduction="sum") / counted.sum()
         spoilt = wrong.any(-1)
-        clear = (spoilt | (change < _RIGHT).all(-1)).to(poses)
-        return joints + entropy(poses, spoilt.to(poses), weight=clear)
+        clear = spoilt | (change < _RIGHT).all(-1)
+        counted = sure & every.present
+        joints = counted.sum() / self.group.size
+        rows = self.group.part(len(states))
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            given = self.network.describe(body[self.group.part(len(body.present))]).repeat(each)
+            tokens, poses = self.network.judge(shown[rows], given)
+        entropy = torch.nn.functional.binary_cross_entropy_with_logits
+        return entropy(
+            tokens, wrong[rows].to(tokens), weight=counted[rows].to(tokens), reduction="sum"
+        ) / joints + entropy(poses, spoilt[rows].to(poses), weight=clear[rows].to(poses))
 
     @staticmethod
     def _reached(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B J 6"]:
@@ -185,10 +201,12 @@ class PoseTrainer:
         rate = min(1.0, (progress.step + 1) / s.warm_up) * min(1.0, 1.5 * (1.0 - part) + 1e-3)
         for group in self.optimiser.param_groups:
             group["lr"] = s.learning_rate * rate
-        body, states = sampler.draw(s.batch // s.poses_each, s.poses_each, self.generator)
+        bodies = self.group.size * (s.batch // s.poses_each)
+        body, states = sampler.draw(bodies, s.poses_each, self.generator)
         loss = self.loss(body, states)
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
+        self.group.average_gradients(self.network.parameters())
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimiser.step()
         keep = min(s.ema, (progress.step + 1) / (progress.step + 10))
@@ -198,7 +216,7 @@ class PoseTrainer:
                 slow.lerp_(quick, 1.0 - keep)
         progress.step += 1
         if progress.step % 20 == 1:  # reading the loss waits for the device
-            value = float(loss.detach())
+            value = self.group.mean(float(loss.detach()), self.device)
             if not value < 1e4:
                 raise FloatingPointError(f"the loss is {value} at step {progress.step}")
             first = progress.loss != progress.loss
@@ -248,6 +266,8 @@ def train(
 ) -> PoseNetwork:
     """Train on a pose file and return the averaged network.
 
+    Processes that `accelerate launch` starts train together; the first of them writes.
+
     Args:
         poses: Files of `save_poses`, or folders of them; at least one.
         out: Folder for `pose.safetensors` (weights), `state.safetensors` (to resume: the same call
@@ -257,7 +277,7 @@ def train(
         device: Where to train; bfloat16 on a GPU.
         seed: Of weights and batches.
         network: Size of the network.
-        settings: Of the optimisation.
+        settings: Of the optimisation; `batch` is that of each process.
         say: Takes lines about progress.
 
     Raises:
@@ -267,10 +287,14 @@ def train(
         raise ValueError("minutes or steps must be given, got neither")
     if not poses:
         raise ValueError("poses must name at least one file, got none")
-    device, settings = torch.device(device), settings or PoseTrainSettings()
+    settings = settings or PoseTrainSettings()
+    group, device = ProcessGroup.join(torch.device(device))
+    say = say if group.leads else _say_nothing
     data = merge_poses([load_poses(path) for path in poses])
     sampler = PoseSampler(data, device=device)
-    trainer = PoseTrainer(network or PoseNetworkSettings(), settings, device=device, seed=seed)
+    trainer = PoseTrainer(
+        network or PoseNetworkSettings(), settings, device=device, seed=seed, group=group
+    )
     state, progress = out / "state.safetensors", trainer.progress
     if trainer.restore(state):
         progress = trainer.progress
@@ -282,9 +306,12 @@ def train(
         "pose_files": [weights_hash(p) if p.is_dir() else file_hash(p) for p in poses],
         "sources": dict(Counter(r.source for r in data.records)), "seed": seed,
         "settings": asdict(settings), "weights": size, "torch": torch.__version__,
+        "processes": group.size,
     }  # fmt: skip
 
     def save() -> None:
+        if not group.leads:
+            return
         trainer.save(state)
         done = record | {"progress": asdict(progress)}
         save_model(trainer.average, out / "pose.safetensors", training=done)
@@ -294,7 +321,7 @@ def train(
     saved, told = started, started - 60.0
     while True:
         now = time.perf_counter()
-        progress.seconds = before + now - started
+        progress.seconds = group.leader(before + now - started, device)
         part = max(
             0.0 if minutes is None else progress.seconds / (60.0 * minutes),
             0.0 if steps is None else progress.step / steps,
@@ -311,3 +338,7 @@ def train(
     save()
     say(f"{out / 'pose.safetensors'}: {progress.step} steps, loss {progress.loss:.4f}")
     return trainer.average.eval()
+
+
+def _say_nothing(line: str) -> None:
+    """For all processes but the first."""

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from akd.base.files import checking_content, read_checkpoint, write_checkpoint, write_json
+from akd.base.process_group import ProcessGroup
 from akd.base.splits import zoo_seed_trains
 from akd.prior.tiny.artists import artist_actors
 from akd.prior.tiny.backend import choose_studio
@@ -50,9 +51,11 @@ class Trainer:
     """The network, its average, the optimiser and their progress."""
 
     def __init__(
-        self, tiny: TinySettings, settings: TrainSettings, *, device: torch.device, seed: int
-    ) -> None:
+        self, tiny: TinySettings, settings: TrainSettings, *, device: torch.device, seed: int,
+        group: ProcessGroup | None = None,
+    ) -> None:  # fmt: skip
         self.settings, self.device = settings, device
+        self.group = group or ProcessGroup()
         torch.manual_seed(seed)
         self.network = TinyNetwork(tiny).to(device)
         self.average = copy.deepcopy(self.network).requires_grad_(False)
@@ -88,17 +91,24 @@ class Trainer:
         print(f"network compiled in {time.perf_counter() - started:.1f} s", flush=True)
 
     def loss(self, batch: Batch) -> Tensor:
-        """Mean squared error of the clean estimate at random times, weighted by 1 / sigma^2."""
-        rows, device, draw = len(batch.videos), self.device, self._noise
+        """Mean squared error of the clean estimate at random times, weighted by 1 / sigma^2.
+
+        The random numbers are those of this process's rows among those of all processes.
+        """
+        device, draw = self.device, self._noise
+        rows = self.group.size * len(batch.videos)
+        mine = self.group.part(rows)
 
         def uniform() -> Tensor:
-            return torch.rand(rows, generator=draw, device=device)
+            return torch.rand(rows, generator=draw, device=device)[mine]
 
         # Times lie around the middle, where it is decided what moves; some lie anywhere.
-        middle = torch.sigmoid(1.1 * torch.randn(rows, generator=draw, device=device) + 0.3)
+        normal = torch.randn(rows, generator=draw, device=device)[mine]
+        middle = torch.sigmoid(1.1 * normal + 0.3)
         t = torch.where(uniform() < 0.1, uniform(), middle)
         alpha, sigma = (x[:, None, None, None, None] for x in cosine_signal(t))
-        noise = torch.randn(batch.videos.shape, generator=draw, device=device)
+        shape = (rows, *batch.videos.shape[1:])
+        noise = torch.randn(shape, generator=draw, device=device)[mine]
         silent = uniform() < self.settings.drop_words
         tokens = batch.tokens.masked_fill(silent[:, None], TOKENS.index(NONE))
         has_image = uniform() >= self.settings.drop_reference_image
@@ -125,6 +135,7 @@ class Trainer:
         loss = self.loss(batch)
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
+        self.group.average_gradients(self.network.parameters())
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimiser.step()
         keep = min(s.ema, (progress.step + 1) / (progress.step + 10))
@@ -133,10 +144,10 @@ class Trainer:
             for slow_one, quick_one in pairs:
                 slow_one.lerp_(quick_one, 1.0 - keep)
         progress.step += 1
-        progress.samples += len(batch.videos)
+        progress.samples += self.group.size * len(batch.videos)
         if progress.step % 20 == 1:
             # Reading the loss waits for the device, so not at every step.
-            value = float(loss.detach())
+            value = self.group.mean(float(loss.detach()), self.device)
             if not value < 1e4:
                 raise FloatingPointError(f"the loss is {value} at step {progress.step}")
             first = progress.loss != progress.loss
@@ -195,24 +206,29 @@ def train(
     run it stops and saves; the same call goes on from there. Creatures are cached in `out/actors`,
     weights are in `out/weights`, a sheet of samples is `out/sheet.png`. The training side of the
     folder `assets`, if given, is filmed as well, each character as often as `ARTIST_TURNS`
-    creatures.
+    creatures. Processes that `accelerate launch` starts train together: each films its share of the
+    creatures, `batch` is that of each, and the first of them writes.
     """
     began = time.perf_counter()
     tiny, cameras = tiny or TinySettings(), cameras or CameraSettings()
     pool, settings = pool or PoolSettings(), settings or TrainSettings()
     out.mkdir(parents=True, exist_ok=True)
+    group, device = ProcessGroup.join(device)
     if device.type == "cuda":
         torch.backends.cuda.matmul.allow_tf32 = True
         torch.backends.cudnn.allow_tf32 = True
 
     def say(text: str) -> None:
-        print(f"[{time.perf_counter() - began:7.1f} s] {text}", flush=True)
+        if group.leads:
+            print(f"[{time.perf_counter() - began:7.1f} s] {text}", flush=True)
 
     cast = cast_list(pool.creatures, first_seed=FIRST_SEED)
+    cast = cast[group.rank :: group.size]
     assert all(zoo_seed_trains(seed) for _, seed in cast)
+    workers //= group.size
     feed = build_actors(cast, pool, out / "actors", workers=workers)
     first = next(feed)  # starts the workers
-    trainer = Trainer(tiny, settings, device=device, seed=seed)
+    trainer = Trainer(tiny, settings, device=device, seed=seed, group=group)
     size = sum(p.numel() for p in trainer.network.parameters())
     say(f"{device}: network of {size / 1e6:.1f} M weights, {workers} workers build {len(cast)}")
     state = out / "state.safetensors"
@@ -228,7 +244,8 @@ def train(
         trainer.compile(tiny)
     # Another start of the same training sees other videos.
     videos = Pool(
-        pool.videos, tiny, cameras, device=device, seed=seed + 1000 * (trainer.progress.step + 1),
+        pool.videos, tiny, cameras, device=device,
+        seed=seed + 1000 * (trainer.progress.step + 1) + (group.rank << 32),
         videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
     videos.add(first)
@@ -256,9 +273,10 @@ def train(
         "rasterizer": str(studio),
         "weights": size, "device": _describe(device), "torch": torch.__version__,
         "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
-        "settings": asdict(settings), "done": loop.done,
+        "settings": asdict(settings), "processes": group.size, "done": loop.done,
     }  # fmt: skip
-    write_json(out / "training.json", report)
+    if group.leads:
+        write_json(out / "training.json", report)
     feed.close()
     say(f"saved: {trainer.progress.step} steps, {trainer.progress.samples} videos learnt from")
     return trainer.average
@@ -282,11 +300,15 @@ class _Loop:
 
     def save(self) -> None:
         """Write the state and the averaged weights."""
+        if not self.trainer.group.leads:
+            return
         self.trainer.save(self.out / "state.safetensors")
         save_tiny(self.trainer.average, self.out / "weights")
 
     def draw(self) -> None:
         """Write the sheet of samples."""
+        if not self.trainer.group.leads:
+            return
         write_sheet(
             self.trainer.average, self.videos, self.out / "sheet.png",
             rows=self.settings.sheet_rows, steps=self.settings.sheet_steps,
@@ -303,9 +325,11 @@ class _Loop:
         while True:
             now = time.perf_counter()
             here, run = now - started, now - self.began
-            progress.seconds = before + run
+            # All processes stop at the same step, by the clock of the first.
+            progress.seconds = self.trainer.group.leader(before + run, self.trainer.device)
             self.done = progress.seconds >= total
-            if self.done or (self.stop_after is not None and run >= 60.0 * self.stop_after):
+            limit = None if self.stop_after is None else before + 60.0 * self.stop_after
+            if self.done or (limit is not None and progress.seconds >= limit):
                 return
             self.trainer.step(videos.batch(settings.batch), part=progress.seconds / total)
             _renew(videos, self.feed, settings, here)

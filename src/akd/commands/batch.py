@@ -1,0 +1,115 @@
+"""`akd batch`: many clips, on this machine, on a Ray cluster or wherever a shell runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from akd.commands.engines import EngineName, job_resources, open_engine
+from akd.commands.errors import ResultFailed, UsageError
+
+if TYPE_CHECKING:
+    from akd.engine.call import Engine
+    from akd.engine.job import Job
+
+_PAGE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Animate many characters: a list of jobs, or assets x prompts x seeds x priors.
+
+    Each job is an `akd animate` and gets a folder of its own under the output folder; index.html
+    shows them all. A job that fails is tried three times and stops no other. Run again to do what
+    is left.
+
+    Example: akd batch jobs.toml -o out/batch --engine ray --address auto
+    """
+
+    jobs: tyro.conf.Positional[Path]
+    """A TOML file with [[job]] and [[product]] tables; see docs/scale.md."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """Folder to write to; on a cluster, on storage that all nodes share."""
+    engine: EngineName = "local"
+    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
+    job, for Slurm, SkyPilot or anything else."""
+    address: str | None = None
+    """Of the Ray cluster, such as auto or 10.0.0.1:6379; by default RAY_ADDRESS, or this machine
+    alone."""
+    only: str | None = None
+    """Run one job, by its id: what the commands of --engine shell do."""
+
+    def run(self) -> None:
+        """Run the jobs, show how they are doing, and write the page."""
+        with open_engine(self.engine, self.address, self._command) as engine:
+            jobs = self._read(engine)
+            self.out.mkdir(parents=True, exist_ok=True)
+            if self.engine == "shell":
+                self._hand_over(jobs, engine)
+            elif self.only is not None:
+                self._run(jobs, engine)  # its batch runs as many of these at a time as it likes
+            else:
+                self._run_batch(jobs, engine)
+
+    def _read(self, engine: Engine) -> list[Job]:
+        from akd.commands.batch_file import read_jobs
+
+        jobs = read_jobs(
+            self.jobs, lambda prior, device: job_resources(prior, device=device, engine=engine)
+        )
+        if self.only is None:
+            return jobs
+        chosen = [job for job in jobs if job.id == self.only]
+        if not chosen:
+            raise UsageError(f"--only {self.only}: {self.jobs} holds no job of this id")
+        return chosen
+
+    def _command(self, key: str) -> tuple[str, ...]:
+        return (
+            "akd", "batch", str(self.jobs.resolve()), "-o", str(self.out.resolve()), "--only", key,
+        )  # fmt: skip
+
+    def _hand_over(self, jobs: Iterable[Job], engine: Engine) -> None:
+        from akd.engine.run import run_jobs
+
+        for _ in run_jobs(jobs, self.out, engine):
+            pass
+
+    def _run_batch(self, jobs: list[Job], engine: Engine) -> None:
+        from akd.engine.run import BatchBusy, hold_batch
+
+        try:
+            with hold_batch(self.out):
+                self._run(jobs, engine)
+        except BatchBusy as error:
+            raise UsageError(str(error)) from None
+
+    def _run(self, jobs: list[Job], engine: Engine) -> None:
+        from akd.commands.batch_table import BatchTable
+        from akd.engine.run import run_jobs
+        from akd.report.batch_page import write_batch_page
+
+        page, table = self.out / "index.html", BatchTable(self.out, len(jobs))
+        next_page = time.monotonic() + _PAGE_SECONDS
+        try:
+            with table:
+                for event in run_jobs(jobs, self.out, engine):
+                    table.show(event)
+                    if self.only is None and time.monotonic() >= next_page:
+                        write_batch_page(page, self.out, jobs)
+                        next_page = time.monotonic() + _PAGE_SECONDS
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"stopped; {table.summary()}; the same command does what is left"
+            ) from None
+        finally:
+            if self.only is None:
+                write_batch_page(page, self.out, jobs)
+        print(f"{page if self.only is None else self.out}: {table.summary()}")
+        if failed := table.counts["failed"]:
+            raise ResultFailed(f"{failed} of {len(jobs)} jobs failed; their logs are named above")

@@ -1,0 +1,66 @@
+"""Options of commands that run many jobs: which engine, and what its jobs need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from akd.commands.errors import UsageError
+
+if TYPE_CHECKING:
+    from akd.engine.call import Engine, Resources
+
+EngineName = Literal["local", "ray", "shell"]
+
+
+@contextmanager
+def open_engine(
+    name: EngineName, address: str | None, command: Callable[[str], Sequence[str]]
+) -> Iterator[Engine]:
+    """The engine of `--engine` and `--address`, closed at the end.
+
+    `command` makes the words of the command that runs the job of a given id.
+    """
+    if address is not None and name != "ray":
+        raise UsageError(f"--address is for --engine ray, got --engine {name}")
+    match name:
+        case "shell":
+            from akd.engine.shell import Shell
+
+            engine: Engine = Shell(command)
+        case "ray":
+            from akd.engine.ray_cluster import RayCluster
+
+            try:
+                engine = RayCluster(address)
+            except ModuleNotFoundError:
+                raise UsageError("--engine ray needs Ray: pip install 'akd[ray]'") from None
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                reason = " ".join(str(error).split())[:200]
+                raise UsageError(
+                    f"--address {address}: no Ray cluster answers ({reason})"
+                ) from None
+        case "local":
+            from akd.engine.local import Local
+
+            engine = Local()
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def job_resources(prior: str, *, device: str, engine: Engine) -> Resources:
+    """What a job with a prior needs.
+
+    The tiny prior takes a small part of a GPU, a large one all of it. A job has as many threads as
+    cores, so that its result does not depend on the machine's size.
+    """
+    from akd.engine.call import Resources
+    from akd.prior.choose import is_tiny
+
+    on_gpu = device.startswith("cuda") or (device == "auto" and engine.has_gpus())
+    if is_tiny(prior):
+        return Resources(cpus=2, gpus=0.125 if on_gpu else 0.0)
+    return Resources(cpus=4, gpus=1.0 if on_gpu else 0.0)

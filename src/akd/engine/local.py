@@ -1,0 +1,161 @@
+"""`Local`: an engine that fills the cores and GPUs of one machine with worker processes.
+
+A worker runs one call after another, and is replaced if it dies: the call it had is lost, the
+others go on. Messages are pickled, by this process and by workers that it started itself.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from akd.engine.call import Call, Ended, Resources, Seat, WorkerLost
+
+_STOP_SECONDS = 10.0
+"""For a worker to keep its state when it is stopped."""
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    gpu: str | None
+    call: Call | None = field(default=None)
+
+
+class Local:
+    """Worker processes on this machine."""
+
+    def __init__(self, *, cpus: int | None = None, processes: int | None = None) -> None:
+        """Make an engine; workers start when calls come.
+
+        Args:
+            cpus: Cores to fill; all that this process may use by default.
+            processes: Calls at a time, at most; as many as there is room for by default.
+
+        Raises:
+            ValueError: `cpus` or `processes` is less than one.
+        """
+        for name, value in (("cpus", cpus), ("processes", processes)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        self._cpus = cpus or len(os.sched_getaffinity(0))
+        self._processes = processes
+        self._gpus: dict[str, float] | None = None
+        self._workers: list[_Worker] = []
+
+    def has_gpus(self) -> bool:
+        """Whether this machine has CUDA devices."""
+        return bool(self._free_gpus())
+
+    def accepts(self, resources: Resources) -> bool:
+        """Whether cores and a GPU are free; an idle machine takes anything."""
+        busy = [w.call.resources for w in self._workers if w.call is not None]
+        if self._processes is not None and len(busy) >= self._processes:
+            return False
+        if not busy:
+            return True
+        fits = sum(r.cpus for r in busy) + resources.cpus <= self._cpus
+        return fits and (not resources.gpus or self._roomy(resources) is not None)
+
+    def submit(self, call: Call) -> None:
+        """Give a call to an idle worker, or to a new one."""
+        gpu = self._roomy(call.resources) if call.resources.gpus else None
+        idle = [w for w in self._workers if w.call is None and w.gpu == gpu]
+        worker = idle[0] if idle else self._hire(gpu)
+        worker.call = call
+        seat = Seat(platform.node(), call.files)
+        # One that died while idle is found by `collect`: its pipe is closed.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            worker.pipe.send((call.function, call.arguments, seat))
+
+    def collect(self, timeout: float) -> list[Ended]:
+        """What workers sent back, and the calls of workers that died."""
+        ended = []
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        for pipe in wait(list(by_pipe), timeout):
+            worker = by_pipe[pipe]  # pyright: ignore[reportArgumentType]
+            try:
+                value, error = worker.pipe.recv()
+            except (EOFError, ConnectionResetError):
+                self._workers.remove(worker)
+                worker.pipe.close()
+                worker.process.join()
+                value, code = None, worker.process.exitcode
+                error = WorkerLost(f"the worker process ended with exit code {code}")
+            if worker.call is not None:
+                ended.append(Ended(worker.call.key, value, error))
+                worker.call = None
+        return ended
+
+    def close(self) -> None:
+        """Stop the workers; a running call has a few seconds to keep its state."""
+        for worker in self._workers:
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(_STOP_SECONDS)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.pipe.close()
+        self._workers.clear()
+
+    def _hire(self, gpu: str | None) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        here, there = context.Pipe()
+        process = context.Process(target=_work, args=(there, gpu), daemon=True)
+        process.start()
+        there.close()
+        worker = _Worker(process, here, gpu)
+        self._workers.append(worker)
+        return worker
+
+    def _free_gpus(self) -> dict[str, float]:
+        """The free share of each GPU, by what CUDA_VISIBLE_DEVICES calls it."""
+        if self._gpus is None:
+            import torch
+
+            count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+            names = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+            names = names if names != [""] else [str(k) for k in range(count)]
+            self._gpus = dict.fromkeys(names[:count], 1.0)
+        free = dict(self._gpus)
+        for worker in self._workers:
+            if worker.call is not None and worker.gpu in free:
+                free[worker.gpu] -= worker.call.resources.gpus
+        return free
+
+    def _roomy(self, resources: Resources) -> str | None:
+        """The emptiest GPU, if it has room."""
+        free = self._free_gpus()
+        gpu = max(free, key=lambda name: free[name], default=None)
+        return gpu if gpu is not None and free[gpu] >= resources.gpus - 1e-6 else None
+
+
+def _work(pipe: Connection, gpu: str | None) -> None:
+    """A worker process: run what comes, until the pipe is closed or it is told to stop."""
+    # Ctrl-C reaches the whole process group, SIGTERM this process: both keep the state of the call.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    try:
+        while True:
+            function, arguments, seat = pipe.recv()
+            try:
+                answer = function(*arguments, seat), None
+            except Exception as error:
+                answer = None, error
+            try:
+                pipe.send(answer)
+            except (BrokenPipeError, ConnectionResetError):
+                return
+            except Exception as error:  # an answer that cannot be pickled
+                pipe.send((None, RuntimeError(f"{error}: {answer[1]!r}"[:1000])))
+    except (EOFError, KeyboardInterrupt):
+        return

@@ -1,0 +1,137 @@
+"""`RayCluster`: an engine that runs each call as one Ray task, on any node of a cluster.
+
+Ray schedules, this room retries: `max_retries` is 0, so that there is one queue and one count of
+attempts. Input files go into the object store once and are written to a temporary folder on the
+node. A call with a GPU gets a fresh worker process, because nothing but its end returns all of the
+GPU's memory.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from akd.engine.call import Call, Ended, Resources, Seat, WorkerLost
+
+SINGLE_FILES = (".glb", ".ply", ".stl", ".off", ".bvh", ".fbx")
+"""Suffixes of files that stand alone. Others are read from where they are: shared storage."""
+_AHEAD = 2
+"""Tasks in flight for each core of the cluster: enough to keep it busy, few enough to hold."""
+_LEAST_AHEAD = 16
+
+
+class RayCluster:
+    """Tasks on a Ray cluster."""
+
+    def __init__(self, address: str | None = None) -> None:
+        """Connect.
+
+        Args:
+            address: Of the cluster, such as `auto` or `10.0.0.1:6379`; None for the one in
+                RAY_ADDRESS, or one of this machine that ends with this process.
+
+        Raises:
+            ModuleNotFoundError: Ray is not installed.
+            ConnectionError: There is no cluster at the address.
+        """
+        import ray
+
+        self._ray = ray
+        self._owns = not ray.is_initialized()
+        if self._owns:
+            ray.init(address=address, log_to_driver=False)
+        shared = ray.remote(max_retries=0)(_run)
+        fresh = ray.remote(max_retries=0, max_calls=1)(_run)
+        self._remote = {False: shared, True: fresh}
+        self._running: dict[Any, Call] = {}
+        self._stored: dict[Path, Any] = {}
+
+    def has_gpus(self) -> bool:
+        """Whether any node has a GPU."""
+        return self._ray.cluster_resources().get("GPU", 0.0) > 0
+
+    def accepts(self, resources: Resources) -> bool:
+        """Whether few tasks wait in Ray's own queue."""
+        cores = int(self._ray.cluster_resources().get("CPU", 1.0))
+        return len(self._running) < max(_LEAST_AHEAD, _AHEAD * cores)
+
+    def submit(self, call: Call) -> None:
+        """Start a task."""
+        stored, plain = [], {}
+        for name, path in call.files.items():
+            if path.suffix.lower() in SINGLE_FILES:
+                stored.append((name, path.name, self._put(path)))
+            else:
+                plain[name] = path
+        needs = call.resources
+        task = self._remote[needs.gpus > 0].options(
+            num_cpus=needs.cpus, num_gpus=needs.gpus, name=call.key, **_elsewhere(call.avoid)
+        )  # fmt: skip
+        names = [(name, file) for name, file, _ in stored]
+        blobs = [blob for _, _, blob in stored]
+        reference = task.remote(call.function, call.arguments, plain, names, *blobs)
+        self._running[reference] = call
+
+    def collect(self, timeout: float) -> list[Ended]:
+        """Tasks that ended; those of a worker or a node that died are `WorkerLost`."""
+        ray, ended = self._ray, []
+        if not self._running:
+            return []
+        waiting = list(self._running)
+        ready, _ = ray.wait(waiting, num_returns=1, timeout=timeout)
+        if ready:  # and all others that are
+            ready, _ = ray.wait(waiting, num_returns=len(waiting), timeout=0)
+        for reference in ready:
+            key = self._running.pop(reference).key
+            try:
+                ended.append(Ended(key, ray.get(reference)))
+            except ray.exceptions.RayTaskError as error:
+                cause = error.cause if isinstance(error.cause, Exception) else error
+                ended.append(Ended(key, error=cause))
+            except ray.exceptions.RayError as error:
+                ended.append(Ended(key, error=WorkerLost(f"{type(error).__name__}: {error}")))
+        return ended
+
+    def close(self) -> None:
+        """Stop the tasks, and disconnect if this object connected."""
+        for reference in self._running:
+            self._ray.cancel(reference, force=True)
+        self._running.clear()
+        self._stored.clear()
+        if self._owns:
+            self._ray.shutdown()
+
+    def _put(self, path: Path) -> Any:
+        if path not in self._stored:
+            self._stored[path] = self._ray.put(path.read_bytes())
+        return self._stored[path]
+
+
+def _elsewhere(node: str | None) -> dict[str, Any]:
+    """Options of a task that stays away from a node, unless no other one can run it."""
+    if node is None:
+        return {}
+    selector = {"ray.io/node-id": f"!{node}"}
+    return {"label_selector": selector, "fallback_strategy": [{"label_selector": {}}]}
+
+
+def _run(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    files: Mapping[str, Path],
+    names: list[tuple[str, str]],
+    *blobs: bytes,
+) -> Any:
+    """A task: put the files where the function can read them, and call it."""
+    import ray
+
+    node = ray.get_runtime_context().get_node_id()
+    with tempfile.TemporaryDirectory(prefix="akd-") as folder:
+        here = dict(files)
+        for (name, file), blob in zip(names, blobs, strict=True):
+            here[name] = Path(folder) / name / file
+            here[name].parent.mkdir()
+            here[name].write_bytes(blob)
+        return function(*arguments, Seat(node, here))

@@ -1,0 +1,121 @@
+"""`akd batch`: jobs of a file, done once, each as `akd animate` alone makes it."""
+
+import json
+
+import pytest
+
+from akd.cli import main
+from tests.commands.animating import DONE, words
+from tests.commands.small_prior import QUICK
+
+OPTIONS = f"""
+[options]
+device = "cpu"
+grounded = false
+iterations = 6
+set = {json.dumps(list(QUICK[1:]))}
+"""
+
+
+def write_jobs(path, text, fox, **options):
+    lines = [f"{key} = {json.dumps(value)}" for key, value in options.items()]
+    asset = json.dumps(str(fox))
+    path.write_text("\n".join([OPTIONS, *lines, text.replace("FOX", asset)]))
+    return path
+
+
+def run(*arguments) -> int:
+    return main(["batch", *map(str, arguments)])
+
+
+@pytest.mark.slow
+def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
+    broken = tmp_path / "broken.glb"
+    broken.write_bytes(b"glTF" + bytes(40))
+    text = """
+        [[product]]
+        assets = [FOX]
+        prompts = ["a fox walking"]
+        seeds = [1]
+        [[job]]
+        asset = "broken.glb"
+        prompt = "a fox walking"
+        [resources]
+        cpus = 1
+    """
+    jobs = write_jobs(tmp_path / "jobs.toml", text, fox, weights=str(weights))
+    out = tmp_path / "out"
+    assert run(jobs, "-o", out) == 3
+    said = capfd.readouterr()
+    assert "index.html: 1 done, 1 failed of 2" in said.out
+    assert "failed  broken: a fox walking (tiny, seed 0)" in said.err
+    folders = sorted(path for path in out.iterdir() if path.name.startswith("fox-"))
+    assert len(folders) == 1
+    files = {"motion.glb", "video.mp4", "metrics.json", "report.html", "preview.png"}
+    assert {path.name for path in folders[0].iterdir()} == {*files, "outcome.json"}
+    page = (out / "index.html").read_text()
+    assert page.count("data:image/png") == 1
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("fox-*/*")}
+    assert run(jobs, "-o", out) == 3
+    assert "1 earlier, 1 failed of 2" in capfd.readouterr().out
+    assert kept == {path: path.stat().st_mtime_ns for path in out.glob("fox-*/*")}
+
+    assert run(jobs, "-o", tmp_path / "other", "--engine", "shell") == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 2
+    command = lines[0].split()
+    assert command[:2] == ["akd", "batch"]
+    assert main(command[1:]) == 0
+    alone = tmp_path / "alone"
+    assert main([*words(fox, weights, alone, "--seed", "1")]) in DONE
+    (folder,) = (tmp_path / "other").glob("fox-*")
+    assert folder.name in {path.name for path in folders}
+    for name in ("motion.glb", "video.mp4", "metrics.json", "preview.png", "outcome.json"):
+        first = (out / folder.name / name).read_bytes()
+        assert (folder / name).read_bytes() == first, name
+        if (alone / name).exists():
+            assert (alone / name).read_bytes() == first, name
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[job", "is no TOML"),
+        ("", "holds no jobs"),
+        ("[[jobs]]", "'jobs' is not known; known are job, options, product, resources"),
+        ("[[job]]\nasset = FOX", "job 1: prompt is missing"),
+        ("[[job]]\nasset = FOX\nprompt = ''", "job 1: prompt must be a string that is not empty"),
+        ("[[job]]\nasset = 'no.glb'\nprompt = 'a fox walking'", "no.glb: there is no such file"),
+        ("[[job]]\nasset = FOX\nprompt = 'a fox cooking'", "job 1: "),
+        ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = 1.5", "seed must be of type"),
+        ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = -1", "--seed must be from 0"),
+        ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\npreset = 'x'", "job 1: preset"),
+        ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nout = 'x'", "'out' is not known"),
+        ("[[product]]\nassets = [FOX]", "product 1: prompts is missing"),
+        ("[[product]]\nassets = [FOX]\nprompts = []", "prompts must be a list with items, got []"),
+        ("product = 3", "product must be tables, written [[product]]"),
+        ("[resources]\ncpus = 0", "cpus must be a whole number from 1 to 1024, got 0"),
+        ("[resources]\ngpus = -1", "gpus must be from 0 to 64, got -1"),
+    ],
+)
+def test_wrong_files_are_one_line(text, message, fox, tmp_path, capsys):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(text.replace("FOX", json.dumps(str(fox))))
+    assert run(jobs, "-o", tmp_path / "out") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_options_are_refused(fox, tmp_path, capsys):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(f"[[job]]\nasset = {json.dumps(str(fox))}\nprompt = 'a fox walking'")
+    out = tmp_path / "out"
+    assert run(jobs, "-o", out, "--only", "x") == 2
+    assert "holds no job of this id" in capsys.readouterr().err
+    assert run(jobs, "-o", out, "--address", "auto") == 2
+    assert "--address is for --engine ray" in capsys.readouterr().err
+    assert run(tmp_path / "none.toml", "-o", out) == 2
+    assert "there is no such file" in capsys.readouterr().err

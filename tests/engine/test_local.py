@@ -1,0 +1,163 @@
+"""Jobs on one machine: each done once, failures alone, restarts that do the rest."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from akd.engine.call import Busy, Call, Ended, Resources, Seat
+from akd.engine.folder import JobFolder, execute
+from akd.engine.job import Job
+from akd.engine.local import Local
+from akd.engine.queue import run_calls
+from akd.engine.run import BatchBusy, hold_batch, run_jobs
+from akd.engine.shell import Shell
+from tests.engine import dummies
+from tests.engine.dummies import counted, numbers, results
+
+
+@pytest.fixture(scope="module")
+def local():
+    engine = Local(cpus=2)
+    yield engine
+    engine.close()
+
+
+def states(events):
+    return {event.job.label: event.state for event in events}
+
+
+def test_failures_stay_alone_and_a_restart_does_the_rest(local, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("hello")
+    jobs = [
+        *numbers(3),
+        Job(dummies.write_number, {"number": 7, "die": True}, "dies once", files={"text": text}),
+        Job(dummies.fail, {}, "fails"),
+        Job(dummies.refuse, {"number": 9}, "refused"),
+        Job(dummies.answer_badly, {}, "answers badly"),
+    ]
+    out = tmp_path / "out"
+    events = list(run_jobs([*jobs, *jobs], out, local))
+    assert states(events) == {
+        "number 0": "done", "number 1": "done", "number 2": "done", "dies once": "done",
+        "fails": "failed", "refused": "failed", "answers badly": "failed",
+    }  # fmt: skip
+    attempts = {e.job.label: e.attempt for e in events if e.state in ("done", "failed")}
+    assert attempts["fails"] == 3
+    assert attempts["refused"] == 1
+    assert attempts["dies once"] == 2
+    died = next(e for e in events if e.state == "done" and e.job.label == "dies once")
+    assert died.values == {"square": 49, "resumed": True}
+    assert (out / died.job.name / "text.txt").read_text() == "hello"
+    failed = JobFolder(out, jobs[4])
+    assert failed.failure() == "no luck"
+    log = failed.log.read_text()
+    assert log.count("about to fail") == log.count("RuntimeError: no luck") == 3
+    assert set(counted(out / "ended").values()) == {1}
+
+    before = results(out)
+    again = list(run_jobs([*jobs[:4], *numbers(5)], out, local))
+    assert {e.job.label for e in again if e.state == "done"} == {"number 3", "number 4"}
+    assert sum(e.state == "earlier" for e in again) == 4
+    assert set(counted(out / "ended").values()) == {1}
+    assert before.items() <= results(out).items()
+
+
+def test_a_killed_worker_costs_an_attempt_of_one_job(local, tmp_path):
+    jobs = [
+        Job(dummies.write_number, {"number": 1, "seconds": 60.0}, "killed"),
+        *numbers(3, seconds=0.05),
+    ]
+    killed = JobFolder(tmp_path, jobs[0]).work / "pid"
+    found = []
+    for event in run_jobs(jobs, tmp_path, local):
+        found.append((event.job.label, event.state))
+        if event.state == "done" and len(found) == 7:  # the others are done
+            os.kill(int(killed.read_text()), signal.SIGKILL)
+    assert ("killed", "retried") in found
+    assert sum(state == "done" for _, state in found) == 4
+    assert counted(tmp_path / "began") == {"0": 1, "1": 3, "2": 1}  # number 1 twice, in two jobs
+
+
+def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypatch):
+    monkeypatch.setattr("akd.engine.queue.BUSY_SECONDS", 0.05)
+    (job,) = numbers(1)
+    events = run_jobs([job], tmp_path, local)
+    with JobFolder(tmp_path, job).claim():
+        assert next(events).state == "started"
+        with pytest.raises(Busy, match="another process runs it"):
+            execute(job, tmp_path, Seat("here", {}))
+    assert [event.state for event in events][-1] == "done"
+    assert counted(tmp_path / "ended") == {"0": 1}
+
+
+def test_one_batch_at_a_time(tmp_path):
+    with (
+        hold_batch(tmp_path),
+        pytest.raises(BatchBusy, match="another process runs a batch"),
+        hold_batch(tmp_path),
+    ):
+        pass
+    with hold_batch(tmp_path):
+        pass
+
+
+def test_ids_follow_from_the_content(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("a")
+    job = Job(dummies.fail, {"number": 1}, "Über/../ein Fuchs!", files={"text": file})
+    assert job.name == f"ber-ein-fuchs-{job.id[:8]}"
+    same = Job(dummies.fail, {"number": 1}, "another label", files={"text": file})
+    assert same.id == job.id
+    file.write_text("bc")
+    changed = Job(dummies.fail, {"number": 1}, "a", files={"text": file})
+    assert len({changed.id, job.id, Job(dummies.fail, {"number": 2}, "a").id}) == 3
+
+
+def test_shell_writes_a_command_a_job(tmp_path):
+    lines = []
+    shell = Shell(lambda key: ("akd", "batch", "my jobs.toml", "--only", key), write=lines.append)
+    jobs = numbers(3)
+    events = list(run_jobs(jobs, tmp_path, shell))
+    assert [e.state for e in events] == ["started"] * 3 + ["deferred"] * 3
+    assert lines == [f"akd batch 'my jobs.toml' --only {job.id}" for job in jobs]
+
+
+class Slots:
+    """An engine of one GPU and two cores that runs nothing."""
+
+    def __init__(self):
+        self.running = []
+
+    def has_gpus(self):
+        return True
+
+    def accepts(self, resources):
+        used = sum(c.resources.cpus for c in self.running)
+        gpus = sum(c.resources.gpus for c in self.running)
+        return used + resources.cpus <= 2 and gpus + resources.gpus <= 1
+
+    def submit(self, call):
+        self.running.append(call)
+
+    def collect(self, timeout):
+        return [Ended(self.running.pop(0).key)]
+
+    def close(self):
+        pass
+
+
+def test_a_large_call_holds_up_no_small_one():
+    wants = [Resources(1, 1.0), Resources(1, 1.0), Resources(1, 0.0)]
+    calls = [Call(str(k), print, (), need) for k, need in enumerate(wants)]
+    progress = [(p.call.key, p.ended is None) for p in run_calls(calls, Slots())]
+    assert progress[:2] == [("0", True), ("2", True)]
+    assert sorted(key for key, started in progress if not started) == ["0", "1", "2"]
+
+
+def test_no_call_starts_after_the_time():
+    calls = (Call(str(k), print) for k in range(100))
+    found = list(run_calls(calls, Slots(), until=time.monotonic() - 1.0))
+    assert found == []

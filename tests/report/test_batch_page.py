@@ -1,0 +1,55 @@
+"""The page of a batch: names are text, links lead into the folder."""
+
+import shutil
+
+import pytest
+
+from akd.base.files import write_json
+from akd.engine.folder import JobFolder
+from akd.engine.job import Job
+from akd.report.batch_page import batch_page, write_batch_page
+from tests.engine.dummies import fail
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    """One that is done, one that failed, one that waits."""
+    jobs = [Job(fail, {"k": k}, f"<b>job {name}</b>") for k, name in enumerate("bac")]
+    for job, score in zip(jobs[:2], (0.25, 9.5), strict=True):
+        folder = JobFolder(tmp_path, job)
+        folder.work.mkdir(parents=True)
+        write_json(folder.path / "attempt.json", {"seconds": 12.3})
+        folder.finish({"score": score, "verdict": "fails: <i>slides</i>"})
+    JobFolder(tmp_path, jobs[2]).path.mkdir(parents=True)
+    JobFolder(tmp_path, jobs[2]).give_up("<script>alert(1)</script>", 3)
+    return [*jobs, Job(fail, {"k": 4}, "waits")]
+
+
+def test_names_and_errors_are_text(jobs, tmp_path):
+    page = batch_page(tmp_path, jobs)
+    for markup in ("<b>job", "<i>slides", "<script>alert"):
+        assert markup not in page
+    assert f'href="{jobs[0].name}/report.html"' in page
+    assert f'href="run/{jobs[2].id}/log.txt"' in page
+    assert "<td>0.25</td><td>12</td>" in page
+    assert "<dt>waiting</dt><dd>1</dd>" in page
+
+
+def test_a_click_sorts_and_words_filter(jobs, tmp_path):
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium")
+    write_batch_page(tmp_path / "index.html", tmp_path, jobs)
+    names = "[...document.querySelectorAll('tbody tr:not([hidden]) td:first-child')]"
+    names += ".map(cell => cell.textContent)"
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto((tmp_path / "index.html").as_uri())
+        page.get_by_role("button", name="score").click()
+        page.get_by_role("button", name="score").click()
+        assert page.evaluate(names)[:2] == ["<b>job a</b>", "<b>job b</b>"]
+        page.get_by_role("searchbox").fill("failed ALERT")
+        assert page.evaluate(names) == ["<b>job c</b>"]
+        browser.close()
