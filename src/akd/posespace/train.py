@@ -26,8 +26,8 @@ from akd.base.files import (
     write_checkpoint,
     write_json,
 )
-from akd.posespace.augment import augmented
 from akd.base.process_group import ProcessGroup
+from akd.posespace.augment import augmented
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
 from akd.posespace.dataset import PoseSet, load_poses, merge_poses
 from akd.posespace.diffusion import T_MAX, signal_and_noise
