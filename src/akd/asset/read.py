@@ -6,11 +6,14 @@ from pathlib import Path
 
 from akd.asset.asset import Asset, AssetError
 
+FORMATS = "glTF, FBX, VRM, USD, OBJ, PLY, STL, OFF or BVH"
+"""What `read_asset` reads, for messages and help."""
 _HEAD_BYTES = 4096
+_USD = (".usd", ".usda", ".usdc", ".usdz")
 
 
 def read_asset(path: Path | str) -> Asset:
-    """Read a file: glTF, GLB, OBJ, PLY (triangles or Gaussians), STL, OFF or BVH.
+    """Read a file: glTF, GLB, VRM, FBX, USD, OBJ, PLY (triangles or Gaussians), STL, OFF or BVH.
 
     Raises `AssetError`, whose one line names the file, the rule and the value, where the file
     cannot be used. What is odd about it but can be lived with is in `Asset.problems`.
@@ -31,8 +34,12 @@ def read_asset(path: Path | str) -> Asset:
             from akd.asset.off import read
         case "bvh":
             from akd.asset.bvh import read
+        case "fbx" | "usd" as format:
+            from akd.asset import isolated
+
+            return isolated.read(path, format)
         case other:
-            raise AssetError(f"{path}: must be glTF, OBJ, PLY, STL, OFF or BVH, got {other!r}")
+            raise AssetError(f"{path}: must be one of {FORMATS}, got {other!r}")
     return read(path)
 
 
@@ -44,6 +51,10 @@ def find_format(path: Path) -> str:
     match text:
         case _ if head[:4] == b"glTF":
             return "glb"
+        case _ if head.startswith(b"Kaydara FBX Binary") or text.startswith(b"; FBX"):
+            return "fbx"
+        case _ if head.startswith(b"PXR-USDC") or text.startswith(b"#usda"):
+            return "usd"
         case _ if text[:1] == b"{":
             return "gltf"
         case _ if text[:4] in (b"ply\n", b"ply\r"):
@@ -58,6 +69,12 @@ def find_format(path: Path) -> str:
     match suffix:
         case ".glb" | ".gltf" | ".obj" | ".ply" | ".stl" | ".off" | ".bvh":
             return suffix[1:]
+        case ".vrm":
+            return "glb"
+        case ".fbx":
+            return "fbx"
+        case _ if suffix in _USD:
+            return "usd"
         case ".spz" | ".sog":
             return "splat-ply"
     return suffix or "no suffix"

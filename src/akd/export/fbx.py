@@ -6,9 +6,13 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+from akd.asset.read import read_asset
 from akd.base.files import replace_atomically
+from akd.export.gltf.hold_rest import hold_rest
+from akd.export.gltf.write import write_glb
 
 _LONGEST = 600.0
 """Seconds that Blender may take."""
@@ -51,9 +55,11 @@ def write_fbx(glb: Path, path: Path, *, fps: float) -> None:
     command = find_blender()
     if command is None:
         raise OSError(f"{path}: needs Blender, which is not there")
-    with replace_atomically(path) as temporary:
+    with replace_atomically(path) as temporary, tempfile.TemporaryDirectory() as folder:
+        keyed = Path(folder) / "keyed.glb"
+        write_glb(hold_rest(read_asset(glb)), keyed)
         done = subprocess.run(
-            [*command, str(glb), str(temporary), str(fps)], capture_output=True, text=True,
+            [*command, str(keyed), str(temporary), str(fps)], capture_output=True, text=True,
             check=False, timeout=_LONGEST,
         )  # fmt: skip
         if done.returncode or not temporary.stat().st_size:
