@@ -1,6 +1,6 @@
 """FBX files that Blender wrote from real assets, read back and compared with the GLB.
 
-    AKD_TEST_BPY=/path/to/python-with-bpy python -m benchmarks.fbx_round_trip ../shared/assets
+    AKD_BLENDER=/path/to/python-with-bpy python -m benchmarks.fbx_round_trip ../shared/assets
 
 Prints for each file, as a share of the body's height, how far joints are from the GLB's in every
 frame of every clip and vertices in the first, and by how much weights differ.
@@ -9,8 +9,6 @@ frame of every clip and vertices in the first, and by how much weights differ.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,8 +159,6 @@ def main() -> None:
     parser.add_argument("assets", type=Path)
     parser.add_argument("files", nargs="*", default=FILES)
     given = parser.parse_args()
-    python = os.environ.get("AKD_TEST_BPY", sys.executable)
-    fbx.find_blender = lambda: [python, "-c", fbx._SCRIPT]
     for name in given.files:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "made.fbx"

@@ -123,8 +123,7 @@ def test_real_files_are_read(name):
 def test_what_blender_wrote_is_what_the_glb_holds(name, tmp_path: Path, monkeypatch):
     if "AKD_TEST_BPY" not in os.environ or not (SHARED_ASSETS / name).exists():
         pytest.skip("needs the shared assets and Blender's Python, AKD_TEST_BPY")
-    command = [os.environ["AKD_TEST_BPY"], "-c", fbx._SCRIPT]
-    monkeypatch.setattr(fbx, "find_blender", lambda: command)
+    monkeypatch.setenv("AKD_BLENDER", os.environ["AKD_TEST_BPY"])
     fps = frame_rate(SHARED_ASSETS / name)
     fbx.write_fbx(SHARED_ASSETS / name, tmp_path / "made.fbx", fps=fps)
     found = compare(SHARED_ASSETS / name, tmp_path / "made.fbx", fps=fps)

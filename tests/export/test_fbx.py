@@ -26,6 +26,7 @@ def write_glb_of_nothing(path: Path) -> None:
 @pytest.fixture
 def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Programs are looked for in this folder first."""
+    monkeypatch.delenv("AKD_BLENDER", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
     return tmp_path
 
@@ -48,7 +49,9 @@ def test_what_blender_says_last_is_said(only_here: Path) -> None:
 
 
 def test_without_blender_there_is_no_fbx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(fbx, "find_blender", lambda: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    write_glb_of_nothing(tmp_path / "motion.glb")
     with pytest.raises(OSError, match="needs Blender"):
         fbx.write_fbx(tmp_path / "motion.glb", tmp_path / "motion.fbx", fps=30.0)
 
