@@ -14,6 +14,7 @@ from akd import __version__
 from akd.base.processor import avoid_broken_amx
 from akd.commands.animate import Animate
 from akd.commands.cache import Cache
+from akd.commands.convert import Convert
 from akd.commands.demo import Demo
 from akd.commands.errors import ResultFailed, UsageError
 from akd.commands.eval import Eval
@@ -39,6 +40,7 @@ Command = (
     | Annotated[Ground, tyro.conf.subcommand("ground")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Convert, tyro.conf.subcommand("convert")]
     | Annotated[Pose, tyro.conf.subcommand("pose")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]
     | Annotated[Cache, tyro.conf.subcommand("cache")]
