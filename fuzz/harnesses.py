@@ -34,6 +34,7 @@ from akd.posespace.dataset import FORMAT as POSES_FORMAT
 from akd.posespace.dataset import load_poses
 from akd.rig.autorig.joint_file import read_joint_file
 from akd.rig.role_file import read_role_file
+from tests.asset.fbx_text import fbx_text
 
 FOLDER = Path(tempfile.mkdtemp(prefix="akd-fuzz-"))
 
@@ -110,6 +111,9 @@ HARNESSES = {
             b"Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\n"
             b"Frame Time: 0.1\n0 0 0 0 0 0\n",
         ),
+    ),
+    "fbx": Harness(
+        partial(_parse_file, "a.fbx", read_asset), (".fbx",), (fbx_text().encode(),)
     ),
     "image": Harness(_parse_image, (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")),
     "roles": Harness(

@@ -12,6 +12,7 @@ from akd.base.processor import avoid_broken_amx
 from akd.base.version import __version__
 
 if TYPE_CHECKING:
+    from akd.api.converting import convert
     from akd.api.filming import film
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
@@ -52,6 +53,7 @@ __all__ = [
     "__version__",
     "animate",
     "animate_many",
+    "convert",
     "film",
     "ground",
     "load",
@@ -84,6 +86,7 @@ _HOMES = {
     "VideoPrior": "akd.prior.protocol",
     "animate": "akd.pipeline",
     "animate_many": "akd.batch",
+    "convert": "akd.api.converting",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "load": "akd.api.loading",

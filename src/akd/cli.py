@@ -15,6 +15,7 @@ from akd.base.processor import avoid_broken_amx
 from akd.commands.animate import Animate
 from akd.commands.batch import Batch
 from akd.commands.cache import Cache
+from akd.commands.convert import Convert
 from akd.commands.demo import Demo
 from akd.commands.errors import ResultFailed, UsageError
 from akd.commands.eval import Eval
@@ -43,6 +44,7 @@ Command = (
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[View, tyro.conf.subcommand("view")]
+    | Annotated[Convert, tyro.conf.subcommand("convert")]
     | Annotated[Pose, tyro.conf.subcommand("pose")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]
     | Annotated[Cache, tyro.conf.subcommand("cache")]

@@ -9,7 +9,6 @@ import pytest
 from akd.asset.read import read_asset
 from akd.cli import main
 from akd.distill.run_folder import RunFolder
-from akd.export import fbx
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import travel_path
 from akd.rig.character import load_character
@@ -121,7 +120,7 @@ def test_formats_that_cannot_be_written_are_said_first(capsys, monkeypatch, fox,
     assert message == (
         "--formats takes formats out of glb, bvh, usd, fbx, separated by commas; got 'glb,mov'"
     )
-    monkeypatch.setattr(fbx, "find_blender", lambda: None)
+    monkeypatch.setattr("akd.export.formats.has_blender", lambda: False)
     message = refused(capsys, words(fox, weights, out, "--formats", "fbx"))
     assert message == (
         "--formats fbx is written by Blender: put `blender` on the PATH (blender.org), or open the "

@@ -82,7 +82,7 @@ def test_blender_writes_bones_and_clips_as_they_were(blender_python, monkeypatch
     motions = [on_grid(make_clip(animal, action), FPS) for action in ("walk", "gallop")]
     glb, path = tmp_path / "fox.glb", tmp_path / "fox.fbx"
     write_creature(animal, motions, glb)
-    monkeypatch.setattr(fbx, "find_blender", lambda: [blender_python, "-c", fbx._SCRIPT])
+    monkeypatch.setenv("AKD_BLENDER", blender_python)
     fbx.write_fbx(glb, path, fps=FPS)
     assert {p.name for p in tmp_path.iterdir()} == {"fox.glb", "fox.fbx"}
 

@@ -10,6 +10,7 @@ from akd.rig.character import Character, load_character
 from akd.rig.role_file import correct_roles, read_role_file
 from akd.rig.roles.role import Role
 from akd.rig.up_axis import find_up_axis
+from akd.rig.vrm import vrm_roles
 
 
 def load(
@@ -22,11 +23,12 @@ def load(
     """Load a character: mesh, skeleton, joint roles, control rig, and what is odd about the file.
 
     Args:
-        path: A glTF, GLB, OBJ, PLY, STL, OFF or BVH file.
+        path: A glTF, VRM, FBX, USD, .blend, OBJ, PLY, STL, OFF or BVH file.
         height: Height of the character in metres, where the file's units are wrong.
         up: The file's up axis: `x`, `y`, `z`, or `auto`, which is Y, and for BVH, which states
             none, the axis along which the legs hang.
-        roles: Corrected roles by joint name, or a TOML file of them.
+        roles: Corrected roles by joint name, or a TOML file of them. They go before those that a
+            VRM file states.
 
     Returns:
         The character, in metres, Y up.
@@ -41,7 +43,7 @@ def load(
         raise ValueError(f"height must be in metres, above zero and below 1e6, got {height:g}")
     asset = read_asset(Path(path))
     character = load_character(asset, height=height, up=find_up_axis(asset) if up == "auto" else up)
-    if roles is None:
-        return character
-    given = roles if isinstance(roles, Mapping) else read_role_file(Path(roles))
-    return correct_roles(character, given)
+    given = vrm_roles(asset)
+    if roles is not None:
+        given |= roles if isinstance(roles, Mapping) else read_role_file(Path(roles))
+    return correct_roles(character, given) if given else character

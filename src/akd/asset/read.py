@@ -6,11 +6,16 @@ from pathlib import Path
 
 from akd.asset.asset import Asset, AssetError
 
+FORMATS = "glTF, VRM, FBX, USD, .blend, OBJ, PLY, STL, OFF or BVH"
+"""What `read_asset` reads, for messages and help."""
 _HEAD_BYTES = 4096
+_PACKED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08\x00")
+"""How a compressed .blend file begins: zstd, formerly gzip."""
+_USD = (".usd", ".usda", ".usdc", ".usdz")
 
 
 def read_asset(path: Path | str) -> Asset:
-    """Read a file: glTF, GLB, OBJ, PLY (triangles or Gaussians), STL, OFF or BVH.
+    """Read a file: glTF, VRM, FBX, USD, .blend, OBJ, PLY (triangles, Gaussians), STL, OFF or BVH.
 
     Raises `AssetError`, whose one line names the file, the rule and the value, where the file
     cannot be used. What is odd about it but can be lived with is in `Asset.problems`.
@@ -31,8 +36,14 @@ def read_asset(path: Path | str) -> Asset:
             from akd.asset.off import read
         case "bvh":
             from akd.asset.bvh import read
+        case "blend":
+            from akd.asset.blend import read
+        case "fbx" | "usd" as format:
+            from akd.asset import isolated
+
+            return isolated.read(path, format)
         case other:
-            raise AssetError(f"{path}: must be glTF, OBJ, PLY, STL, OFF or BVH, got {other!r}")
+            raise AssetError(f"{path}: must be one of {FORMATS}, got {other!r}")
     return read(path)
 
 
@@ -44,6 +55,12 @@ def find_format(path: Path) -> str:
     match text:
         case _ if head[:4] == b"glTF":
             return "glb"
+        case _ if head.startswith(b"Kaydara FBX Binary") or text.startswith(b"; FBX"):
+            return "fbx"
+        case _ if head.startswith(b"PXR-USDC") or text.startswith(b"#usda"):
+            return "usd"
+        case _ if head.startswith(b"BLENDER") or (head[:4] in _PACKED and suffix == ".blend"):
+            return "blend"
         case _ if text[:1] == b"{":
             return "gltf"
         case _ if text[:4] in (b"ply\n", b"ply\r"):
@@ -58,6 +75,12 @@ def find_format(path: Path) -> str:
     match suffix:
         case ".glb" | ".gltf" | ".obj" | ".ply" | ".stl" | ".off" | ".bvh":
             return suffix[1:]
+        case ".vrm":
+            return "glb"
+        case ".fbx":
+            return "fbx"
+        case _ if suffix in _USD:
+            return "usd"
         case ".spz" | ".sog":
             return "splat-ply"
     return suffix or "no suffix"

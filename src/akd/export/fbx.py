@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
+from akd.asset.read import read_asset
+from akd.base.blender import BlenderFailed, run_in_blender
 from akd.base.files import replace_atomically
+from akd.export.gltf.hold_rest import hold_rest
+from akd.export.gltf.write import write_glb
 
-_LONGEST = 600.0
-"""Seconds that Blender may take."""
 _SCRIPT = """
 import math
 import sys
@@ -33,29 +32,17 @@ bpy.ops.export_scene.fbx(
 """
 
 
-def find_blender() -> list[str] | None:
-    """A command that runs a Python script in Blender: the program, or its Python module."""
-    if program := shutil.which("blender"):
-        return [program, "--background", "--factory-startup", "--python-exit-code", "1",
-                "--python-expr", _SCRIPT, "--"]  # fmt: skip
-    if importlib.util.find_spec("bpy") is not None:
-        return [sys.executable, "-c", _SCRIPT]
-    return None
-
-
 def write_fbx(glb: Path, path: Path, *, fps: float) -> None:
     """Write all clips of a GLB file as FBX, with a key on every frame at `fps`.
 
     Raises `OSError` where Blender does not manage.
     """
-    command = find_blender()
-    if command is None:
-        raise OSError(f"{path}: needs Blender, which is not there")
-    with replace_atomically(path) as temporary:
-        done = subprocess.run(
-            [*command, str(glb), str(temporary), str(fps)], capture_output=True, text=True,
-            check=False, timeout=_LONGEST,
-        )  # fmt: skip
-        if done.returncode or not temporary.stat().st_size:
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-            raise OSError(f"{path}: Blender could not write it: {' '.join(last)}")
+    with replace_atomically(path) as temporary, tempfile.TemporaryDirectory() as folder:
+        keyed = Path(folder) / "keyed.glb"
+        write_glb(hold_rest(read_asset(glb)), keyed)
+        try:
+            run_in_blender(_SCRIPT, keyed, temporary, fps)
+        except BlenderFailed as error:
+            raise OSError(f"{path}: Blender could not write it: {error}") from None
+        if not temporary.stat().st_size:
+            raise OSError(f"{path}: Blender wrote nothing")

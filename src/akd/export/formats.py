@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable, Sequence
 
+from akd.base.blender import has_blender
+
 FORMATS = ("glb", "bvh", "usd", "fbx")
 VIDEO_FORMATS = ("mp4", "gif")
 
@@ -22,14 +24,11 @@ def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> t
         )
     if "usd" in wanted and importlib.util.find_spec("pxr") is None:
         raise ValueError(f"{option} usd needs akd[usd]: pip install 'akd[usd]'")
-    if "fbx" in wanted:
-        from akd.export.fbx import find_blender
-
-        if find_blender() is None:
-            raise ValueError(
-                f"{option} fbx is written by Blender: put `blender` on the PATH (blender.org), or "
-                f"open the .glb in it and choose File > Export > FBX"
-            )
+    if "fbx" in wanted and not has_blender():
+        raise ValueError(
+            f"{option} fbx is written by Blender: put `blender` on the PATH (blender.org), or open "
+            f"the .glb in it and choose File > Export > FBX"
+        )
     return tuple(name for name in known if name in wanted)
 
 

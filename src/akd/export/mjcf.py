@@ -17,7 +17,7 @@ from torch import Tensor
 
 from akd.base.files import write_text
 from akd.math import quaternion
-from akd.physics.body import Body, State
+from akd.physics.body import Body, Coordinates, State
 from akd.physics.parameters import Parameters
 
 HALF = 0.5**0.5
@@ -163,8 +163,8 @@ def mujoco_controls(body: Body, targets: Float[Tensor, "*b D 3"]) -> Float[Tenso
     return targets[..., [part - 1 for part in file_order(body)[1:]], :].flatten(-2)
 
 
-def mujoco_position(body: Body, state: State) -> Float[Tensor, "*b Q"]:
-    """`qpos` of a state: root position, root quaternion (wxyz), joint angles."""
+def mujoco_position(body: Body, state: Coordinates) -> Float[Tensor, "*b Q"]:
+    """`qpos` of coordinates: root position, root quaternion (wxyz), joint angles."""
     turn = state.rotation.new_tensor(ZUP_FROM_YUP)
     rotation = quaternion.multiply(
         quaternion.multiply(turn, state.rotation), quaternion.conjugate(turn)

@@ -13,7 +13,7 @@ from jaxtyping import Float32, Int
 
 from akd.asset.asset import AssetError, GltfDocument, MeshPart, Problem
 from akd.asset.gltf.fields import as_integer
-from akd.export.gltf.influences import pack_influences
+from akd.asset.gltf.influences import pack_influences
 from akd.export.gltf.references import listed, make_room
 from akd.export.gltf.write import write_glb
 from akd.rig.character import Character

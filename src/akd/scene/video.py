@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -43,17 +44,20 @@ class Video:
         return (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8).numpy()
 
     def write(self, path: Path | str, *, crf: int = 18) -> Path:
-        """Write an .mp4, .gif or .png (a strip of frames) by the path's suffix."""
+        """Write an .mp4, .gif, .webp or .png (a strip of frames) by the path's suffix."""
         path = Path(path)
         match path.suffix.lower():
             case ".mp4":
                 return self.write_mp4(path, crf=crf)
             case ".gif":
                 return self.write_gif(path)
+            case ".webp":
+                return self.write_webp(path)
             case ".png":
                 return self.write_strip(path)
             case other:
-                raise ValueError(f"a video can become .mp4, .gif or .png, got {other!r} ({path})")
+                known = ".mp4, .gif, .webp or .png"
+                raise ValueError(f"a video can become {known}, got {other!r} ({path})")
 
     def write_mp4(self, path: Path | str, *, crf: int = 18) -> Path:
         """Write H.264 in yuv420p, which every player and browser shows.
@@ -102,6 +106,20 @@ class Video:
             images[0].save(
                 file, format="GIF", save_all=True, append_images=images[1:], loop=0,
                 duration=[10 * max(t, 2) for t in ticks],
+            )  # fmt: skip
+        return path
+
+    def write_webp(self, path: Path | str) -> Path:
+        """Write an endlessly repeating WebP; its clock ticks in milliseconds."""
+        from PIL import Image
+
+        path = Path(path)
+        images = [Image.fromarray(frame) for frame in self.bytes()]
+        ends = [round(1000.0 * i / self.fps) for i in range(len(self) + 1)]
+        with write_atomically(path) as file:
+            images[0].save(
+                file, format="WEBP", save_all=True, append_images=images[1:], loop=0, quality=85,
+                duration=[end - start for start, end in pairwise(ends)],
             )  # fmt: skip
         return path
 

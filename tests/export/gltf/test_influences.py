@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from akd.export.gltf.influences import pack_influences
+from akd.asset.gltf.influences import pack_influences
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)

@@ -25,7 +25,7 @@ def read_transform(entry: Fields, problems: ProblemLog) -> Trs:
             problems.warn(entry.where, "has a matrix and other transforms", "the matrix counts")
         # Stored column by column.
         matrix = np.array(entry.numbers("matrix", 16), np.float64).reshape(4, 4).T
-        return _decompose(matrix, entry.place("matrix"), problems)
+        return decompose(matrix, entry.place("matrix"), problems)
     translation = np.array(entry.numbers("translation", 3, (0.0, 0.0, 0.0)), np.float64)
     x, y, z, w = entry.numbers("rotation", 4, (0.0, 0.0, 0.0, 1.0))
     scale = np.array(entry.numbers("scale", 3, (1.0, 1.0, 1.0)), np.float64)
@@ -44,7 +44,7 @@ def _unit(
     return np.array(wxyz, np.float64) / length
 
 
-def _decompose(matrix: Float[np.ndarray, "4 4"], where: str, problems: ProblemLog) -> Trs:
+def decompose(matrix: Float[np.ndarray, "4 4"], where: str, problems: ProblemLog) -> Trs:
     """The rotation is the nearest to the matrix with its columns' lengths, the scale, taken out.
 
     A mirror image comes out as a negative x scale. Shear and perspective are dropped.

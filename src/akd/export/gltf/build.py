@@ -10,16 +10,13 @@ import numpy as np
 from jaxtyping import Float, Float32, Integer
 
 from akd.asset.asset import GltfDocument
+from akd.asset.gltf.buffer import VERTICES, BufferBuilder
+from akd.asset.gltf.influences import pack_influences
 from akd.base.version import __version__
 from akd.export.gltf.clips import add_clips
-from akd.export.gltf.influences import pack_influences
 from akd.motion.clip_data import ClipData
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skeleton import Skeleton
-
-_VERTICES, _INDICES = 34962, 34963
-_COMPONENTS = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}
-_KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
 def build_document(
@@ -35,7 +32,7 @@ def build_document(
     Node j is joint j of the skeleton, so clips name joints. `extras` go to the document's `asset`.
     Normals are the mesh's smooth ones.
     """
-    data = _Data()
+    data = BufferBuilder()
     nodes, roots = _joint_nodes(skeleton, name)
     joints = _bone_nodes(mesh, nodes)
     positions = mesh.vertices.numpy(force=True).astype(np.float32)
@@ -44,21 +41,19 @@ def build_document(
         mesh.skin.bones.numpy(force=True), mesh.skin.weights.numpy(force=True)
     )
     attributes = {
-        "POSITION": data.add(positions, _VERTICES, bounds=True),
-        "NORMAL": data.add(vertex_normals(positions, faces), _VERTICES),
-        "COLOR_0": data.add(_colours(mesh), _VERTICES),
+        "POSITION": data.add(positions, VERTICES, bounds=True),
+        "NORMAL": data.add(vertex_normals(positions, faces), VERTICES),
+        "COLOR_0": data.add(_colours(mesh), VERTICES),
     }
     joint_type = np.uint8 if len(joints) <= 256 else np.uint16
     for index in range(bones.shape[1] // 4):
         four = slice(4 * index, 4 * index + 4)
-        attributes[f"JOINTS_{index}"] = data.add(bones[:, four].astype(joint_type), _VERTICES)
-        attributes[f"WEIGHTS_{index}"] = data.add(weights[:, four], _VERTICES)
-    # The largest number of a type is not an index but cuts strips.
-    index_type = np.uint16 if len(positions) < 2**16 else np.uint32
-    indices = data.add(faces.astype(index_type).reshape(-1, 1), _INDICES)
+        attributes[f"JOINTS_{index}"] = data.add(bones[:, four].astype(joint_type), VERTICES)
+        attributes[f"WEIGHTS_{index}"] = data.add(weights[:, four], VERTICES)
+    indices = data.add_faces(faces, len(positions))
     inverse_bind = mesh.skin.inverse_bind.numpy(force=True).astype(np.float32)
     inverse_bind[:, 3] = (0.0, 0.0, 0.0, 1.0)
-    matrices = data.add(inverse_bind.transpose(0, 2, 1).reshape(-1, 16), None)
+    matrices = data.add(inverse_bind.transpose(0, 2, 1).reshape(-1, 16))
     nodes.append({"name": name, "mesh": 0, "skin": 0})
     asset: dict[str, Any] = {"version": "2.0", "generator": f"akd {__version__}"}
     if extras:
@@ -82,46 +77,11 @@ def build_document(
             "bufferViews": data.views,
             "buffers": [{"byteLength": data.length}],
         },
-        buffers=(memoryview(b"".join(data.parts)),),
+        buffers=(data.joined(),),
         folder=Path(),
         is_binary=True,
     )
     return add_clips(document, clips)
-
-
-class _Data:
-    """The buffer, one view for every accessor."""
-
-    def __init__(self) -> None:
-        self.accessors: list[dict[str, Any]] = []
-        self.views: list[dict[str, Any]] = []
-        self.parts: list[bytes] = []
-        self.length = 0
-
-    def add(self, values: np.ndarray, target: int | None, *, bounds: bool = False) -> int:
-        """Append the rows of an array; return the index of their accessor."""
-        raw = np.ascontiguousarray(values).tobytes()
-        view: dict[str, Any] = {
-            "buffer": 0,
-            "byteOffset": self.length,
-            "byteLength": len(raw),
-        }
-        if target is not None:
-            view["target"] = target
-        accessor: dict[str, Any] = {
-            "bufferView": len(self.views),
-            "componentType": _COMPONENTS[values.dtype.str[1:]],
-            "count": len(values),
-            "type": _KINDS[values.shape[1]],
-        }
-        if bounds:
-            accessor["min"] = values.min(axis=0).tolist()
-            accessor["max"] = values.max(axis=0).tolist()
-        self.parts.append(raw + b"\0" * (-len(raw) % 4))
-        self.length += len(self.parts[-1])
-        self.views.append(view)
-        self.accessors.append(accessor)
-        return len(self.accessors) - 1
 
 
 def _joint_nodes(skeleton: Skeleton, name: str) -> tuple[list[dict[str, Any]], list[int]]:

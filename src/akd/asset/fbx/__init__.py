@@ -1,0 +1,1 @@
+"""FBX, read by ufbx in a process of its own."""

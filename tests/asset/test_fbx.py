@@ -1,0 +1,132 @@
+"""FBX: the same asset as from glTF, in metres with Y up, or one line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from akd.asset import AssetError, read_asset
+from akd.cli import main
+from akd.export import fbx
+from akd.export.gltf.write import write_glb
+from benchmarks.fbx_round_trip import compare, frame_rate
+from tests.asset.fbx_text import fbx_text, write_fbx_text
+from tests.asset.test_robustness import check_sound
+from tests.assets import SHARED_ASSETS
+
+pytest.importorskip("ufbx")
+
+
+@pytest.mark.parametrize(("up", "unit"), [("y", 1.0), ("z", 1.0), ("y", 100.0)])
+def test_bones_skin_and_clip_are_in_metres_with_y_up(tmp_path, up, unit):
+    asset = read_asset(write_fbx_text(tmp_path / "strip.fbx", up=up, unit=unit))
+    check_sound(asset)
+    assert asset.format == "fbx"
+    assert [node.name for node in asset.nodes] == ["hips", "strip", "spine"]
+    metre = 0.01 * unit
+    _, strip, spine = asset.nodes
+    np.testing.assert_allclose(spine.translation, (0.0, 100 * metre, 0.0), atol=1e-6)
+    assert (spine.parent, strip.mesh, strip.skin) == (0, 0, 0)
+    (part,) = asset.meshes[0].parts
+    assert part.positions.max(axis=0) == pytest.approx((10 * metre, 200 * metre, 0.0), abs=1e-6)
+    assert len(part.faces) == 4
+    middle = np.abs(part.positions[:, 1] - 100 * metre) < 1e-4
+    assert part.weights is not None
+    assert np.sort(part.weights[middle], axis=1)[:, -2:] == pytest.approx(0.5)
+    inverse_bind = asset.skins[0].inverse_bind[list(asset.skins[0].joints).index(2)]
+    assert inverse_bind[:3, 3] == pytest.approx((0.0, -100 * metre, 0.0), abs=1e-6)
+    (clip,) = asset.clips
+    assert (clip.name, clip.end) == ("bend", pytest.approx(1.0))
+    (track,) = clip.tracks
+    assert (track.node, track.path, len(track.times)) == (2, "rotation", 31)
+    about = (0.0, 0.0, 1.0) if up == "y" else (0.0, 1.0, 0.0)
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(track.values[-1], (half, *(half * np.array(about))), atol=1e-5)
+
+
+def test_a_clip_can_be_added_and_the_file_written_as_glb(tmp_path):
+    asset = read_asset(write_fbx_text(tmp_path / "strip.fbx"))
+    assert asset.document is not None
+    write_glb(asset.document, tmp_path / "strip.glb")
+    again = read_asset(tmp_path / "strip.glb")
+    assert [node.name for node in again.nodes] == [node.name for node in asset.nodes]
+    assert again.clips[0].name == "bend"
+    np.testing.assert_array_equal(again.clips[0].tracks[0].values, asset.clips[0].tracks[0].values)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Kaydara FBX Binary  \0\x1a\0",
+        b"Kaydara FBX Binary  \0\x1a\0" + b"\xff" * 200,
+        b"; FBX 7.4.0 project file\nObjects:  {\n",
+        fbx_text().encode()[:900],
+        fbx_text().replace("0,1,3,-3", "0,1,9,-3").encode(),
+        fbx_text().replace("*18 {", "*999999999999 {").encode(),
+    ],
+)
+def test_a_broken_file_is_read_or_one_line(tmp_path, data, capsys):
+    path = tmp_path / "a.fbx"
+    path.write_bytes(data)
+    try:
+        check_sound(read_asset(path))
+    except AssetError as error:
+        assert str(error).startswith(str(path))
+        assert "\n" not in str(error)
+        assert main(["inspect", str(path)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_reader_that_crashes_is_one_line(tmp_path, monkeypatch):
+    from akd.asset import isolated
+
+    monkeypatch.setattr(isolated.sys, "executable", "/bin/false")
+    with pytest.raises(AssetError, match=r"a\.fbx: is broken: the FBX reader failed"):
+        read_asset(write_fbx_text(tmp_path / "a.fbx"))
+
+
+def test_the_child_keeps_to_its_memory(tmp_path):
+    order = (
+        "import akd.asset.isolated as i, resource\n"
+        "i.READERS['fbx'] = ('greedy', 'ufbx')\n"
+        "i.main('fbx', 'a', 'b')"
+    )
+    (tmp_path / "greedy.py").write_text(
+        "def read_records(*_):\n    return bytearray(4 << 30)\n", "utf-8"
+    )
+    path = os.pathsep.join((str(tmp_path), *sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", order], env={**os.environ, "PYTHONPATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "must fit in 768 MiB of memory\n")
+
+
+@pytest.mark.parametrize("name", ["Wolf", "Eagle", "Zombie"])
+def test_real_files_are_read(name):
+    path = SHARED_ASSETS / "quaternius" / "fbx_2016_2018" / f"{name}.fbx"
+    if not path.exists():
+        pytest.skip("needs the shared assets")
+    asset = read_asset(path)
+    check_sound(asset)
+    assert asset.clips
+    assert asset.skins
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["quaternius/animals_pack/Husky.glb", "khronos/CesiumMan/glTF-Binary/CesiumMan.glb"]
+)
+def test_what_blender_wrote_is_what_the_glb_holds(name, tmp_path: Path, monkeypatch):
+    if "AKD_TEST_BPY" not in os.environ or not (SHARED_ASSETS / name).exists():
+        pytest.skip("needs the shared assets and Blender's Python, AKD_TEST_BPY")
+    monkeypatch.setenv("AKD_BLENDER", os.environ["AKD_TEST_BPY"])
+    fps = frame_rate(SHARED_ASSETS / name)
+    fbx.write_fbx(SHARED_ASSETS / name, tmp_path / "made.fbx", fps=fps)
+    found = compare(SHARED_ASSETS / name, tmp_path / "made.fbx", fps=fps)
+    assert found.clips
+    assert max(found.joints, found.vertices) < 1e-3
+    assert found.weights < 1e-3

@@ -1,0 +1,57 @@
+"""USD in: skeleton, skin and clip as they were written, layers of the own folder alone."""
+
+from pathlib import Path
+
+import pytest
+
+from akd.asset import AssetError, read_asset
+from akd.export.creature import write_creature
+from akd.export.usd import write_usd
+from akd.motion.clip import motion_from_clip
+from akd.motion.grid import on_grid
+from akd.rig.character import load_character
+from akd.zoo.gait.clips import make_clip
+from benchmarks.fbx_round_trip import compare
+from tests.asset.test_robustness import check_sound
+from tests.zoo.menagerie import creature
+
+pytest.importorskip("pxr")
+
+
+@pytest.fixture
+def fox(tmp_path: Path) -> Path:
+    """A fox as GLB, and the same as USD beside it."""
+    animal, path = creature("fox"), tmp_path / "fox.glb"
+    write_creature(animal, [on_grid(make_clip(animal, "walk"), 30.0)], path)
+    character = load_character(read_asset(path))
+    motion = on_grid(motion_from_clip(character, character.asset.clips[0]), 30.0)
+    write_usd(character, motion, path.with_suffix(".usda"), fps=30.0)
+    return path
+
+
+def test_what_was_written_is_read(fox):
+    asset = read_asset(fox.with_suffix(".usda"))
+    check_sound(asset)
+    assert asset.format == "usd"
+    assert asset.document is not None
+    found = compare(fox, fox.with_suffix(".usda"), fps=30.0)
+    assert found.clips == 1
+    assert max(found.joints, found.vertices, found.weights) < 1e-4
+
+
+@pytest.mark.parametrize("text", ["#usda 1.0\n(\n", "#usda 1.0\n", '#usda 1.0\ndef Mesh "m" {}\n'])
+def test_a_broken_file_is_one_line(tmp_path, text):
+    path = tmp_path / "a.usda"
+    path.write_text(text, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        read_asset(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_layer_elsewhere_is_refused(fox, tmp_path):
+    path = tmp_path / "inner" / "a.usda"
+    path.parent.mkdir()
+    path.write_text("#usda 1.0\n(\n    subLayers = [@../fox.usda@]\n)\n", "utf-8")
+    with pytest.raises(AssetError, match="no layer outside its own folder"):
+        read_asset(path)
