@@ -168,19 +168,20 @@ class Stage:
     @torch.no_grad()
     def reference_images(self, turns: Sequence[float] = (0.0,)) -> Float[Tensor, "K H W 3"]:
         """The neutral pose, one image for each turn of the camera: see `show`."""
-        low, high = self._neutral_box
+        low, high = self.neutral_box
         cameras = [self._camera(0.5 * (low + high), turn) for turn in turns]
         device = self.cloud.means.device
         return self._render(self.neutral[None].to(device), Camera.join(cameras).to(device))
 
     @cached_property
-    def _neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
+    def neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
+        """Lowest and highest corner of the neutral body, metres, on the CPU."""
         low, high = bounding_boxes(self.cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
 
     def _camera(self, middle: Float[Tensor, "T 3"], turn: float, part: int = 1) -> Camera:
         """A camera that follows the body, for images of a `part` of the size."""
-        low, high = self._neutral_box
+        low, high = self.neutral_box
         radius = _ROOM * float((0.5 * (high - low)).norm())
         view = replace(self.view, azimuth=self.view.azimuth + turn)
         width, height = (side // part for side in self.size)
