@@ -13,6 +13,7 @@ from akd.base.version import __version__
 
 if TYPE_CHECKING:
     from akd.api.filming import film
+    from akd.api.fitting import Fitting, fit
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
@@ -35,6 +36,7 @@ __all__ = [
     "Character",
     "Condition",
     "Cycle",
+    "Fitting",
     "Grounding",
     "Job",
     "LossState",
@@ -53,6 +55,7 @@ __all__ = [
     "animate",
     "animate_many",
     "film",
+    "fit",
     "ground",
     "load",
     "losses",
@@ -68,6 +71,7 @@ _HOMES = {
     "Character": "akd.rig.character",
     "Condition": "akd.prior.protocol",
     "Cycle": "akd.motion.settings",
+    "Fitting": "akd.api.fitting",
     "Grounding": "akd.api.grounding",
     "Job": "akd.batch",
     "LossState": "akd.fit.losses",
@@ -92,12 +96,13 @@ _HOMES = {
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {
+    "fit": "akd.fit",
     "losses": "akd.fit.losses",
     "prior": "akd.prior",
     "rig": "akd.rig",
     "splat": "akd.splat",
 }
-"""Public names that are modules. The last three are packages that can be called like functions."""
+"""Public names that are modules. All but `losses` are packages that can be called."""
 
 
 def __getattr__(name: str) -> object:

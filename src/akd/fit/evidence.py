@@ -55,9 +55,7 @@ class Evidence:
         if (tracks := observation.tracks) is not None:
             transforms = pose_together([c.curves for c in candidates], stage).transforms
             camera = cameras_of([c.cameras[view] for c in candidates], len(observation))
-            where = skin_points(
-                transforms.flatten(0, 1), cloud.means, cloud.bones, cloud.weights
-            )
+            where = skin_points(transforms.flatten(0, 1), cloud.means, cloud.bones, cloud.weights)
             pixels, depths = _project(where, camera)
             shape = transforms.shape[:2]
             first = tracks.visible.int().argmax(0)
@@ -112,7 +110,9 @@ class Evidence:
             maps = observation.depth.nan_to_num(0.0)[:, None].repeat(shape[0], 1, 1, 1)
             known = observation.depth.isfinite()[:, None].to(maps).repeat(shape[0], 1, 1, 1)
             given = nn.grid_sample(maps, grid[:, None].detach(), align_corners=False)[:, 0, 0]
-            sure = nn.grid_sample(known, grid[:, None].detach(), align_corners=False)[:, 0, 0] > 0.99
+            sure = (
+                nn.grid_sample(known, grid[:, None].detach(), align_corners=False)[:, 0, 0] > 0.99
+            )
             weight = (inside & sure).to(depths)
             given = _aligned(given, depths.detach(), weight)
             loss = loss + _mean(_robust((depths - given) / height), weight, shape)

@@ -189,7 +189,9 @@ def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[_Layer]
             if limb.lower is not None:
                 pose.angles[:, limb.lower, 0] = angles[:, 1]
         device = stage.cloud.means.device
-        pose = ControlPose(*(v.to(device) for v in (pose.translation, pose.root_rotation, pose.angles)))
+        pose = ControlPose(
+            *(v.to(device) for v in (pose.translation, pose.root_rotation, pose.angles))
+        )
         cloud = stage.cloud[splats]
         seen = render_body(
             cloud, stage.transforms(pose), camera, settings=stage.scene,
@@ -228,8 +230,9 @@ def _costs(
 
 def _stacked(layers: list[tuple[Tensor, Tensor]], like: _Layer) -> tuple[Tensor, Tensor]:
     """Layers, the nearest first, as one."""
-    colour, light = like.colour.new_zeros(1, 3, CANVAS, CANVAS), like.colour.new_ones(
-        1, 1, CANVAS, CANVAS
+    colour, light = (
+        like.colour.new_zeros(1, 3, CANVAS, CANVAS),
+        like.colour.new_ones(1, 1, CANVAS, CANVAS),
     )
     for own, through in layers:
         colour, light = colour + light * own, light * through

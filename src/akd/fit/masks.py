@@ -66,7 +66,7 @@ def plain_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     ring = _ring(frames.shape[1], frames.shape[2])
     ramp = _ramp(frames, ring)
     away = (frames - ramp).abs().amax(-1)
-    noise = float(away[:, ring].flatten()[: 4_000_000].quantile(0.8)) if ring.any() else 1.0
+    noise = _spread(away, ring)
     if noise > _PLAIN:
         return f"the background is not plain (its border varies by {noise:.2f})"
     return _cut(away, noise, "plain background")
@@ -83,11 +83,19 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     moved = float(away[:, ring].mean())
     if moved > _STATIC:
         return f"the camera moves (its border changes by {moved:.2f})"
-    found = _cut(away, float(away[:, ring].flatten()[: 4_000_000].quantile(0.8)), "background subtraction")
+    found = _cut(
+        away, float(away[:, ring].flatten()[:4_000_000].quantile(0.8)), "background subtraction"
+    )
     # A body that stays where it is becomes part of the median: only its limbs are left.
     always = float((found.masks > 0.5).float().mean(0).max())
     whole = _wholeness(found.masks)
     return FoundMasks(found.masks, found.source, found.confidence * whole * min(1.0, 1.6 - always))
+
+
+def _spread(away: Float[Tensor, "T H W"], ring: Bool[Tensor, "H W"]) -> float:
+    """The 80th percentile of the differences in the border."""
+    values = away[:, ring].flatten()
+    return float(np.quantile(values.numpy(), 0.8))
 
 
 def _ring(height: int, width: int) -> Bool[Tensor, "H W"]:

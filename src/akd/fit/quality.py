@@ -35,7 +35,7 @@ class FitQuality:
 
     @property
     def score(self) -> float:
-        """0..1: mean overlap, lowered by the distance of the outlines and by colours that differ."""
+        """0..1: mean overlap, less for outlines that are apart and colours that differ."""
         colour = 0.0 if self.colour is None else self.colour
         away = float(self.outline.mean())
         return max(0.0, float(self.overlap.mean()) - 2.0 * away - 0.5 * colour)

@@ -163,7 +163,7 @@ def optimise(
         optimiser.step()
         left = losses.tolist()
         if step is not None:
-            step({"loss": min(left), "difference": float(difference.min())})
+            step({"loss": min(left), "difference": float(difference.detach().min())})
     return left
 
 

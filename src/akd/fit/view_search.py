@@ -161,9 +161,7 @@ def search_views(
     best = max(finalists, key=lambda guess: guess.overlap)
     guesses, other = [best], math.pi - best.azimuth
     if observation.azimuth is None and _angle(best.azimuth, other) > _APART:
-        guesses.append(
-            _guess(stage, observation, masks, other, best.elevation, _SCALES)
-        )
+        guesses.append(_guess(stage, observation, masks, other, best.elevation, _SCALES))
     return [_everywhere(stage, observation, guess) for guess in guesses]
 
 
