@@ -122,28 +122,52 @@ def _tried(limits: AngleLimits, control: int, count: int, most: float) -> Float[
     return angles - angles[angles.abs().argmin()]
 
 
+@dataclass(frozen=True)
+class LimbSearch:
+    """What was found."""
+
+    poses: Int[Tensor, "T limbs"]
+    """Of every limb in every frame, as indices of `Limb.angles`."""
+    residual: float
+    """Mean square difference from the targets."""
+    coverage: list[Float[Tensor, "T N N"]]
+    """The body's silhouettes for each target."""
+
+
 @torch.no_grad()
 def search_limbs(
-    stage: Stage, limbs: list[Limb], targets: list[LimbTarget]
-) -> Int[Tensor, "T limbs"]:
-    """The pose of every limb in every frame, as indices of `Limb.angles`."""
-    every = -(-len(targets[0].image) // _MOST_FRAMES)
+    stage: Stage, limbs: list[Limb], targets: list[LimbTarget], *, most: int = _MOST_FRAMES
+) -> LimbSearch:
+    """The poses of all limbs that look most like the targets, limb after limb.
+
+    Of longer videos `most` frames are searched, evenly taken; the others take the pose before.
+    """
+    total = len(targets[0].image)
+    every = max(1, -(-total // most))
     if every > 1:
-        few = [replace(target, image=target.image[::every]) for target in targets]
-        found = search_limbs(stage, limbs, few)
-        return found.repeat_interleave(every, dim=0)[: len(targets[0].image)]
+        targets = [replace(target, image=target.image[::every]) for target in targets]
     layers = [_layers(stage, limbs, target) for target in targets]
     frames = len(targets[0].image)
     device = targets[0].image.device
     rest = [int(limb.angles.square().sum(1).argmin()) for limb in limbs]
     chosen = torch.tensor(rest, device=device).repeat(frames, 1)
+    residual = 0.0
     for _ in range(_ROUNDS):
         for k, limb in enumerate(limbs):
             costs = torch.stack(
                 [_costs(own, k, chosen, t) for own, t in zip(layers, targets, strict=True)]
             ).mean(0)
             chosen[:, k] = _chain(costs, limb.angles.to(device))
-    return chosen
+            residual = float(costs.gather(1, chosen[:, k : k + 1]).mean())
+    spread = torch.arange(total, device=device) // every
+    coverage = [1.0 - _stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
+    return LimbSearch(chosen[spread], residual, coverage)
+
+
+def _at(layers: list[_Layer], chosen: Int[Tensor, "T limbs"]) -> list[tuple[Tensor, Tensor]]:
+    """Every layer as chosen; the last one is the rest of the body, which has one pose."""
+    poses = [*chosen.unbind(1), torch.zeros_like(chosen[:, 0])]
+    return [layer.at(own) for layer, own in zip(layers, poses, strict=True)]
 
 
 def limb_angles(
@@ -213,9 +237,9 @@ def _costs(
     costs = []
     for first in range(0, len(chosen), _TOGETHER):
         some = chosen[first : first + _TOGETHER]
-        poses = [some[:, i] for i in range(some.shape[1])] + [torch.zeros_like(some[:, 0])]
-        front = _stacked([layers[i].at(poses[i]) for i in order[:place]], layers[k])
-        back = _stacked([layers[i].at(poses[i]) for i in order[place + 1 :]], layers[k])
+        at = _at(layers, some)
+        front = _stacked([at[i] for i in order[:place]], layers[k])
+        back = _stacked([at[i] for i in order[place + 1 :]], layers[k])
         colour = layers[k].colour + layers[k].transmittance * back[0][:, None]
         colour = front[0][:, None] + front[1][:, None] * colour
         light = front[1][:, None] * layers[k].transmittance * back[1][:, None]

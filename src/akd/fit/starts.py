@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import torch
 from jaxtyping import Float, Int
@@ -14,6 +13,7 @@ from torch import Tensor
 from akd.fit.cameras import FitCamera, SolvedCamera
 from akd.fit.limb_search import (
     Limb,
+    LimbSearch,
     LimbTarget,
     find_limbs,
     limb_angles,
@@ -23,10 +23,15 @@ from akd.fit.limb_search import (
 from akd.fit.observation import Observation
 from akd.fit.settings import FitSettings
 from akd.fit.view_search import (
+    APART,
+    ELEVATIONS,
+    STEP,
     ViewGuess,
+    angle_between,
     canvas_camera,
     canvas_scale,
     focal_of,
+    look_from,
     neutral_middle,
     onto_canvas,
     search_views,
@@ -44,6 +49,8 @@ from akd.splat.camera import Camera
 
 _SMOOTH = 1.5
 """Frames over which the first path of the root is smoothed: it was found in whole pixels."""
+_FEW = 8
+"""Frames in which directions are compared."""
 _ALIKE = 0.08
 """Colours that differ by less (root mean square, sRGB) are the character's own."""
 
@@ -88,44 +95,79 @@ def make_starts(
     stage: Stage, observations: Sequence[Observation], settings: FitSettings, *, fps: float
 ) -> list[Candidate]:
     """Candidates to optimise: directions of the camera, legs as found and exchanged."""
-    guesses = [_guesses(stage, observation) for observation in observations]
+    limbs = find_limbs(stage) if settings.limb_search else []
+    ranked = [_directions(stage, observation, limbs, settings) for observation in observations]
+    pairings = [tuple(guesses[0] for guesses in ranked)]
+    if len(observations) == 1 and len(ranked[0]) > 1:
+        pairings.append((ranked[0][1],))
     found = []
-    for pairing in list(product(*guesses))[: settings.starts]:
-        found += _with_limbs(stage, observations, pairing, settings, fps)
-    # In turn: the best guess of every direction first, then what is exchanged in it.
+    for guesses in pairings:
+        found += _with_limbs(stage, observations, guesses, limbs, settings, fps)
+    # What was exchanged least comes first.
     found.sort(key=lambda pair: pair[0])
     return [candidate for _, candidate in found[: max(1, settings.starts)]]
 
 
-def _guesses(stage: Stage, observation: Observation) -> list[ViewGuess]:
-    elevations = None
+def _directions(
+    stage: Stage, observation: Observation, limbs: list[Limb], settings: FitSettings
+) -> list[ViewGuess]:
+    """The direction in which body and limbs look most like the video, refined, and the next best
+    one that is far from it."""
+    elevations = ELEVATIONS
     if observation.camera is not None:
         view = observation.camera.camera_from_world[0, 2, :3]
-        elevations = [-math.asin(max(-1.0, min(1.0, float(view[1]))))]
-    return search_views(stage, observation, elevations=elevations)
+        elevations = (-math.asin(max(-1.0, min(1.0, float(view[1])))),)
+    guesses = search_views(stage, observation, elevations=elevations)
+    if not limbs:
+        return guesses[:2]
+
+    def residual(guess: ViewGuess) -> float:
+        target = _limb_target(stage, observation, guess, settings)
+        return search_limbs(stage, limbs, [target], most=_FEW).residual
+
+    costs = {guess: residual(guess) for guess in guesses}
+    best = min(costs, key=costs.__getitem__)
+    around = [(best.azimuth, elevation) for elevation in elevations if elevation != best.elevation]
+    if observation.azimuth is None:
+        around += [(best.azimuth + turn, best.elevation) for turn in (-STEP, STEP)]
+    for azimuth, elevation in around:
+        guess = look_from(stage, observation, azimuth, elevation)
+        costs[guess] = residual(guess)
+    ranked = sorted(costs, key=costs.__getitem__)
+    far = [g for g in ranked if angle_between(g.azimuth, ranked[0].azimuth) > APART]
+    return [ranked[0], *far[:1]]
 
 
 def _with_limbs(
     stage: Stage,
     observations: Sequence[Observation],
     guesses: Sequence[ViewGuess],
+    limbs: list[Limb],
     settings: FitSettings,
     fps: float,
 ) -> list[tuple[int, Candidate]]:
     """Candidates of one direction, numbered by how much was exchanged in them."""
-    limbs = find_limbs(stage)
     name = " and ".join(f"{math.degrees(guess.azimuth):.0f} degrees" for guess in guesses)
-    if not limbs or not settings.limb_search:
+    if not limbs:
         angles = torch.zeros(len(observations[0]), len(stage.rig), 3)
         return [(0, _candidate(stage, observations, guesses, angles, settings, fps, name))]
-    targets = [
-        _limb_target(stage, observation, guess, settings)
-        for observation, guess in zip(observations, guesses, strict=True)
+
+    def search(guesses: Sequence[ViewGuess]) -> LimbSearch:
+        targets = [
+            _limb_target(stage, observation, guess, settings)
+            for observation, guess in zip(observations, guesses, strict=True)
+        ]
+        return search_limbs(stage, limbs, targets)
+
+    first = search(guesses)
+    # With its limbs where they are, the body is found more exactly, and then the limbs are.
+    guesses = [
+        guess.located(stage, observation, own)
+        for guess, observation, own in zip(guesses, observations, first.coverage, strict=True)
     ]
-    chosen = search_limbs(stage, limbs, targets)
     return [
         (number, _candidate(stage, observations, guesses, angles, settings, fps, name + what))
-        for number, what, angles in _exchanges(stage, limbs, chosen)
+        for number, what, angles in _exchanges(stage, limbs, search(guesses).poses)
     ]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as nn
@@ -26,17 +26,18 @@ CANVAS = 48
 _FILLS = 0.66
 """Share of the canvas that the neutral body's longest extent fills: limbs swing beyond it."""
 _AZIMUTHS = 16
-_ELEVATIONS = tuple(math.radians(degrees) for degrees in (0.0, 12.0, 26.0))
+ELEVATIONS = tuple(math.radians(degrees) for degrees in (3.0, 12.0, 24.0))
 _SCALES = (0.85, 0.92, 1.0, 1.08, 1.17)
 """Tried around the scale at which areas agree, for the best directions."""
-_FINALISTS = 3
 _FRAMES = 4
 """Frames that directions are compared in."""
-_APART = math.radians(25.0)
-"""Two directions that differ by less are one start: the heading is refined."""
+APART = math.radians(30.0)
+"""Two directions that differ by less are one: it is refined."""
+STEP = math.pi / _AZIMUTHS
+"""Half the distance between directions."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ViewGuess:
     """A direction to look from, and where the body is seen from there."""
 
@@ -54,6 +55,14 @@ class ViewGuess:
     def distance(self, focal: float) -> float:
         """Metres from the camera, for a focal length in pixels."""
         return focal / self.scale
+
+    def located(
+        self, stage: Stage, observation: Observation, silhouettes: Float[Tensor, "#T N N"]
+    ) -> ViewGuess:
+        """The guess with the places at which silhouettes overlap the masks of all frames best."""
+        factor = canvas_scale(stage) / self.scale
+        places, overlap = locate(observation.masks, silhouettes, factor)
+        return replace(self, places=places, overlap=float(overlap.mean()))
 
 
 def canvas_scale(stage: Stage) -> float:
@@ -107,6 +116,8 @@ def locate(
     scaled = nn.interpolate(
         masks[:, None], small, mode="bilinear", antialias=factor < 1.0, align_corners=False
     )[:, 0]
+    # Whole pixels: soft edges, multiplied, would count as a difference.
+    scaled, silhouettes = ((x > 0.5).float() for x in (scaled, silhouettes))
     padded = tuple(side + CANVAS for side in small)
     seen = torch.fft.rfft2(scaled, s=padded)
     looked_for = torch.fft.rfft2(silhouettes, s=padded)
@@ -130,17 +141,16 @@ def search_views(
     *,
     azimuths: Sequence[float] | None = None,
     elevations: Sequence[float] | None = None,
+    most: int = 4,
 ) -> list[ViewGuess]:
-    """The best direction to look from, and the one with the same outline, if it is another.
-
-    A body that is alike left and right has the same outline from `a` as from 180 degrees - `a`: in
-    three-quarter views the camera may stand before the body or behind it.
+    """Directions to look from that fit the outlines, the best ones first, and their mirror images.
 
     Args:
         stage: The character.
         observation: Masks; a given azimuth, or a given camera's elevation, is kept.
         azimuths: Directions to try, radians; all around if left out.
         elevations: Likewise.
+        most: How many directions.
     """
     if observation.azimuth is not None:
         azimuths = (observation.azimuth,)
@@ -151,18 +161,33 @@ def search_views(
     found = [
         _guess(stage, observation, masks, azimuth, elevation)
         for azimuth in azimuths
-        for elevation in elevations or _ELEVATIONS
+        for elevation in elevations or ELEVATIONS
     ]
-    found.sort(key=lambda guess: guess.overlap, reverse=True)
-    finalists = [
-        _guess(stage, observation, masks, guess.azimuth, guess.elevation, _SCALES)
-        for guess in found[:_FINALISTS]
+    best: list[ViewGuess] = []
+    for guess in sorted(found, key=lambda guess: guess.overlap, reverse=True):
+        if all(angle_between(guess.azimuth, other.azimuth) > APART for other in best):
+            best.append(guess)
+    chosen_ways = {guess.azimuth: guess.elevation for guess in best[:most]}
+    if len(azimuths) > 1:
+        # A body that is alike left and right has the same outline from `a` and 180 degrees - `a`.
+        for azimuth, elevation in list(chosen_ways.items())[:2]:
+            if all(angle_between(math.pi - azimuth, a) > APART for a in chosen_ways):
+                chosen_ways[math.pi - azimuth] = elevation
+    return [
+        look_from(stage, observation, azimuth, elevation)
+        for azimuth, elevation in chosen_ways.items()
     ]
-    best = max(finalists, key=lambda guess: guess.overlap)
-    guesses, other = [best], math.pi - best.azimuth
-    if observation.azimuth is None and _angle(best.azimuth, other) > _APART:
-        guesses.append(_guess(stage, observation, masks, other, best.elevation, _SCALES))
-    return [_everywhere(stage, observation, guess) for guess in guesses]
+
+
+def look_from(
+    stage: Stage, observation: Observation, azimuth: float, elevation: float
+) -> ViewGuess:
+    """The best scale for one direction, and the places in all frames."""
+    chosen = torch.linspace(0, len(observation) - 1, min(_FRAMES, len(observation))).round().long()
+    masks = observation.masks[chosen.to(observation.masks.device)]
+    guess = _guess(stage, observation, masks, azimuth, elevation, _SCALES)
+    still = neutral_silhouette(stage, azimuth, elevation, guess.distance(focal_of(observation)))
+    return guess.located(stage, observation, still)
 
 
 def silhouette(rendering: Rendering) -> Float[Tensor, "T H W"]:
@@ -208,14 +233,6 @@ def _guess(
     return max(found, key=lambda guess: guess.overlap)
 
 
-def _everywhere(stage: Stage, observation: Observation, guess: ViewGuess) -> ViewGuess:
-    """The guess with places in all frames."""
-    distance = guess.distance(focal_of(observation))
-    still = neutral_silhouette(stage, guess.azimuth, guess.elevation, distance)
-    places, overlap = locate(observation.masks, still, canvas_scale(stage) / guess.scale)
-    return ViewGuess(guess.azimuth, guess.elevation, guess.scale, places, float(overlap.mean()))
-
-
-def _angle(a: float, b: float) -> float:
+def angle_between(a: float, b: float) -> float:
     """Between two directions, radians."""
     return abs((a - b + math.pi) % (2.0 * math.pi) - math.pi)
