@@ -14,9 +14,13 @@ from akd.fit.inputs import read_camera, read_maps, read_masks, read_tracks
 from akd.fit.masks import FoundMasks, find_masks
 from akd.fit.observation import Observation
 from akd.fit.segment import segment
-from akd.scene.follow import PRESETS
+from akd.fit.sequence import PointSequence
+from akd.rig.character import Character
+from akd.scene.follow import PRESETS, THREE_QUARTER, follow
 from akd.scene.footage import Footage, read_footage
 
+_TALL = 1.4
+"""A sequence whose first frame is taller or lower than the character by this is in other units."""
 _DIRECTIONS = {
     **{name: view.azimuth for name, view in PRESETS.items()},
     "back": math.pi,
@@ -217,3 +221,46 @@ def _cut(observation: Observation, frames: int) -> Observation:
         depth=None if observation.depth is None else observation.depth[:frames],
         normals=None if observation.normals is None else observation.normals[:frames],
     )  # fmt: skip
+
+
+def points_in_metres(
+    sequence: PointSequence, character: Character
+) -> tuple[list[Float[Tensor, "N 3"]], str]:
+    """The sequence's points as large as the character, Y up, and what was assumed of its units.
+
+    A sequence is in the units of the character's file, in metres, or in units of its own; in that
+    case its first frame is as tall as the character.
+    """
+    turned = replace(character.units, metres_per_unit=1.0)
+    frames = [turned.points_in(torch.from_numpy(points)).float() for points in sequence.frames]
+    low, high = (frames[0][:, 1].quantile(share) for share in (0.01, 0.99))
+    extent = float(high - low)
+    if not extent > 0.0:
+        raise ValueError(f"{sequence.first}: must have an extent along up, got {extent:g}")
+    own = character.units.metres_per_unit
+    for scale, said in ((own, "in the units of the character's file"), (1.0, "in metres")):
+        if 1.0 / _TALL < scale * extent / character.height < _TALL:
+            return [scale * points for points in frames], f"units: {said}"
+    scale = character.height / extent
+    return (
+        [scale * points for points in frames],
+        f"units: unknown; the first frame is taken to be {character.height:.2f} m tall",
+    )
+
+
+def draw_points(points: Sequence[Float[Tensor, "N 3"]], forward: Float[Tensor, "3"]) -> Observation:
+    """Pictures of points, for the eye, from a camera that stands still."""
+    size = 256
+    everything = torch.cat(list(points))
+    low, high = (everything.quantile(share, dim=0, keepdim=True) for share in (0.005, 0.995))
+    camera = follow(low, high, THREE_QUARTER, forward=forward, width=size, height=size)
+    pose = camera.camera_from_world[0]
+    masks = torch.zeros(len(points), size, size)
+    for mask, own in zip(masks, points, strict=True):
+        seen = own @ pose[:3, :3].T + pose[:3, 3]
+        pixels = camera.focal[0] * seen[:, :2] / seen[:, 2:].clamp_min(1e-6) + camera.centre[0]
+        inside = ((pixels >= 0) & (pixels < size)).all(1) & (seen[:, 2] > 0)
+        column, row = pixels[inside].long().unbind(1)
+        mask[row, column] = 1.0
+    frames = torch.lerp(torch.tensor(0.95), torch.tensor(0.25), masks)[..., None]
+    return Observation(frames.expand(-1, -1, -1, 3).contiguous(), masks, camera)

@@ -12,14 +12,17 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.api.animatable import animatable
-from akd.api.fit_inputs import ViewFiles, observe
+from akd.api.fit_inputs import ViewFiles, draw_points, observe, points_in_metres
 from akd.api.grounding import Grounding, ground
+from akd.api.rigging import rig
 from akd.base.observer import Observer
 from akd.base.version import __version__
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.ground_plane import ground_height
 from akd.fit.losses import LossTerm
 from akd.fit.observation import Observation
+from akd.fit.points_fit import fit_points
+from akd.fit.sequence import PointSequence, is_sequence, read_sequence
 from akd.fit.settings import FitSettings
 from akd.fit.starts import colours_agree
 from akd.fit.video_fit import VideoFit, fit_video, show_fit
@@ -131,7 +134,7 @@ class Fitting:
 
 
 def fit(
-    character: Character | str | Path,
+    character: Character | str | Path | None,
     video: str | Path | Float[Tensor, "T H W 3"] | Sequence[str | Path],
     *,
     views: Sequence[str] = (),
@@ -152,12 +155,15 @@ def fit(
     device: str | torch.device = "auto",
     template: str = "auto",
 ) -> Fitting:
-    """Let a character's joints follow a video of it, or of a body shaped like it.
+    """Let a character's joints follow a video of it, or of a body shaped like it; or a sequence of
+    meshes or point clouds.
 
     Args:
-        character: Who moves: what `load` returned, or a file. A bare mesh is rigged first.
+        character: Who moves: what `load` returned, or a file. A bare mesh is rigged first. None
+            for a sequence: the mesh of its first frame is rigged.
         video: A file; frames [T, H, W, 3], sRGB 0..1, with `fps` and `masks`; or one file for each
-            of `views`.
+            of `views`. A sequence is a folder of GLB, PLY, OBJ, STL or OFF files, or an animated
+            GLB; of the options only `fps`, `settings`, `losses`, `physics` and `template` count.
         views: Where synchronised cameras stand: side, front, back, three-quarter, or degrees from
             the way the character faces towards its left. One file with several views shows them
             side by side.
@@ -193,6 +199,13 @@ def fit(
     observer, settings = observer or Observer(), settings or FitSettings()
     chosen = choose_device(device)
     observer.begin("read")
+    if isinstance(video, str | Path) and is_sequence(Path(video)):
+        return _fit_sequence(
+            character, read_sequence(Path(video), fps=fps), settings, losses, physics, observer,
+            chosen, template,
+        )  # fmt: skip
+    if character is None:
+        raise ValueError("character must be given with a video")
     files = ViewFiles.of(
         video, views, masks=masks, segmentation=segmentation, camera=camera, tracks=tracks,
         depth=depth, normals=normals,
@@ -205,24 +218,72 @@ def fit(
     result = fit_video(
         stage, seen.observations, fps=seen.fps, settings=settings, losses=losses, observer=observer
     )
+    return _finish(
+        character, stage, result, seen.observations, seen.name, seen.fps, notes, physics, observer
+    )
+
+
+def _fit_sequence(
+    character: Character | str | Path | None,
+    sequence: PointSequence,
+    settings: FitSettings,
+    losses: Sequence[LossTerm],
+    physics: TrackingSettings | bool,
+    observer: Observer,
+    device: torch.device,
+    template: str,
+) -> Fitting:
+    """`fit` for meshes and point clouds."""
+    if character is None:
+        character = rig(sequence.first, template=template).character
+    character = animatable(character, template=template)
+    stage = Stage.of(
+        character, style=SceneStyle.TEXTURED, size=(settings.size, settings.size),
+        splats=settings.splats, device=device, ground=False,
+    )  # fmt: skip
+    points, said = points_in_metres(sequence, character)
+    notes = [*character.notes, said]
+    found = fit_points(
+        stage, [frame.to(device) for frame in points], fps=sequence.fps, settings=settings,
+        losses=losses, observer=observer,
+    )  # fmt: skip
+    shown = draw_points(points, character.forward)
+    assert shown.camera is not None
+    result = VideoFit(found.curves, (shown.camera,), found.quality, {}, found.history)
+    return _finish(
+        character, stage, result, (shown,), sequence.name, sequence.fps, notes, physics, observer
+    )
+
+
+def _finish(
+    character: Character,
+    stage: Stage,
+    result: VideoFit,
+    observations: tuple[Observation, ...],
+    name: str,
+    fps: float,
+    notes: list[str],
+    physics: TrackingSettings | bool,
+    observer: Observer,
+) -> Fitting:
+    """The motion on the ground, tracked by physics where that was asked for."""
     with torch.no_grad():
         transforms = result.curves.pose(stage).transforms
     lift = -ground_height(stage, transforms)
-    motion = result.curves.motion(seen.name, lift=stage.lift + lift, fps=seen.fps)
-    notes += _doubts(result, character)
+    motion = result.curves.motion(name, lift=stage.lift + lift, fps=fps)
+    notes = [*notes, *_doubts(result, character)]
     grounding = None
     if physics is not False:
         try:
             options = physics if isinstance(physics, TrackingSettings) else None
-            grounding = ground(character, motion, fps=seen.fps, settings=options, observer=observer)
+            grounding = ground(character, motion, fps=fps, settings=options, observer=observer)
         except (ValueError, FloatingPointError) as error:
             notes.append(f"not tracked by physics: {error}")
         if grounding is not None and grounding.kept_clip is not None:
             notes.append(f"use the fitted clip: {grounding.kept_clip}")
     return Fitting(
-        character, motion, grounding, result, seen.observations, stage, lift, seen.fps, seen.name,
-        tuple(notes),
-    )  # fmt: skip
+        character, motion, grounding, result, observations, stage, lift, fps, name, tuple(notes)
+    )
 
 
 def _set_stage(

@@ -20,6 +20,9 @@ class Fit:
 
     Example: akd fit fox.glb walking.mp4 -o out
 
+    In place of a video, a sequence of meshes or point clouds: a folder of GLB, PLY, OBJ, STL or OFF
+    files, or one animated GLB. Without an asset (akd fit FOLDER -o out) its first frame is rigged.
+
     Writes motion.glb (the file with the clips VIDEO and `VIDEO (grounded)` added), comparison.mp4
     (video, fit and difference side by side), camera.json, fit.json (how well the fit explains the
     video, frame by frame) and report.html.
@@ -28,7 +31,7 @@ class Fit:
     file: tyro.conf.Positional[Path]
     """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
     video: tyro.conf.Positional[tuple[Path, ...]]
-    """A video file; several of them, one for each of --views."""
+    """A video file, or several of them, one for each of --views; or a sequence of geometry."""
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder to write to."""
     views: str | None = None
@@ -94,7 +97,8 @@ class Fit:
             fps=(1, 30), start=(0.0, 1e6), end=(0.0, 1e6),
         )  # fmt: skip
         for path in self.video:
-            input_file(path)
+            if not path.is_dir():
+                input_file(path)
         try:
             formats = read_formats(self.formats, option="--formats")
         except ValueError as error:
@@ -112,11 +116,13 @@ class Fit:
                 losses.append(pose_prior(self.pose_prior, self.pose_weights))
             except (FileNotFoundError, ValueError) as error:
                 raise UsageError(f"--pose-prior: {error}") from None
-        character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+        character, given = None, self.video or (self.file,)
+        if self.video:
+            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
         try:
             with Terminal() as terminal:
                 made = fit(
-                    character, self.video if len(self.video) > 1 else self.video[0],
+                    character, given if len(given) > 1 else given[0],
                     views=() if self.views is None else self.views.split(","), masks=self.masks,
                     segmentation=self.segmentation, camera=self.camera, tracks=self.tracks,
                     depth=self.depth, normals=self.normals, colours=self.colours,

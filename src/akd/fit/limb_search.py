@@ -19,6 +19,7 @@ from akd.fit.view_search import CANVAS, canvas_camera
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import Part, Role
+from akd.rig.skin import skin_points
 from akd.scene.compose import render_body
 from akd.scene.stage import Stage
 
@@ -28,8 +29,11 @@ _SWING, _FOLD = 1.0, 1.4
 _ROUNDS = 2
 _JUMP = 2e-3
 """Cost of a change from frame to frame, per radian squared, against a mean square difference."""
-_LEAN = 2e-4
+_LEAN = 4e-4
 """Cost of the distance from the neutral pose, per radian squared."""
+_LIFT = 2e-2
+"""Cost of a foot that is lifted from where it stands, per body height squared: a leg that cannot
+be seen behind another one is not folded away."""
 _TOGETHER = 12
 """Frames that are compared at once."""
 _MOST_FRAMES = 32
@@ -46,6 +50,16 @@ class Limb:
     splats: Bool[Tensor, "N"]
     angles: Float[Tensor, "C 2"]
     """Flexion of the upper and the lower joint, radians."""
+    strain: Float[Tensor, "C"]
+    """How unlikely each pose is, whatever the video shows."""
+
+    def controls(self, stage: Stage) -> Float[Tensor, "C D 3"]:
+        """Angles of all controls, the rest of the body being neutral."""
+        angles = torch.zeros(len(self.angles), len(stage.rig), 3)
+        angles[:, self.upper, 0] = self.angles[:, 0]
+        if self.lower is not None:
+            angles[:, self.lower, 0] = self.angles[:, 1]
+        return angles.to(stage.cloud.means.device)
 
 
 @dataclass(frozen=True)
@@ -110,8 +124,27 @@ def find_limbs(stage: Stage) -> list[Limb]:
         high = _tried(limits, upper, _UPPERS, _SWING)
         low = torch.zeros(1) if lower is None else _tried(limits, lower, _LOWERS, _FOLD)
         angles = torch.cartesian_prod(high, low).reshape(-1, 2)
-        found.append(Limb(upper, lower, rig.roles[upper], splats, angles))
+        limb = Limb(upper, lower, rig.roles[upper], splats, angles, torch.zeros(len(angles)))
+        found.append(replace(limb, strain=_strain(stage, limb)))
     return found
+
+
+@torch.no_grad()
+def _strain(stage: Stage, limb: Limb) -> Float[Tensor, "C"]:
+    lean = _LEAN * limb.angles.square().sum(1)
+    if not limb.role.limb or not limb.role.limb.is_leg:
+        return lean
+    own = stage.cloud[limb.splats]
+    bones = stage.transforms(_standing(stage, limb.controls(stage)))
+    low = skin_points(bones, own.means, own.bones, own.weights)[..., 1].amin(1).cpu()
+    rest = low[limb.angles.square().sum(1).argmin()]
+    return lean + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
+
+
+def _standing(stage: Stage, angles: Float[Tensor, "C D 3"]) -> ControlPose:
+    """Poses of a body whose root is neutral."""
+    still = angles.new_zeros(len(angles), 3)
+    return ControlPose(still, still, angles)
 
 
 def _tried(limits: AngleLimits, control: int, count: int, most: float) -> Float[Tensor, "c"]:
@@ -157,7 +190,7 @@ def search_limbs(
             costs = torch.stack(
                 [_costs(own, k, chosen, t) for own, t in zip(layers, targets, strict=True)]
             ).mean(0)
-            chosen[:, k] = _chain(costs, limb.angles.to(device))
+            chosen[:, k] = chain(costs + limb.strain.to(device), limb.angles.to(device))
             residual = float(costs.gather(1, chosen[:, k : k + 1]).mean())
     spread = torch.arange(total, device=device) // every
     coverage = [1.0 - _stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
@@ -203,24 +236,14 @@ def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[_Layer]
     view = camera.camera_from_world[0]
     trunk = torch.stack([limb.splats for limb in limbs]).any(0).logical_not()
     layers = []
-    for splats, angles, limb in (
-        *((limb.splats, limb.angles, limb) for limb in limbs),
-        (trunk, torch.zeros(1, 2), None),
-    ):
-        pose = stage.rig.zero(len(angles))
-        if limb is not None:
-            pose.angles[:, limb.upper, 0] = angles[:, 0]
-            if limb.lower is not None:
-                pose.angles[:, limb.lower, 0] = angles[:, 1]
-        device = stage.cloud.means.device
-        pose = ControlPose(
-            *(v.to(device) for v in (pose.translation, pose.root_rotation, pose.angles))
-        )
+    for splats, limb in (*((limb.splats, limb) for limb in limbs), (trunk, None)):
+        still = torch.zeros(1, len(stage.rig), 3, device=stage.cloud.means.device)
+        pose = _standing(stage, still if limb is None else limb.controls(stage))
         cloud = stage.cloud[splats]
         seen = render_body(
             cloud, stage.transforms(pose), camera, settings=stage.scene,
             bone_colours=stage.bone_colours, renderer=stage.renderer, check=False,
-            clips=len(angles),
+            clips=len(pose.angles),
         )  # fmt: skip
         middle = cloud.means.mean(0)
         depth = float(view[2, :3] @ middle + view[2, 3])
@@ -269,10 +292,11 @@ def _picture(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
     return torch.cat((weight**0.5 * over, 1.0 - transmittance), dim=-3)
 
 
-def _chain(costs: Float[Tensor, "T C"], angles: Float[Tensor, "C 2"]) -> Int[Tensor, "T"]:
-    """The cheapest path through the poses (Viterbi)."""
-    step = _JUMP * (angles[:, None] - angles[None]).square().sum(-1)
-    costs = costs + _LEAN * angles.square().sum(1)
+def chain(
+    costs: Float[Tensor, "T C"], angles: Float[Tensor, "C 2"], *, jump: float = _JUMP
+) -> Int[Tensor, "T"]:
+    """The cheapest path through the poses (Viterbi); `jump` is per radian squared."""
+    step = jump * (angles[:, None] - angles[None]).square().sum(-1)
     total, came = costs[0], []
     for cost in costs[1:]:
         least, where = (total[:, None] + step).min(0)

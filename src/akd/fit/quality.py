@@ -32,6 +32,8 @@ class FitQuality:
     """Root mean square difference of the colours where both are; None where not compared."""
     cut_off: Bool[Tensor, "T"]
     """Whether the mask runs into the image's border."""
+    what: str = "silhouettes"
+    """What was compared: silhouettes, or points."""
 
     @property
     def score(self) -> float:
@@ -50,6 +52,11 @@ class FitQuality:
         """One line for a person."""
         overlap, away = float(self.overlap.mean()), float(self.outline.mean())
         word = "good" if overlap > GOOD_OVERLAP else "fair" if overlap > 0.65 else "poor"
+        if self.what == "points":
+            return (
+                f"{word}: {overlap:.0%} of the points are explained, the surface is "
+                f"{100 * away:.1f} % of the body's height away from them"
+            )
         return (
             f"{word}: silhouettes overlap by {overlap:.0%}, outlines are {100 * away:.1f} % of the "
             f"body's height apart, {self.explained:.0%} of the mask is explained"
