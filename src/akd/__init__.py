@@ -14,6 +14,7 @@ from akd.base.version import __version__
 if TYPE_CHECKING:
     from akd.api.converting import convert
     from akd.api.filming import film
+    from akd.api.fitting import Fitting, fit
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
@@ -36,6 +37,7 @@ __all__ = [
     "Character",
     "Condition",
     "Cycle",
+    "Fitting",
     "Grounding",
     "Job",
     "LossState",
@@ -55,6 +57,7 @@ __all__ = [
     "animate_many",
     "convert",
     "film",
+    "fit",
     "ground",
     "load",
     "losses",
@@ -70,6 +73,7 @@ _HOMES = {
     "Character": "akd.rig.character",
     "Condition": "akd.prior.protocol",
     "Cycle": "akd.motion.settings",
+    "Fitting": "akd.api.fitting",
     "Grounding": "akd.api.grounding",
     "Job": "akd.batch",
     "LossState": "akd.fit.losses",
@@ -95,12 +99,13 @@ _HOMES = {
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {
+    "fit": "akd.fit",
     "losses": "akd.fit.losses",
     "prior": "akd.prior",
     "rig": "akd.rig",
     "splat": "akd.splat",
 }
-"""Public names that are modules. The last three are packages that can be called like functions."""
+"""Public names that are modules. All but `losses` are packages that can be called."""
 
 
 def __getattr__(name: str) -> object:

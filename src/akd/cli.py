@@ -20,6 +20,7 @@ from akd.commands.demo import Demo
 from akd.commands.errors import ResultFailed, UsageError
 from akd.commands.eval import Eval
 from akd.commands.export import Export
+from akd.commands.fit import Fit
 from akd.commands.ground import Ground
 from akd.commands.inspect import Inspect
 from akd.commands.pose import Pose
@@ -41,6 +42,7 @@ Command = (
     | Annotated[Skin, tyro.conf.subcommand("skin")]
     | Annotated[Splat, tyro.conf.subcommand("splat")]
     | Annotated[Ground, tyro.conf.subcommand("ground")]
+    | Annotated[Fit, tyro.conf.subcommand("fit")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[View, tyro.conf.subcommand("view")]

@@ -20,7 +20,8 @@ class Observer:
         """The job is about to start. `job` is all that decides its result, as JSON values."""
 
     def begin(self, phase: str) -> None:
-        """A phase begins: load, stage, sample, fit, distil, physics, select, measure or film."""
+        """A phase begins: one of load, stage, sample, search, fit, distil, physics, select, measure
+        and film."""
 
     def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
         """An iteration of the phase is done.

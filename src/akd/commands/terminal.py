@@ -23,6 +23,7 @@ PHASES = {
     "load": "load the model",
     "stage": "set the stage",
     "sample": "sample videos",
+    "search": "search the view",
     "fit": "fit to videos",
     "distil": "distil",
     "physics": "physics",

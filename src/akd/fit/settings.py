@@ -46,3 +46,36 @@ class WarmStartSettings:
     """Search each limb's phase in the video before its first fit."""
     speed_from_feet: bool = True
     """While fitting, set the speed to that of the stance feet under the body."""
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How joints are fitted to a video."""
+
+    size: int = 128
+    """Longer side of the frames that are compared, pixels."""
+    splats: int = 3000
+    """Gaussians on the character's surface."""
+    starts: int = 4
+    """Starts that are tried: legs exchanged left and right, the camera in front or behind."""
+    trial: int = 24
+    """Iterations of every start at half the size, after which the best is kept."""
+    iterations: int = 80
+    """Iterations of the best start, the last third at the full size."""
+    learning_rate: float = 0.03
+    frames_per_knot: float = 2.0
+    """Frames for each coefficient of a curve over time."""
+    silhouette: float = 200.0
+    """Weight of the silhouette's mean square difference, summed over a pyramid."""
+    colour: float = 200.0
+    """Weight of the colours' mean square difference, likewise; 0 compares silhouettes alone."""
+    smooth: float = 0.1
+    """Mean absolute second difference of the coordinates over time."""
+    rest: float = 0.02
+    """Pose regulariser: mean square of the joint angles, as fractions of their limits."""
+    evidence: float = 20.0
+    """Weight of point tracks (distance in image heights), depth maps and normal maps."""
+    limb_search: bool = True
+    """Search each limb's angles frame by frame before the first iteration."""
+    solve_camera: bool = True
+    """Refine focal length, direction and height of a camera that was not given."""

@@ -61,6 +61,8 @@ class ControlCurves:
     """Change of the cycle's length, before it is bounded."""
     mirror: Mirror | None = None
     """With it, left repeats right half a cycle later; None: each side is free."""
+    free_root: bool = False
+    """The root goes and turns anywhere, also where the joint angles are bounded."""
 
     @classmethod
     def start(
@@ -72,6 +74,7 @@ class ControlCurves:
         bounded: bool = True,
         harmonics: int = 0,
         mirrored: bool = False,
+        free_root: bool = False,
         device: torch.device | str = "cpu",
     ) -> ControlCurves:
         """The neutral pose on the starting path.
@@ -94,7 +97,7 @@ class ControlCurves:
         mirror = Mirror.of(rig) if mirrored and period is not None else None
         return cls(
             rig, frames, fps, start.leg_length, AngleLimits.of(rig), start.speed, period, bounded,
-            periodic, *values, mirror=mirror,
+            periodic, *values, mirror=mirror, free_root=free_root,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -148,6 +151,26 @@ class ControlCurves:
         return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
 
     @torch.no_grad()
+    def set_controls(self, pose: ControlPose) -> None:
+        """Take the curves that come nearest to given coordinates of all frames.
+
+        Raises:
+            ValueError: The root is not free, or has a speed of its own.
+        """
+        if not self.free_root or self.speed != 0.0:
+            raise ValueError("set_controls needs free_root and a speed of zero")
+        basis = self.curves(torch.arange(self.frames) / self.fps)
+        nearest = torch.linalg.pinv(basis.double()).to(basis)
+        angles = pose.angles.to(basis)
+        if self.bounded:
+            angles = self.limits.unbounded(angles)
+        up, left, forward = self.rig.root_axes.to(basis).unbind(0)
+        sway = pose.translation.to(basis) @ torch.stack((left, up, forward), dim=1)
+        root = torch.cat((sway / self.leg_length, pose.root_rotation.to(basis)), dim=1)
+        self.angles.copy_(torch.einsum("kt,tdc->kdc", nearest, angles))
+        self.root.copy_(nearest @ root)
+
+    @torch.no_grad()
     def set_speed(self, speed: float) -> None:
         """Go at another speed, m/s, as near to it as the bounds allow."""
         if self.speed <= 0.0:
@@ -188,7 +211,8 @@ class ControlCurves:
         pace, turn = self.pace, self.turn
         if self.bounded:
             angles = self.limits.bounded(angles)
-            root = _bounded(root, root.new_tensor((*_SWAY, *_LEAN)))
+            if not self.free_root:
+                root = _bounded(root, root.new_tensor((*_SWAY, *_LEAN)))
             pace = _bounded(pace, pace.new_tensor(_SPEED_RANGE))
             turn = _bounded(turn, turn.new_tensor(_TURN))
         gone = self.speed * (1.0 + pace) * seconds.to(root)

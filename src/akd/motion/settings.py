@@ -21,6 +21,8 @@ class Spline:
     """The clip loops, up to the root's displacement."""
     bounded: bool = True
     """Joint angles and the root stay within limits by role; False leaves them free."""
+    free_root: bool = False
+    """Leaves the root free where the angles are bounded."""
 
     def prepare(self, stage: Stage) -> Stage:
         """The stage as it is."""
@@ -32,7 +34,7 @@ class Spline:
 
         return ControlCurves.start(
             start, knots=self.knots, periodic=self.periodic, bounded=self.bounded,
-            device=stage.cloud.means.device,
+            free_root=self.free_root, device=stage.cloud.means.device,
         )  # fmt: skip
 
 

@@ -58,6 +58,8 @@ _PLAIN = math.radians(12.0)
 """From here on the way in which a joint is bent can be seen."""
 _FURTHER = math.radians(5.0)
 """So far beyond straight."""
+_INSIDE = 0.97
+"""Share of a limit up to which `bounded` is inverted: beyond, its gradient is all but zero."""
 
 
 def limit_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
@@ -103,6 +105,11 @@ class AngleLimits:
         """Angles that come no further than the limits, and are unchanged near zero."""
         limit = self._of(angles)
         return limit * torch.tanh(angles / limit)
+
+    def unbounded(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
+        """The inverse of `bounded`; angles near or beyond the limits end shortly before them."""
+        limit = self._of(angles)
+        return limit * torch.atanh((angles / limit).clamp(-_INSIDE, _INSIDE))
 
     def parts(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
         """Angles in parts of how far they may go; no gradient through the choice of the side."""

@@ -14,6 +14,7 @@ from akd.scene.settings import SceneSettings, SceneStyle
 from akd.scene.shadow import cast_shadow
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
+from akd.splat.render import Rendering
 from akd.splat.renderer import Renderer, SplatRenderer
 from akd.splat.shade import shade_by_view
 
@@ -40,18 +41,16 @@ def render_scene(
     depth is shaded by the largest body of each.
     """
     settings = settings or SceneSettings()
-    few = _few(cloud, settings.shadow.most_splats if settings.shadow else 4000)
-    colours = _colours(cloud, few, world_from_mesh, camera, settings, bone_colours, clips)
-    hide = settings.ground is not None and settings.hide_below_ground
-    splats = (renderer or SplatRenderer()).render(
-        cloud, world_from_mesh, camera, colours=colours,
-        ground=0.0 if hide else None, check=check,
+    splats = render_body(
+        cloud, world_from_mesh, camera, settings=settings, bone_colours=bone_colours,
+        renderer=renderer, check=check, clips=clips,
     )  # fmt: skip
     if settings.ground is None:
         return splats.over(camera.focal.new_tensor(settings.plain_background))
     hits = hit_ground(camera)
     shade = None
     if settings.shadow is not None and len(cloud):
+        few = _few(cloud, settings.shadow.most_splats)
         bones = world_from_mesh if settings.shadow.differentiable else world_from_mesh.detach()
         centres = skin_points(bones, few.means, few.bones, few.weights)
         frames = len(splats.transmittance)
@@ -61,6 +60,27 @@ def render_scene(
         )  # fmt: skip
     ground = paint_ground(camera, settings.ground, body_height=body_height, shade=shade, hits=hits)
     return splats.over(ground)
+
+
+def render_body(
+    cloud: SplatCloud,
+    world_from_mesh: Float[Tensor, "T B 4 4"],
+    camera: Camera,
+    *,
+    settings: SceneSettings,
+    bone_colours: Float[Tensor, "B 3"] | None = None,
+    renderer: Renderer | None = None,
+    check: bool = True,
+    clips: int = 1,
+) -> Rendering:
+    """The splats alone, in the style's colours, over nothing: see `render_scene`."""
+    few = _few(cloud, settings.shadow.most_splats if settings.shadow else 4000)
+    colours = _colours(cloud, few, world_from_mesh, camera, settings, bone_colours, clips)
+    hide = settings.ground is not None and settings.hide_below_ground
+    return (renderer or SplatRenderer()).render(
+        cloud, world_from_mesh, camera, colours=colours,
+        ground=0.0 if hide else None, check=check,
+    )  # fmt: skip
 
 
 def _colours(

@@ -165,13 +165,14 @@ class Stage:
     @torch.no_grad()
     def reference_images(self, turns: Sequence[float] = (0.0,)) -> Float[Tensor, "K H W 3"]:
         """The neutral pose, one image for each turn of the camera: see `show`."""
-        low, high = self._neutral_box
+        low, high = self.neutral_box
         middles = (0.5 * (low + high)).expand(len(turns), 1, 3)
         device = self.cloud.means.device
         return self._render(self.neutral[None].to(device), self._cameras(middles, turns).to(device))
 
     @cached_property
-    def _neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
+    def neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
+        """Lowest and highest corner of the neutral body, metres, on the CPU."""
         low, high = bounding_boxes(self.cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
 
@@ -192,7 +193,7 @@ class Stage:
     @cached_property
     def _radius(self) -> float:
         """Of the sphere that has room in the image."""
-        low, high = self._neutral_box
+        low, high = self.neutral_box
         return _ROOM * float((0.5 * (high - low)).norm())
 
     def _render(self, bones: Tensor, camera: Camera, *, clips: int = 1) -> Tensor:

@@ -1,0 +1,151 @@
+"""`akd fit`: a character's joints follow a video."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from akd.commands.errors import ResultFailed, UsageError, check_ranges, input_file
+from akd.commands.options import load_file, usage_error
+from akd.export.formats import files_of, read_formats
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Let a character's joints follow a video of it, or of a body shaped like it.
+
+    Example: akd fit fox.glb walking.mp4 -o out
+
+    In place of a video, a sequence of meshes or point clouds: a folder of GLB, PLY, OBJ, STL or OFF
+    files, or one animated GLB. Without an asset (akd fit FOLDER -o out) its first frame is rigged.
+
+    Writes motion.glb (the file with the clips VIDEO and `VIDEO (grounded)` added), comparison.mp4
+    (video, fit and difference side by side), camera.json, fit.json (how well the fit explains the
+    video, frame by frame) and report.html.
+    """
+
+    file: tyro.conf.Positional[Path]
+    """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
+    video: tyro.conf.Positional[tuple[Path, ...]]
+    """A video file, or several of them, one for each of --views; or a sequence of geometry."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """Folder to write to."""
+    views: str | None = None
+    """Where synchronised cameras stand, separated by commas: side, front, back, three-quarter, or
+    degrees from the way the character faces towards its left. One video shows them side by side."""
+    masks: str | None = None
+    """A folder of images, one a frame, or a video: white where the character is. One for each view,
+    separated by commas, or one for all. Left out, masks come from an alpha channel, a plain
+    background or, with a camera that stands still, from background subtraction."""
+    segmentation: Path | None = None
+    """Folder of a SAM 2 video model (transformers) that finds the masks."""
+    camera: str | None = None
+    """A JSON file with the camera, still or moving; one for each view, separated by commas."""
+    tracks: Path | None = None
+    """2D point tracks, npz: points [frames, points, 2] in pixels, visible [frames, points]."""
+    depth: Path | None = None
+    """Depth maps, npz: depth [frames, height, width], up to a factor and an offset."""
+    normals: Path | None = None
+    """Normal maps, npz: normals [frames, height, width, 3] in the camera's frame."""
+    colours: Literal["auto", "textured", "roles", "none"] = "auto"
+    """Colours of the video: the character's own, those of its roles, or others."""
+    start: float | None = None
+    """Seconds of the video at which to begin."""
+    end: float | None = None
+    """Seconds of the video at which to stop."""
+    fps: float | None = None
+    """Frames a second; those of the video by default, at most 30."""
+    iterations: int = 80
+    """Iterations of the best start."""
+    pose_prior: float = 0.0
+    """Weight of the pose model as a regulariser."""
+    pose_weights: Path | None = None
+    """The pose model of --pose-prior: a file of `akd pose train`."""
+    grounded: bool = True
+    """Bring the motion down to the ground by physics as well."""
+    physics_iterations: int = 200
+    """How long physics searches for the controls."""
+    formats: str = "glb"
+    """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
+    Blender). motion.glb is always written."""
+    in_place: bool = False
+    """Take the travel over the ground out of the clips."""
+    keys: Literal["every", "reduced"] = "every"
+    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
+    the body's height."""
+    loop_frame: Literal["repeat", "omit"] = "repeat"
+    """The last frame of a loop repeats the first, or is left out."""
+    device: str = "auto"
+    """auto, cpu or cuda."""
+    height: float | None = None
+    """How tall the character is in metres, where the file's units are not to be believed."""
+    up: str = "y"
+    """The file's axis that points up: x, y or z."""
+    template: str = "auto"
+    """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
+    roles: Path | None = None
+    """A TOML file that puts joints' roles right."""
+
+    def run(self) -> None:
+        """Fit, write, and say how well the video is explained."""
+        check_ranges(
+            self, iterations=(1, 100_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6),
+            fps=(1, 30), start=(0.0, 1e6), end=(0.0, 1e6),
+        )  # fmt: skip
+        for path in self.video:
+            if not path.is_dir():
+                input_file(path)
+        try:
+            formats = read_formats(self.formats, option="--formats")
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        from akd.api.fitting import fit
+        from akd.commands.terminal import Terminal
+        from akd.fit.settings import FitSettings
+        from akd.physics.settings import TrackingSettings
+
+        losses = []
+        if self.pose_prior:
+            from akd.posespace.loss import pose_prior
+
+            try:
+                losses.append(pose_prior(self.pose_prior, self.pose_weights))
+            except (FileNotFoundError, ValueError) as error:
+                raise UsageError(f"--pose-prior: {error}") from None
+        character, given = None, self.video or (self.file,)
+        if self.video:
+            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+        try:
+            with Terminal() as terminal:
+                made = fit(
+                    character, given if len(given) > 1 else given[0],
+                    views=() if self.views is None else self.views.split(","), masks=self.masks,
+                    segmentation=self.segmentation, camera=self.camera, tracks=self.tracks,
+                    depth=self.depth, normals=self.normals, colours=self.colours,
+                    start=self.start, end=self.end, fps=self.fps,
+                    settings=FitSettings(iterations=self.iterations), losses=losses,
+                    physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
+                    observer=terminal, device=self.device, template=self.template,
+                )  # fmt: skip
+                terminal.begin("film")
+                made.save(
+                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                    loop_frame=self.loop_frame,
+                )  # fmt: skip
+        except ValueError as error:
+            raise usage_error(error, self) from None
+        for note in made.notes:
+            print(f"akd: note: {note}", file=sys.stderr)
+        names = ", ".join(repr(motion.name) for motion in made.motions().values())
+        print(f"{self.out / 'motion.glb'}: clips {names}; open it in Blender or any glTF viewer")
+        for name in files_of([f for f in formats if f != "glb"], made.motions()):
+            print(self.out / name)
+        print(f"{self.out / 'report.html'}: video, fit and difference; open in a browser")
+        quality = made.result.quality
+        print(quality.verdict())
+        if quality.verdict().startswith("poor"):
+            raise ResultFailed("the video is poorly explained: see report.html")

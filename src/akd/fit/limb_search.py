@@ -1,0 +1,308 @@
+"""Angles of each limb in every frame, before any gradient: poses of limbs, tried and chained.
+
+Seen pixel by pixel, a leg in the wrong place overlaps with nothing that would draw it on. A limb
+has few poses that look different from one side, so all of them are rendered once, each limb on a
+layer of its own. Frame by frame the layers are put together, and a path through the poses of one
+limb after the other is chosen that looks like the video and does not jump.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as nn
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from akd.fit.view_search import CANVAS, canvas_camera
+from akd.rig.control import ControlPose
+from akd.rig.limits import AngleLimits
+from akd.rig.roles.role import Part, Role
+from akd.rig.skin import skin_points
+from akd.scene.compose import render_body
+from akd.scene.stage import Stage
+
+_UPPERS, _LOWERS = 7, 4
+_SWING, _FOLD = 1.0, 1.4
+"""Largest angles of the upper and the lower joint that are tried, radians."""
+_ROUNDS = 2
+_JUMP = 2e-3
+"""Cost of a change from frame to frame, per radian squared, against a mean square difference."""
+_LEAN = 4e-4
+"""Cost of the distance from the neutral pose, per radian squared."""
+_LIFT = 2e-2
+"""Cost of a foot that is lifted from where it stands, per body height squared: a leg that cannot
+be seen behind another one is not folded away."""
+_TOGETHER = 12
+"""Frames that are compared at once."""
+_MOST_FRAMES = 32
+"""Of longer videos only so many frames are searched, evenly taken."""
+
+
+@dataclass(frozen=True)
+class Limb:
+    """A limb's controls, and the poses of it that are tried."""
+
+    upper: int
+    lower: int | None
+    role: Role
+    splats: Bool[Tensor, "N"]
+    angles: Float[Tensor, "C 2"]
+    """Flexion of the upper and the lower joint, radians."""
+    strain: Float[Tensor, "C"]
+    """How unlikely each pose is, whatever the video shows."""
+
+    def controls(self, stage: Stage) -> Float[Tensor, "C D 3"]:
+        """Angles of all controls, the rest of the body being neutral."""
+        angles = torch.zeros(len(self.angles), len(stage.rig), 3)
+        angles[:, self.upper, 0] = self.angles[:, 0]
+        if self.lower is not None:
+            angles[:, self.lower, 0] = self.angles[:, 1]
+        return angles.to(stage.cloud.means.device)
+
+
+@dataclass(frozen=True)
+class LimbTarget:
+    """What one camera sees, cut out around the body."""
+
+    image: Float[Tensor, "T 4 N N"]
+    """Colours over grey and the mask, weighted: see `_picture`."""
+    azimuth: float
+    elevation: float
+    distance: float
+    """Metres from the camera to the body."""
+    colour: float
+    """Weight of colours against the silhouette."""
+
+    @classmethod
+    def of(
+        cls,
+        colours: Float[Tensor, "T 3 N N"],
+        masks: Float[Tensor, "T 1 N N"],
+        *,
+        azimuth: float,
+        elevation: float,
+        distance: float,
+        colour: float,
+    ) -> LimbTarget:
+        """Colours are premultiplied by the masks."""
+        image = _picture(colours, 1.0 - masks, colour)
+        return cls(image, azimuth, elevation, distance, colour)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A limb, or the rest of the body, in each of its poses."""
+
+    colour: Float[Tensor, "C 3 N N"]
+    transmittance: Float[Tensor, "C 1 N N"]
+    depth: float
+
+    def at(self, poses: Int[Tensor, "T"]) -> tuple[Tensor, Tensor]:
+        return self.colour[poses], self.transmittance[poses]
+
+
+def find_limbs(stage: Stage) -> list[Limb]:
+    """Limbs by the roles of the controls, with the splats that they carry."""
+    rig, limits = stage.rig, AngleLimits.of(stage.rig)
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for i, role in enumerate(rig.roles):
+        if role.limb is not None:
+            groups.setdefault((role.limb, role.side), []).append(i)
+    cloud = stage.cloud
+    strongest = cloud.bones.gather(1, cloud.weights.argmax(-1, keepdim=True)).squeeze(1)
+    control = stage.driver_index.to(strongest.device)[strongest] - 3
+    found = []
+    for members in groups.values():
+        parts = {rig.roles[i].part: i for i in reversed(members)}
+        upper = parts.get(Part.UPPER, members[0])
+        lower = parts.get(Part.LOWER)
+        splats = torch.isin(control, torch.tensor(members, device=control.device))
+        if not bool(splats.any()):
+            continue
+        high = _tried(limits, upper, _UPPERS, _SWING)
+        low = torch.zeros(1) if lower is None else _tried(limits, lower, _LOWERS, _FOLD)
+        angles = torch.cartesian_prod(high, low).reshape(-1, 2)
+        limb = Limb(upper, lower, rig.roles[upper], splats, angles, torch.zeros(len(angles)))
+        found.append(replace(limb, strain=_strain(stage, limb)))
+    return found
+
+
+@torch.no_grad()
+def _strain(stage: Stage, limb: Limb) -> Float[Tensor, "C"]:
+    lean = _LEAN * limb.angles.square().sum(1)
+    if not limb.role.limb or not limb.role.limb.is_leg:
+        return lean
+    own = stage.cloud[limb.splats]
+    bones = stage.transforms(_standing(stage, limb.controls(stage)))
+    low = skin_points(bones, own.means, own.bones, own.weights)[..., 1].amin(1).cpu()
+    rest = low[limb.angles.square().sum(1).argmin()]
+    return lean + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
+
+
+def _standing(stage: Stage, angles: Float[Tensor, "C D 3"]) -> ControlPose:
+    """Poses of a body whose root is neutral."""
+    still = angles.new_zeros(len(angles), 3)
+    return ControlPose(still, still, angles)
+
+
+def _tried(limits: AngleLimits, control: int, count: int, most: float) -> Float[Tensor, "c"]:
+    """Angles within the limits, zero among them."""
+    back = min(most, float(limits.back[control, 0]))
+    forth = min(most, float(limits.forth[control, 0]))
+    angles = torch.linspace(-back, forth, count)
+    return angles - angles[angles.abs().argmin()]
+
+
+@dataclass(frozen=True)
+class LimbSearch:
+    """What was found."""
+
+    poses: Int[Tensor, "T limbs"]
+    """Of every limb in every frame, as indices of `Limb.angles`."""
+    residual: float
+    """Mean square difference from the targets."""
+    coverage: list[Float[Tensor, "T N N"]]
+    """The body's silhouettes for each target."""
+
+
+@torch.no_grad()
+def search_limbs(
+    stage: Stage, limbs: list[Limb], targets: list[LimbTarget], *, most: int = _MOST_FRAMES
+) -> LimbSearch:
+    """The poses of all limbs that look most like the targets, limb after limb.
+
+    Of longer videos `most` frames are searched, evenly taken; the others take the pose before.
+    """
+    total = len(targets[0].image)
+    every = max(1, -(-total // most))
+    if every > 1:
+        targets = [replace(target, image=target.image[::every]) for target in targets]
+    layers = [_layers(stage, limbs, target) for target in targets]
+    frames = len(targets[0].image)
+    device = targets[0].image.device
+    rest = [int(limb.angles.square().sum(1).argmin()) for limb in limbs]
+    chosen = torch.tensor(rest, device=device).repeat(frames, 1)
+    residual = 0.0
+    for _ in range(_ROUNDS):
+        for k, limb in enumerate(limbs):
+            costs = torch.stack(
+                [_costs(own, k, chosen, t) for own, t in zip(layers, targets, strict=True)]
+            ).mean(0)
+            chosen[:, k] = chain(costs + limb.strain.to(device), limb.angles.to(device))
+            residual = float(costs.gather(1, chosen[:, k : k + 1]).mean())
+    spread = torch.arange(total, device=device) // every
+    coverage = [1.0 - _stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
+    return LimbSearch(chosen[spread], residual, coverage)
+
+
+def _at(layers: list[_Layer], chosen: Int[Tensor, "T limbs"]) -> list[tuple[Tensor, Tensor]]:
+    """Every layer as chosen; the last one is the rest of the body, which has one pose."""
+    poses = [*chosen.unbind(1), torch.zeros_like(chosen[:, 0])]
+    return [layer.at(own) for layer, own in zip(layers, poses, strict=True)]
+
+
+def limb_angles(
+    stage: Stage, limbs: list[Limb], chosen: Int[Tensor, "T limbs"]
+) -> Float[Tensor, "T D 3"]:
+    """Angles of all controls for the poses that were chosen."""
+    angles = torch.zeros(len(chosen), len(stage.rig), 3, device=chosen.device)
+    for k, limb in enumerate(limbs):
+        own = limb.angles.to(chosen.device)[chosen[:, k]]
+        angles[:, limb.upper, 0] = own[:, 0]
+        if limb.lower is not None:
+            angles[:, limb.lower, 0] = own[:, 1]
+    return angles
+
+
+def swap_sides(
+    limbs: list[Limb], chosen: Int[Tensor, "T limbs"], *, kind: object
+) -> Int[Tensor, "T limbs"]:
+    """The same with left and right exchanged in the limbs of one kind.
+
+    Equal angles left and right are mirror images, and mirror images have the same limits.
+    """
+    swapped = chosen.clone()
+    pair = [k for k, limb in enumerate(limbs) if limb.role.limb is kind]
+    if len(pair) == 2 and len(limbs[pair[0]].angles) == len(limbs[pair[1]].angles):
+        swapped[:, pair] = chosen[:, pair[::-1]]
+    return swapped
+
+
+def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[_Layer]:
+    """A layer for each limb, and one for the rest of the body."""
+    camera = canvas_camera(stage, target.azimuth, target.elevation, target.distance)
+    view = camera.camera_from_world[0]
+    trunk = torch.stack([limb.splats for limb in limbs]).any(0).logical_not()
+    layers = []
+    for splats, limb in (*((limb.splats, limb) for limb in limbs), (trunk, None)):
+        still = torch.zeros(1, len(stage.rig), 3, device=stage.cloud.means.device)
+        pose = _standing(stage, still if limb is None else limb.controls(stage))
+        cloud = stage.cloud[splats]
+        seen = render_body(
+            cloud, stage.transforms(pose), camera, settings=stage.scene,
+            bone_colours=stage.bone_colours, renderer=stage.renderer, check=False,
+            clips=len(pose.angles),
+        )  # fmt: skip
+        middle = cloud.means.mean(0)
+        depth = float(view[2, :3] @ middle + view[2, 3])
+        layers.append(_Layer(seen.colour.movedim(-1, 1), seen.transmittance[:, None], depth))
+    return layers
+
+
+def _costs(
+    layers: list[_Layer], k: int, chosen: Int[Tensor, "T limbs"], target: LimbTarget
+) -> Float[Tensor, "T C"]:
+    """Mean square difference for every pose of limb `k`, the others being as chosen."""
+    order = sorted(range(len(layers)), key=lambda i: layers[i].depth)
+    place = order.index(k)
+    costs = []
+    for first in range(0, len(chosen), _TOGETHER):
+        some = chosen[first : first + _TOGETHER]
+        at = _at(layers, some)
+        front = _stacked([at[i] for i in order[:place]], layers[k])
+        back = _stacked([at[i] for i in order[place + 1 :]], layers[k])
+        colour = layers[k].colour + layers[k].transmittance * back[0][:, None]
+        colour = front[0][:, None] + front[1][:, None] * colour
+        light = front[1][:, None] * layers[k].transmittance * back[1][:, None]
+        image = _picture(colour.flatten(0, 1), light.flatten(0, 1), target.colour)
+        image = image.unflatten(0, colour.shape[:2])
+        wanted = target.image[first : first + _TOGETHER, None]
+        fine = (image - wanted).square().mean((2, 3, 4))
+        coarse = nn.avg_pool2d((image - wanted).flatten(0, 1), 4).square().mean((1, 2, 3))
+        costs.append(fine + coarse.view_as(fine))
+    return torch.cat(costs)
+
+
+def _stacked(layers: list[tuple[Tensor, Tensor]], like: _Layer) -> tuple[Tensor, Tensor]:
+    """Layers, the nearest first, as one."""
+    colour, light = (
+        like.colour.new_zeros(1, 3, CANVAS, CANVAS),
+        like.colour.new_ones(1, 1, CANVAS, CANVAS),
+    )
+    for own, through in layers:
+        colour, light = colour + light * own, light * through
+    return colour, light
+
+
+def _picture(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
+    """Colours over grey and coverage, [..., 4, N, N], weighted so that squares can be added."""
+    over = colour + 0.5 * transmittance
+    return torch.cat((weight**0.5 * over, 1.0 - transmittance), dim=-3)
+
+
+def chain(
+    costs: Float[Tensor, "T C"], angles: Float[Tensor, "C 2"], *, jump: float = _JUMP
+) -> Int[Tensor, "T"]:
+    """The cheapest path through the poses (Viterbi); `jump` is per radian squared."""
+    step = jump * (angles[:, None] - angles[None]).square().sum(-1)
+    total, came = costs[0], []
+    for cost in costs[1:]:
+        least, where = (total[:, None] + step).min(0)
+        came.append(where)
+        total = least + cost
+    path = [int(total.argmin())]
+    for where in reversed(came):
+        path.append(int(where[path[-1]]))
+    return torch.tensor(path[::-1], device=costs.device)

@@ -1,0 +1,175 @@
+"""Masks of the character where none are given: plain backgrounds and static cameras.
+
+Each way says how sure it is. None is taken where the video does not fit it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from scipy import ndimage
+from torch import Tensor
+
+UNSURE, REFUSED = 0.6, 0.3
+"""Confidence below which masks should be checked, and below which none are made."""
+_RING = 0.04
+"""Width of the frame's border that is taken for background, as a share of the shorter side."""
+_PLAIN = 0.06
+"""Largest deviation (sRGB, 80th percentile) of a plain background's border from a linear ramp."""
+_STATIC = 0.03
+"""Largest deviation of a static camera's border over time."""
+_LEAST = 0.07
+"""Smallest difference (sRGB) that tells the character from the background."""
+_SMALL = 0.03
+"""Pieces smaller than this share of the largest one are dropped."""
+
+
+@dataclass(frozen=True)
+class FoundMasks:
+    """Masks, how they were found, and how sure that is."""
+
+    masks: Float[Tensor, "T H W"]
+    source: str
+    """Such as `plain background`, for a person to read."""
+    confidence: float
+    """0..1."""
+
+    def note(self) -> str:
+        """One line for a person."""
+        check = "; check them in the report" if self.confidence < UNSURE else ""
+        return f"masks: {self.source}, confidence {self.confidence:.2f}{check}"
+
+
+def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
+    """Masks from a plain background or, with a static camera, by background subtraction.
+
+    Raises:
+        ValueError: The video is of neither kind: one line that says what to give.
+    """
+    tried = []
+    for way in (plain_background, static_background):
+        found = way(frames)
+        if isinstance(found, FoundMasks) and found.confidence >= REFUSED:
+            return found
+        tried.append(found if isinstance(found, str) else f"{found.source} finds no clear outline")
+    raise ValueError(
+        f"masks are needed: {' and '.join(tried)}; give --masks, a video with an alpha channel, or "
+        f"--segmentation with the folder of a SAM 2 model"
+    )
+
+
+def plain_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
+    """Whatever differs from a background of one colour, or of a linear ramp; or why not."""
+    ring = _ring(frames.shape[1], frames.shape[2])
+    ramp = _ramp(frames, ring)
+    away = (frames - ramp).abs().amax(-1)
+    noise = _spread(away, ring)
+    if noise > _PLAIN:
+        return f"the background is not plain (its border varies by {noise:.2f})"
+    return _cut(away, noise, "plain background")
+
+
+def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
+    """Whatever differs from the median over time; or why that cannot be."""
+    if len(frames) < 8:
+        return f"background subtraction needs at least 8 frames, got {len(frames)}"
+    # In slices: the median of all frames at once would take as much memory again.
+    median = torch.cat([part.median(0).values for part in frames.split(32, dim=1)], dim=0)
+    away = (frames - median).abs().amax(-1)
+    ring = _ring(frames.shape[1], frames.shape[2])
+    moved = float(away[:, ring].mean())
+    if moved > _STATIC:
+        return f"the camera moves (its border changes by {moved:.2f})"
+    found = _cut(
+        away, float(away[:, ring].flatten()[:4_000_000].quantile(0.8)), "background subtraction"
+    )
+    # A body that stays where it is becomes part of the median: only its limbs are left.
+    always = float((found.masks > 0.5).float().mean(0).max())
+    whole = _wholeness(found.masks)
+    return FoundMasks(found.masks, found.source, found.confidence * whole * min(1.0, 1.6 - always))
+
+
+def _spread(away: Float[Tensor, "T H W"], ring: Bool[Tensor, "H W"]) -> float:
+    """The 80th percentile of the differences in the border."""
+    values = away[:, ring].flatten()
+    return float(np.quantile(values.numpy(), 0.8))
+
+
+def _ring(height: int, width: int) -> Bool[Tensor, "H W"]:
+    """The border of an image; without its lower edge, where feet and shadows are."""
+    wide = max(1, round(_RING * min(height, width)))
+    ring = torch.zeros(height, width, dtype=torch.bool)
+    ring[:wide] = ring[:, :wide] = ring[:, -wide:] = True
+    return ring
+
+
+def _ramp(frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]) -> Float[Tensor, "T H W 3"]:
+    """A linear ramp of colour through the border of every frame; robust to what touches it."""
+    height, width = ring.shape
+    y, x = torch.meshgrid(
+        torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"
+    )
+    every = torch.stack((torch.ones_like(x), x, y), dim=-1)
+    basis, seen = every[ring], frames[:, ring]
+    weight = torch.ones(seen.shape[:2])
+    ramp = seen.new_zeros(len(frames), 3, 3)
+    for _ in range(4):
+        left = torch.einsum("pi,tp,pj->tij", basis, weight, basis) + 1e-6 * torch.eye(3)
+        right = torch.einsum("pi,tp,tpc->tic", basis, weight, seen)
+        ramp = torch.linalg.solve(left, right)
+        away = (seen - basis @ ramp).abs().amax(-1)
+        weight = 1.0 / (away + 0.01)
+    return torch.einsum("hwi,tic->thwc", every, ramp)
+
+
+def _cut(away: Float[Tensor, "T H W"], noise: float, source: str) -> FoundMasks:
+    """Soft masks at a threshold between background and character."""
+    threshold = max(_LEAST, 3.0 * noise, 0.5 * _otsu(away))
+    masks = ((away - 0.6 * threshold) / (0.8 * threshold)).clamp(0.0, 1.0)
+    kept = np.stack([_solid(mask) for mask in (away > threshold).numpy()])
+    masks = torch.where(torch.from_numpy(kept), masks.clamp_min(0.5), torch.zeros_like(masks))
+    inside = torch.from_numpy(kept)
+    area = float(inside.float().mean())
+    if not 1e-3 < area < 0.85 or not bool(inside.flatten(1).any(1).all()):
+        return FoundMasks(masks, source, 0.0)
+    clear = float((away[inside] > 1.5 * threshold).float().mean())
+    return FoundMasks(masks, source, clear)
+
+
+def _otsu(away: Float[Tensor, "T H W"]) -> float:
+    """The threshold that separates two classes of differences best."""
+    counts = torch.histc(away.flatten(), 64, 0.0, 1.0).double()
+    levels = (torch.arange(64) + 0.5) / 64
+    below = counts.cumsum(0)
+    total, mean = below[-1], (counts * levels).sum()
+    low = (counts * levels).cumsum(0)
+    above = (total - below).clamp_min(1e-9)
+    spread = (mean * below / total - low).square() / (below * above / total).clamp_min(1e-9)
+    return float(levels[spread.argmax()])
+
+
+def _solid(mask: Bool[np.ndarray, "H W"]) -> Bool[np.ndarray, "H W"]:
+    """The mask without specks and without small holes."""
+    labels, count = ndimage.label(ndimage.binary_closing(mask, iterations=1) | mask)
+    if count == 0:
+        return mask
+    sizes = np.bincount(labels.ravel())
+    sizes[0] = 0
+    kept = (sizes >= _SMALL * sizes.max())[labels]
+    holes, _ = ndimage.label(~kept)
+    areas = np.bincount(holes.ravel())
+    small = areas < _SMALL * _SMALL * kept.sum()
+    return kept | (small[holes] & ~kept)
+
+
+def _wholeness(masks: Float[Tensor, "T H W"]) -> float:
+    """Share of the masks' area in their largest piece, mean over frames."""
+    shares = []
+    for mask in (masks > 0.5).numpy():
+        labels, count = ndimage.label(mask)
+        sizes = np.bincount(labels.ravel())[1:] if count else np.zeros(1)
+        shares.append(sizes.max() / max(sizes.sum(), 1))
+    return float(np.mean(shares))

@@ -1,0 +1,311 @@
+"""Starts of a fit to a video: cameras, the path of the root, and the limbs, several of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from akd.fit.cameras import FitCamera, SolvedCamera
+from akd.fit.limb_search import (
+    Limb,
+    LimbSearch,
+    LimbTarget,
+    find_limbs,
+    limb_angles,
+    search_limbs,
+    swap_sides,
+)
+from akd.fit.observation import Observation
+from akd.fit.settings import FitSettings
+from akd.fit.view_search import (
+    APART,
+    ELEVATIONS,
+    STEP,
+    ViewGuess,
+    angle_between,
+    canvas_camera,
+    canvas_scale,
+    focal_of,
+    look_from,
+    neutral_middle,
+    onto_canvas,
+    search_views,
+)
+from akd.math import davenport, quaternion
+from akd.motion.feet import leg_length
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionStart
+from akd.motion.settings import Spline
+from akd.rig.control import ControlPose
+from akd.scene.compose import render_body
+from akd.scene.follow import smooth_path
+from akd.scene.stage import Stage
+from akd.splat.camera import Camera
+
+_SMOOTH = 1.5
+"""Frames over which the first path of the root is smoothed: it was found in whole pixels."""
+_FEW = 8
+"""Frames in which directions are compared."""
+_ALIKE = 0.08
+"""Colours that differ by less (root mean square, sRGB) are the character's own."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A motion and the cameras that see it."""
+
+    curves: ControlCurves
+    cameras: tuple[FitCamera, ...]
+    """One for each observation."""
+    name: str
+    """How it began, for a person to read."""
+
+    def tensors(self) -> list[Tensor]:
+        """What an optimiser changes of the motion."""
+        return self.curves.tensors()
+
+    def camera_tensors(self) -> list[Tensor]:
+        """What it changes of the cameras."""
+        return [c.values for c in self.cameras if isinstance(c, SolvedCamera)]
+
+    def plain_cameras(self) -> tuple[Camera, ...]:
+        """The cameras as they are now, without gradient."""
+        return tuple(c.camera() if isinstance(c, SolvedCamera) else c for c in self.cameras)
+
+    def resized(self, observations: Sequence[Observation]) -> Candidate:
+        """The same, sharing its tensors, for images of other sizes."""
+        cameras = tuple(
+            c.resized(o.size) if isinstance(c, SolvedCamera) else _given(o)
+            for c, o in zip(self.cameras, observations, strict=True)
+        )
+        return Candidate(self.curves, cameras, self.name)
+
+
+def _given(observation: Observation) -> Camera:
+    assert observation.camera is not None
+    return observation.camera
+
+
+def make_starts(
+    stage: Stage, observations: Sequence[Observation], settings: FitSettings, *, fps: float
+) -> list[Candidate]:
+    """Candidates to optimise: directions of the camera, legs as found and exchanged."""
+    limbs = find_limbs(stage) if settings.limb_search else []
+    ranked = [_directions(stage, observation, limbs, settings) for observation in observations]
+    pairings = [tuple(guesses[0] for guesses in ranked)]
+    if len(observations) == 1 and len(ranked[0]) > 1:
+        pairings.append((ranked[0][1],))
+    found = []
+    for guesses in pairings:
+        found += _with_limbs(stage, observations, guesses, limbs, settings, fps)
+    # What was exchanged least comes first.
+    found.sort(key=lambda pair: pair[0])
+    return [candidate for _, candidate in found[: max(1, settings.starts)]]
+
+
+def _directions(
+    stage: Stage, observation: Observation, limbs: list[Limb], settings: FitSettings
+) -> list[ViewGuess]:
+    """The direction in which body and limbs look most like the video, refined, and the next best
+    one that is far from it."""
+    elevations = ELEVATIONS
+    if observation.camera is not None:
+        view = observation.camera.camera_from_world[0, 2, :3]
+        elevations = (-math.asin(max(-1.0, min(1.0, float(view[1])))),)
+    guesses = search_views(stage, observation, elevations=elevations)
+    if not limbs:
+        return guesses[:2]
+
+    def residual(guess: ViewGuess) -> float:
+        target = _limb_target(stage, observation, guess, settings)
+        return search_limbs(stage, limbs, [target], most=_FEW).residual
+
+    costs = {guess: residual(guess) for guess in guesses}
+    best = min(costs, key=costs.__getitem__)
+    around = [(best.azimuth, elevation) for elevation in elevations if elevation != best.elevation]
+    if observation.azimuth is None:
+        around += [(best.azimuth + turn, best.elevation) for turn in (-STEP, STEP)]
+    for azimuth, elevation in around:
+        guess = look_from(stage, observation, azimuth, elevation)
+        costs[guess] = residual(guess)
+    ranked = sorted(costs, key=costs.__getitem__)
+    far = [g for g in ranked if angle_between(g.azimuth, ranked[0].azimuth) > APART]
+    return [ranked[0], *far[:1]]
+
+
+def _with_limbs(
+    stage: Stage,
+    observations: Sequence[Observation],
+    guesses: Sequence[ViewGuess],
+    limbs: list[Limb],
+    settings: FitSettings,
+    fps: float,
+) -> list[tuple[int, Candidate]]:
+    """Candidates of one direction, numbered by how much was exchanged in them."""
+    name = " and ".join(f"{math.degrees(guess.azimuth):.0f} degrees" for guess in guesses)
+    if not limbs:
+        angles = torch.zeros(len(observations[0]), len(stage.rig), 3)
+        return [(0, _candidate(stage, observations, guesses, angles, settings, fps, name))]
+
+    def search(guesses: Sequence[ViewGuess]) -> LimbSearch:
+        targets = [
+            _limb_target(stage, observation, guess, settings)
+            for observation, guess in zip(observations, guesses, strict=True)
+        ]
+        return search_limbs(stage, limbs, targets)
+
+    first = search(guesses)
+    # With its limbs where they are, the body is found more exactly, and then the limbs are.
+    guesses = [
+        guess.located(stage, observation, own)
+        for guess, observation, own in zip(guesses, observations, first.coverage, strict=True)
+    ]
+    return [
+        (number, _candidate(stage, observations, guesses, angles, settings, fps, name + what))
+        for number, what, angles in _exchanges(stage, limbs, search(guesses).poses)
+    ]
+
+
+def _exchanges(
+    stage: Stage, limbs: list[Limb], chosen: Int[Tensor, "T limbs"]
+) -> list[tuple[int, str, Float[Tensor, "T D 3"]]]:
+    """The limbs as found, with legs of each kind exchanged left and right, and with all of them."""
+    found = [(0, "", chosen)]
+    kinds = list(dict.fromkeys(limb.role.limb for limb in limbs if limb.role.limb.is_leg))
+    for kind in kinds:
+        other = swap_sides(limbs, chosen, kind=kind)
+        found.append((2 if len(kinds) > 1 else 1, f", {kind.value} exchanged", other))
+    if len(kinds) > 1:
+        everything = chosen
+        for kind in kinds:
+            everything = swap_sides(limbs, everything, kind=kind)
+        found.append((1, ", legs exchanged", everything))
+    return [(number, what, limb_angles(stage, limbs, poses)) for number, what, poses in found]
+
+
+def _limb_target(
+    stage: Stage, observation: Observation, guess: ViewGuess, settings: FitSettings
+) -> LimbTarget:
+    factor = canvas_scale(stage) / guess.scale
+    premultiplied = observation.frames * observation.masks[..., None]
+    colours = onto_canvas(premultiplied.movedim(-1, 1), guess.places, factor)
+    masks = onto_canvas(observation.masks[:, None], guess.places, factor)
+    return LimbTarget.of(
+        colours, masks, azimuth=guess.azimuth, elevation=guess.elevation,
+        distance=guess.distance(focal_of(observation)),
+        colour=settings.colour / max(settings.silhouette, 1e-9),
+    )  # fmt: skip
+
+
+def _candidate(
+    stage: Stage,
+    observations: Sequence[Observation],
+    guesses: Sequence[ViewGuess],
+    angles: Float[Tensor, "T D 3"],
+    settings: FitSettings,
+    fps: float,
+    name: str,
+) -> Candidate:
+    cameras = tuple(
+        _camera(stage, observation, guess)
+        for observation, guess in zip(observations, guesses, strict=True)
+    )
+    frames = len(observations[0])
+    character, rig = stage.character, stage.rig
+    start = MotionStart(rig, frames, fps, leg_length(character, rig))
+    knots = max(4, math.ceil(frames / settings.frames_per_knot))
+    curves = Spline(knots=knots, free_root=True).begin(start, stage)
+    yaw = _heading(stage, cameras[0], guesses[0])
+    path = _path(stage, observations, guesses, cameras, yaw)
+    rotation = path.new_zeros(frames, 3)
+    rotation[:, 0] = yaw
+    curves.set_controls(ControlPose(path, rotation, angles.to(path)))
+    return Candidate(curves, cameras, name)
+
+
+def _camera(stage: Stage, observation: Observation, guess: ViewGuess) -> FitCamera:
+    if observation.camera is not None:
+        return observation.camera
+    width, height = observation.size
+    middle = neutral_middle(stage)
+    place = guess.places.median(0).values
+    return SolvedCamera.start(
+        size=(width, height), azimuth=guess.azimuth, elevation=guess.elevation,
+        axes=stage.rig.root_axes.to(middle), anchor=middle,
+        place=(float(place[0] - 0.5 * width) / height, float(place[1] - 0.5 * height) / height),
+        distance=guess.distance(focal_of(observation)),
+    )  # fmt: skip
+
+
+def _heading(stage: Stage, camera: FitCamera, guess: ViewGuess) -> float:
+    """The body's yaw at which the camera sees it from where the guess says."""
+    if isinstance(camera, SolvedCamera):
+        return 0.0
+    _, left, forward = stage.rig.root_axes.unbind(0)
+    away = -camera.camera_from_world[0, 2, :3].cpu()
+    return math.atan2(float(away @ left), float(away @ forward)) - guess.azimuth
+
+
+def _path(
+    stage: Stage,
+    observations: Sequence[Observation],
+    guesses: Sequence[ViewGuess],
+    cameras: Sequence[FitCamera],
+    yaw: float,
+) -> Float[Tensor, "T 3"]:
+    """Translation of the root at which the neutral body is seen where the guesses have it.
+
+    Where views disagree, or where one view leaves the distance open, it is the least-squares
+    solution.
+    """
+    frames = len(observations[0])
+    rows, values = [], []
+    for observation, guess, own in zip(observations, guesses, cameras, strict=True):
+        camera = own.camera() if isinstance(own, SolvedCamera) else own
+        camera = camera[torch.arange(frames) % len(camera)]
+        pose, distance = camera.camera_from_world, guess.distance(focal_of(observation))
+        seen = (guess.places.to(pose) - camera.centre) / camera.focal
+        across = pose[:, :2, :3] - seen[..., None] * pose[:, 2:3, :3]
+        rows += [across, 0.1 * pose[:, 2:3, :3]]
+        values += [
+            seen * pose[:, 2:3, 3] - pose[:, :2, 3],
+            0.1 * (distance - pose[:, 2:3, 3]),
+        ]
+    middles = torch.linalg.lstsq(torch.cat(rows, 1), torch.cat(values, 1)[..., None]).solution
+    middle = neutral_middle(stage)
+    pivot = stage.rig.root_pivot.to(middle) + middle.new_tensor((0.0, stage.lift, 0.0))
+    turned = davenport.to_quaternion(
+        stage.rig.root_axes.to(middle), middle.new_tensor((yaw, 0.0, 0.0))
+    )
+    at_rest = pivot + quaternion.rotate(turned, middle - pivot)
+    return smooth_path(middles[..., 0] - at_rest, _SMOOTH)
+
+
+@torch.no_grad()
+def colours_agree(stage: Stage, observation: Observation, guess: ViewGuess) -> bool:
+    """Whether the video has the character's colours, but for a tint, where both are seen."""
+    camera = canvas_camera(
+        stage, guess.azimuth, guess.elevation, guess.distance(focal_of(observation))
+    )
+    seen = render_body(
+        stage.cloud, stage.neutral[None].to(stage.cloud.means), camera, settings=stage.scene,
+        bone_colours=stage.bone_colours, renderer=stage.renderer, check=False,
+    )  # fmt: skip
+    factor = canvas_scale(stage) / guess.scale
+    video = onto_canvas(observation.frames.movedim(-1, 1), guess.places, factor)
+    masks = onto_canvas(observation.masks[:, None], guess.places, factor)
+    own = seen.colour.movedim(-1, 1).expand_as(video)
+    both = ((1.0 - seen.transmittance[:, None]) * masks > 0.9).expand_as(video)
+    if not bool(both.any()):
+        return False
+    total = both.sum((0, 2, 3)).clamp_min(1)
+    means = [(both * x).sum((0, 2, 3)) / total for x in (video, own)]
+    tint = (means[0] / means[1].clamp_min(1e-3)).clamp(0.5, 2.0)
+    away = (video - own * tint[:, None, None])[both].square().mean().sqrt()
+    spread = (video - means[0][:, None, None])[both].square().mean().sqrt()
+    return float(away) < max(_ALIKE, 0.95 * float(spread))

@@ -1,0 +1,250 @@
+"""`fit_video`: a motion whose rendering looks like a video.
+
+Search the camera's direction and the limbs, optimise a few starts together, keep the best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.base.observer import Observer
+from akd.fit.cameras import cameras_of
+from akd.fit.evidence import Evidence
+from akd.fit.losses import LossTerm, evaluate, pose_regulariser, smoothness
+from akd.fit.observation import Observation
+from akd.fit.photometric import photometric_loss, pyramid
+from akd.fit.quality import FitQuality, assess_fit
+from akd.fit.settings import FitSettings
+from akd.fit.starts import Candidate, make_starts
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import PosedFrames, pose_together
+from akd.scene.compose import render_body
+from akd.scene.stage import Stage
+from akd.splat.camera import Camera
+
+_GREY = 0.5
+"""What both the video's body and the rendered one are laid over."""
+_TINT = (0.5, 2.0)
+"""By how much light may brighten or darken the video's colours."""
+_CAMERA_RATE = 0.3
+"""Learning rate of cameras against that of the motion."""
+_TOGETHER = 8
+"""Frames that are rendered at once where no gradient is needed."""
+
+
+@dataclass(frozen=True)
+class VideoFit:
+    """What was fitted to the observations of one moment of time."""
+
+    curves: ControlCurves
+    cameras: tuple[Camera, ...]
+    """For images of the observations' sizes."""
+    quality: FitQuality
+    residuals: dict[str, float]
+    """Of every start by its name; the lowest was kept."""
+    history: list[dict[str, float]]
+
+
+def fit_video(
+    stage: Stage,
+    observations: Sequence[Observation],
+    *,
+    fps: float,
+    settings: FitSettings | None = None,
+    losses: Sequence[LossTerm] = (),
+    observer: Observer | None = None,
+) -> VideoFit:
+    """Fit a character's joints to synchronised videos of it.
+
+    Args:
+        stage: The character, in the style that the video shows it in.
+        observations: One for each camera, all of as many frames.
+        fps: Frames a second.
+        settings: Sizes, iterations and weights.
+        losses: Terms beside the images, smoothness and the pose regulariser.
+        observer: Told about every iteration; may cancel.
+
+    Returns:
+        The motion, the cameras, and how well they explain the video.
+    """
+    settings, observer = settings or FitSettings(), observer or Observer()
+    if len({len(o) for o in observations}) != 1:
+        raise ValueError("views must have as many frames as each other")
+    device = stage.cloud.means.device
+    full = [o.resized(settings.size).to(device) for o in observations]
+    half = [o.resized(max(32, settings.size // 2)) for o in full]
+    observer.begin("search")
+    candidates = make_starts(stage, half, settings, fps=fps)
+    terms = [
+        LossTerm("smooth", settings.smooth, smoothness, batched=True),
+        LossTerm("rest", settings.rest, pose_regulariser, batched=True),
+        *losses,
+    ]
+    history: list[dict[str, float]] = []
+    late = settings.iterations // 3
+    trial = settings.trial if len(candidates) > 1 else 0
+    total = trial + settings.iterations
+
+    def step(values: dict[str, float]) -> None:
+        history.append(values)
+        observer.step(len(history), total, values)
+
+    observer.begin("fit")
+    residuals = {}
+    if trial:
+        away = optimise(stage, candidates, half, terms, settings, iterations=trial, step=step)
+        residuals = {c.name: value for c, value in zip(candidates, away, strict=True)}
+        candidates = [candidates[away.index(min(away))]]
+    early = settings.iterations - late
+    optimise(stage, candidates, half, terms, settings, iterations=early, step=step)
+    candidates = [candidates[0].resized(full)]
+    optimise(stage, candidates, full, terms, settings, iterations=late, step=step, rate=0.4)
+    best = candidates[0]
+    return VideoFit(
+        best.curves,
+        best.resized(observations).plain_cameras(),
+        _judge(stage, best, full, settings),
+        residuals,
+        history,
+    )
+
+
+def optimise(
+    stage: Stage,
+    candidates: Sequence[Candidate],
+    observations: Sequence[Observation],
+    terms: Sequence[LossTerm],
+    settings: FitSettings,
+    *,
+    iterations: int,
+    rate: float = 1.0,
+    step: Callable[[dict[str, float]], None] | None = None,
+) -> list[float]:
+    """Optimise each candidate until it looks like the observations. Returns what is left.
+
+    All are rendered together; none depends on the others.
+    """
+    fastest = rate * settings.learning_rate
+    groups = [{"params": [t for c in candidates for t in c.tensors()], "share": 1.0}]
+    if settings.solve_camera:
+        cameras = [t for c in candidates for t in c.camera_tensors()]
+        groups += [{"params": cameras, "share": _CAMERA_RATE}] if cameras else []
+    optimiser = torch.optim.Adam(groups, lr=fastest, betas=(0.9, 0.99))
+    count = len(candidates)
+    wanted = [pyramid(_target(o, settings).expand(count, -1, -1, -1, -1)) for o in observations]
+    evidence = [Evidence.of(stage, candidates, k, o) for k, o in enumerate(observations)]
+    left = [float("inf")] * len(candidates)
+    for iteration in range(iterations):
+        for group in optimiser.param_groups:
+            group["lr"] = group["share"] * fastest * (1.0 - 0.9 * iteration / iterations)
+        posed = pose_together([c.curves for c in candidates], stage)
+        parts, video = [], None
+        for k, observation in enumerate(observations):
+            image = _rendered(stage, candidates, k, posed, observation, settings)
+            parts.append(photometric_loss(image, wanted[k]))
+            if evidence[k] is not None:
+                camera = cameras_of([c.cameras[k] for c in candidates], len(observation))
+                parts.append(settings.evidence * evidence[k].loss(stage, posed, camera))
+            video = image if video is None else video
+        difference = torch.stack(parts).mean(0)
+        assert video is not None
+        others = evaluate(
+            terms, stage, [c.curves for c in candidates], posed, video[..., :3],
+            iteration / iterations,
+        )  # fmt: skip
+        losses = torch.stack([difference, *others.values()]).sum(0)
+        optimiser.zero_grad()
+        losses.sum().backward()
+        optimiser.step()
+        left = losses.tolist()
+        if step is not None:
+            step({"loss": min(left), "difference": float(difference.detach().min())})
+    return left
+
+
+def _target(observation: Observation, settings: FitSettings) -> Float[Tensor, "T H W 4"]:
+    mask = observation.masks[..., None]
+    over = observation.frames * mask + _GREY * (1.0 - mask)
+    return torch.cat((settings.colour**0.5 * over, settings.silhouette**0.5 * mask), dim=-1)
+
+
+def _rendered(
+    stage: Stage,
+    candidates: Sequence[Candidate],
+    k: int,
+    posed: PosedFrames,
+    observation: Observation,
+    settings: FitSettings,
+) -> Float[Tensor, "K T H W 4"]:
+    """All candidates as one observation sees them: tinted colours over grey, and coverage."""
+    colour, light = _seen(stage, candidates, k, posed, len(observation))
+    if settings.colour > 0.0:
+        colour = colour * _tint(colour.detach(), light.detach(), observation)
+    over = colour + _GREY * light[..., None]
+    parts = (settings.colour**0.5 * over, settings.silhouette**0.5 * (1.0 - light[..., None]))
+    return torch.cat(parts, dim=-1)
+
+
+def _seen(
+    stage: Stage, candidates: Sequence[Candidate], k: int, posed: PosedFrames, frames: int
+) -> tuple[Float[Tensor, "K T H W 3"], Float[Tensor, "K T H W"]]:
+    """Premultiplied colours and transmittance."""
+    camera = cameras_of([c.cameras[k] for c in candidates], frames)
+    seen = render_body(
+        stage.cloud, posed.transforms.flatten(0, 1), camera, settings=stage.scene,
+        bone_colours=stage.bone_colours, renderer=stage.renderer, check=False,
+        clips=len(candidates),
+    )  # fmt: skip
+    shape = (len(candidates), frames)
+    return seen.colour.unflatten(0, shape), seen.transmittance.unflatten(0, shape)
+
+
+def _tint(
+    colour: Float[Tensor, "K T H W 3"], light: Float[Tensor, "K T H W"], observation: Observation
+) -> Float[Tensor, "K T 1 1 3"]:
+    """What the light of each frame makes of the colours, where both bodies are."""
+    both = ((1.0 - light) * observation.masks)[..., None]
+    mean = (both * observation.frames).sum((2, 3), keepdim=True)
+    own = (observation.masks[..., None] * colour).sum((2, 3), keepdim=True)
+    return ((mean + 1e-3) / (own + 1e-3)).clamp(*_TINT)
+
+
+@torch.no_grad()
+def show_fit(
+    stage: Stage, transforms: Float[Tensor, "T B 4 4"], camera: Camera
+) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
+    """Premultiplied colours and transmittance of a body, some frames at a time."""
+    colours, lights = [], []
+    camera = camera[torch.arange(len(transforms)) % len(camera)].to(transforms.device)
+    for first in range(0, len(transforms), _TOGETHER):
+        some = slice(first, first + _TOGETHER)
+        seen = render_body(
+            stage.cloud, transforms[some], camera[some], settings=stage.scene,
+            bone_colours=stage.bone_colours, renderer=stage.renderer, check=False,
+        )  # fmt: skip
+        colours.append(seen.colour)
+        lights.append(seen.transmittance)
+    return torch.cat(colours), torch.cat(lights)
+
+
+def _judge(
+    stage: Stage, best: Candidate, observations: Sequence[Observation], settings: FitSettings
+) -> FitQuality:
+    """How well the fit explains the observations, at the size that was compared."""
+    transforms = pose_together([best.curves], stage).transforms[0].detach()
+    coverage, differences = [], []
+    for observation, camera in zip(observations, best.plain_cameras(), strict=True):
+        colour, light = show_fit(stage, transforms, camera)
+        colour = colour * _tint(colour[None], light[None], observation)[0]
+        coverage.append(1.0 - light)
+        both = ((1.0 - light) * observation.masks > 0.9)[..., None].expand_as(colour)
+        if bool(both.any()):
+            differences.append(float((colour - observation.frames)[both].square().mean().sqrt()))
+    compared = settings.colour > 0.0 and bool(differences)
+    colour = sum(differences) / len(differences) if compared else None
+    return assess_fit(coverage, [o.masks for o in observations], colour)

@@ -1,0 +1,198 @@
+"""`read_footage`: frames of any video file, at a fixed rate, within limits of time and memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+if TYPE_CHECKING:
+    import av
+    from av.video.stream import VideoStream
+
+MOST_FRAMES = 300
+"""Frames that are kept of a video."""
+HIGHEST_FPS = 30.0
+_MOST_PIXELS = 16_384
+"""Along either side of a frame that is decoded."""
+_UNEVEN = 0.2
+"""Spread of the times between frames, as a share of their median, of a variable frame rate."""
+_FORMATS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,gif,apng,webp,mpeg,mpegts,mpegvideo,flv,ogg,asf,"
+    "h264,hevc,ivf,wav,mp3,flac,aac,image2,png_pipe,jpeg_pipe"
+)
+"""No playlists: they would open other files."""
+
+
+@dataclass(frozen=True)
+class Footage:
+    """Frames of a video at a fixed rate."""
+
+    frames: UInt8[Tensor, "T H W 3"]
+    """sRGB."""
+    alpha: UInt8[Tensor, "T H W"] | None
+    """Opacity, where the file has it and it is not the same everywhere."""
+    fps: float
+    notes: tuple[str, ...]
+    """What was done to the video, for a person to read."""
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def images(self) -> Float[Tensor, "T H W 3"]:
+        """Frames, sRGB 0..1."""
+        return self.frames.float() / 255.0
+
+    def opacity(self) -> Float[Tensor, "T H W"] | None:
+        """Opacity 0..1, where there is any."""
+        return None if self.alpha is None else self.alpha.float() / 255.0
+
+
+def read_footage(
+    path: Path | str,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    fps: float | None = None,
+    longest: int = 512,
+) -> Footage:
+    """Decode part of a video, reduced to `longest` pixels along its longer side.
+
+    Frames are taken at even times by their time stamps, so that a variable frame rate becomes a
+    fixed one; the rotation that phones store is applied.
+
+    Args:
+        path: A video file.
+        start: Seconds at which to begin.
+        end: Seconds at which to stop.
+        fps: Frames a second; by default those of the video, at most 30.
+        longest: Pixels of the longer side, at most.
+
+    Raises:
+        ValueError: There is no video in the file, it is damaged, or the part is too long: one line.
+    """
+    import av
+
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"{path}: there is no such file")
+    if start is not None and end is not None and not end > start:
+        raise ValueError(f"end must be after start, got {start:g} to {end:g}")
+    options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
+    try:
+        with av.open(str(path), options=options) as container:
+            if not container.streams.video:
+                kinds = ", ".join(sorted({s.type for s in container.streams})) or "nothing"
+                raise ValueError(f"{path}: has no video in it, got {kinds}")
+            stream = container.streams.video[0]
+            if max(stream.width, stream.height) > _MOST_PIXELS:
+                raise ValueError(
+                    f"{path}: frames must have at most {_MOST_PIXELS} pixels a side, got "
+                    f"{stream.width} x {stream.height}"
+                )
+            _check_length(path, container, stream, start, end, fps)
+            times, images = _decode(path, container, stream, start or 0.0, end, fps, longest)
+    except av.FFmpegError as error:
+        raise ValueError(f"{path}: cannot be read as a video: {error.strerror}") from None
+    if len(images) < 2:
+        raise ValueError(f"{path}: a motion needs at least 2 frames, got {len(images)}")
+    return _evenly(times, images, fps)
+
+
+def _check_length(
+    path: Path,
+    container: av.container.InputContainer,
+    stream: VideoStream,
+    start: float | None,
+    end: float | None,
+    fps: float | None,
+) -> None:
+    """Refuse a part that is too long, before it is decoded, where the file says how long it is."""
+    if container.duration is None:
+        return
+    seconds = container.duration / 1e6
+    if start is not None and start >= seconds:
+        raise ValueError(f"{path}: start must be before its end at {seconds:.1f} s, got {start:g}")
+    rate = fps or min(float(stream.average_rate or HIGHEST_FPS), HIGHEST_FPS)
+    part = min(seconds, end or seconds) - (start or 0.0)
+    if part * rate > MOST_FRAMES + 1:
+        raise _too_long(path, part, rate)
+
+
+def _too_long(path: Path, seconds: float, rate: float) -> ValueError:
+    return ValueError(
+        f"{path}: {seconds:.1f} s at {rate:.3g} frames a second are too long: at most "
+        f"{MOST_FRAMES} frames ({MOST_FRAMES / rate:.0f} s) are fitted; choose a part with --start "
+        f"and --end"
+    )
+
+
+def _decode(
+    path: Path,
+    container: av.container.InputContainer,
+    stream: VideoStream,
+    start: float,
+    end: float | None,
+    fps: float | None,
+    longest: int,
+) -> tuple[list[float], list[UInt8[np.ndarray, "H W c"]]]:
+    """Time stamps and reduced images of the part; RGB, or RGBA where there is an alpha channel."""
+    if start > 0.0:
+        container.seek(int(start * 1e6), backward=True)
+    times: list[float] = []
+    images: list[np.ndarray] = []
+    nominal = float(stream.average_rate or 24)
+    origin = stream.start_time
+    first = 0.0 if origin is None or stream.time_base is None else float(origin * stream.time_base)
+    least = 0.9 / (fps or HIGHEST_FPS)
+    for frame in container.decode(stream):
+        time = len(times) / nominal if frame.time is None else frame.time - first
+        if time < start - 1e-6 or (times and time <= times[-1]):
+            continue
+        if end is not None and time > end:
+            break
+        if times and time - times[-1] < 0.5 * least:
+            continue  # faster than what is kept
+        if len(images) > 2 * MOST_FRAMES:
+            raise _too_long(path, time - start, len(images) / max(time - start, 1e-9))
+        part = min(1.0, longest / max(frame.width, frame.height))
+        has_alpha = any(c.is_alpha for c in frame.format.components)
+        small = frame.reformat(
+            width=max(2, round(frame.width * part)), height=max(2, round(frame.height * part)),
+            format="rgba" if has_alpha else "rgb24",
+        )  # fmt: skip
+        # FFmpeg's angle is counterclockwise, as numpy's is.
+        image = np.rot90(small.to_ndarray(), round(frame.rotation / 90.0))
+        if images and image.shape != images[0].shape:
+            raise ValueError(f"{path}: frames must be of one size, got {image.shape[:2]} as well")
+        times.append(time)
+        images.append(np.ascontiguousarray(image))
+    return times, images
+
+
+def _evenly(times: list[float], images: list[np.ndarray], fps: float | None) -> Footage:
+    """The frames nearest to even times."""
+    notes = []
+    gaps = [b - a for a, b in pairwise(times)]
+    usual = median(gaps)
+    rate = fps or min(1.0 / usual, HIGHEST_FPS)
+    if max(abs(gap - usual) for gap in gaps) > max(_UNEVEN * usual, 2e-3):
+        notes.append(f"variable frame rate: resampled to {rate:.3g} frames a second")
+    count = min(MOST_FRAMES, int((times[-1] - times[0]) * rate + 1e-6) + 1)
+    wanted = times[0] + np.arange(max(count, 2)) / rate
+    after = np.searchsorted(times, wanted).clip(1, len(times) - 1)
+    known = np.asarray(times)
+    nearest = np.where(wanted - known[after - 1] < known[after] - wanted, after - 1, after)
+    stack = np.stack([images[i] for i in nearest])
+    alpha = None
+    if stack.shape[-1] == 4 and int(stack[..., 3].min()) < int(stack[..., 3].max()):
+        alpha = torch.from_numpy(stack[..., 3].copy())
+    frames = torch.from_numpy(stack[..., :3].copy())
+    return Footage(frames, alpha, rate, tuple(notes))
