@@ -19,7 +19,7 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.image import decode_image
-from akd.export.gltf.influences import pack_influences
+from akd.asset.gltf.influences import pack_influences
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
