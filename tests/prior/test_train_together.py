@@ -27,7 +27,14 @@ def test_two_processes_average_to_one_with_the_whole_batch(fox, tmp_path):
     poses = tmp_path / "poses.safetensors"
     clips = (("random", states, torch.arange(40.0)),)
     save_poses(join_poses([BodyPoses(record, codec.body, clips)]), poses)
-    launch = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines", "1"]
+    launch = [
+        "accelerate.commands.launch",
+        "--multi_gpu",
+        "--num_processes",
+        "2",
+        "--num_machines",
+        "1",
+    ]
     launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
     subprocess.run(
         [sys.executable, "-m", *launch, "-m", "tests.prior.train_together", poses, tmp_path],
