@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--gpus-a-node", type=int, default=8)
     parser.add_argument("--node-days", type=float, default=30.0, help="between losses of a node")
     parser.add_argument("--repair-hours", type=float, default=1.0)
-    parser.add_argument("--spread", type=float, default=0.15, help="of the logarithm of seconds")
+    parser.add_argument("--spread", type=float, default=0.17, help="of the logarithm of seconds")
     parser.add_argument("--checkpoint", type=float, default=60.0, help="seconds between them")
     parser.add_argument("--overhead", type=float, default=0.01, help="driver's seconds a job")
     parser.add_argument("--price", type=float, default=3.0, help="dollars a GPU and hour")
