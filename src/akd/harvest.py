@@ -128,7 +128,9 @@ def harvest_jobs(
             harvest_task, {**common, "species": species, "number": number},
             f"{species} {number}", resources=resources, publish=False,
         )  # fmt: skip
-    for path, family in asset_side(assets, training=True) if assets is not None else ():
+    if assets is None:
+        return
+    for path, family in asset_side(assets, training=True):
         if not path.endswith(".bvh"):
             yield Job(
                 harvest_task, {**common, "path": path, "family": family}, path,

@@ -1,5 +1,6 @@
 """The same jobs on a small Ray cluster: workers and nodes that die, the same files."""
 
+import json
 import os
 import signal
 import time
@@ -101,3 +102,31 @@ def test_files_travel_and_retries_go_elsewhere(cluster, tmp_path):
     assert len(set(nodes)) == 2
     assert (tmp_path / "out" / job.name / "text.txt").read_text() == "ply"
     cluster.remove_node(node)
+
+
+def test_a_batch_of_clips_is_the_same_as_on_one_machine(cluster, tmp_path):
+    from akd.cli import main
+    from tests.commands.small_prior import QUICK, write_fox, write_weights
+
+    write_fox(tmp_path / "fox.glb")
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(
+        f"""
+        [options]
+        weights = {json.dumps(str(write_weights(tmp_path / "weights")))}
+        device = "cpu"
+        grounded = false
+        iterations = 4
+        set = {json.dumps(list(QUICK[1:]))}
+        [resources]
+        cpus = 1
+        [[job]]
+        asset = "fox.glb"
+        prompt = "a fox walking"
+        """
+    )
+    for engine in ("ray", "local"):
+        assert main(["batch", str(jobs), "-o", str(tmp_path / engine), "--engine", engine]) == 0
+    here, there = results(tmp_path / "local"), results(tmp_path / "ray")
+    assert {name.rpartition("/")[2] for name in here} >= {"motion.glb", "video.mp4", "preview.png"}
+    assert [name for name in here if "/" in name and here[name] != there[name]] == []

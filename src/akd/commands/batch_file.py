@@ -73,7 +73,8 @@ def _rows(path: Path, found: Mapping[str, Any]) -> Iterator[tuple[str, dict[str,
                 raise UsageError(f"{where}: {axis} must be a list with items, got {values!r}")
         rest = {key: value for key, value in table.items() if key not in lists}
         for chosen in product(*lists.values()):
-            yield where, {**rest, **dict(zip(map(_AXES.get, lists), chosen, strict=True))}
+            keys = (_AXES[axis] for axis in lists)
+            yield where, {**rest, **dict(zip(keys, chosen, strict=True))}
     for number, table in enumerate(_tables(str(path), found, "job"), start=1):
         where = f"{path}: job {number}"
         _known_keys(where, table, {"asset", "prompt", *_OPTIONS})

@@ -1,17 +1,21 @@
 """Each family in its real classes: saved, loaded as a real one is, compared with its pipeline."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from accelerate.hooks import remove_hook_from_submodules
 from torch import Tensor
 
 from akd.prior.estimate import Prediction
 from akd.prior.guidance import predict_guided
+from akd.prior.large.errors import PriorError
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import LargeSettings
+from akd.prior.large.spread import spread_network
 from akd.prior.protocol import VideoPrior
 from akd.scene.settings import SceneStyle
 from tests.prior.large.tiny_pipelines import NAMES, SIZES, build, load_prior
@@ -237,6 +241,27 @@ def test_rows_have_their_own_time_and_words(saved: Any) -> None:
     two = prior.predict(noisy[1:], t[1:], [other])
     torch.testing.assert_close(both, torch.cat((one, two)), rtol=1e-4, atol=1e-4)
     assert (prior.predict(noisy[:1], t[:1], [other]) - one).abs().max() > 1e-4
+
+
+def test_spread_over_devices_gives_the_same(saved: Any) -> None:
+    name, _, folder = saved
+    spread = replace(FULL, spread=2)
+    if name == "animatediff":
+        with pytest.raises(PriorError, match="spread needs a transformer, got UNetMotionModel"):
+            load(name, folder, settings=spread)
+        return
+    found = []
+    for settings in (FULL, spread):
+        prior = load(name, folder, settings=settings)
+        condition = prior.condition(PROMPT, reference_image=picture_for(prior))
+        found.append(prior.predict(start(prior), torch.tensor([0.5]), [condition]))
+    assert torch.equal(found[0], found[1])
+    # Tensors do follow the blocks: on a device without numbers, there is no way back from it.
+    for network in prior.family.parts.networks:
+        remove_hook_from_submodules(network)
+        spread_network(network, [torch.device("cpu"), torch.device("meta")])
+    with pytest.raises(NotImplementedError, match="meta tensor"):
+        prior.predict(start(prior), torch.tensor([0.5]), [condition])
 
 
 def test_noise_is_that_of_the_scheduler(saved: Any) -> None:

@@ -15,6 +15,7 @@ from akd.prior.large.plan import Plan, motion_folder
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.quantise import blocks_of, quantise
 from akd.prior.large.settings import LargeSettings, Recompute
+from akd.prior.large.spread import spread_devices, spread_network
 
 
 def load_planned(plan: Plan, *, cache: Path | None = None) -> PriorDiffusers:
@@ -71,6 +72,8 @@ def prepare_network(module: Any, settings: LargeSettings, device: torch.device) 
         module.enable_group_offload(
             onload_device=device, offload_type="leaf_level", use_stream=True
         )
+    elif settings.spread > 1:
+        spread_network(module, spread_devices(device, settings.spread))
     else:
         module.to(device)
     if settings.compile:

@@ -64,7 +64,7 @@ def memory_needed(
     bytes_each = 4 if settings.precision == "float32" else 2
     eighth = settings.weights is not Weights.FULL
     count = sum(folder.parameters(name) for name in networks)
-    held = 0 if settings.offload else count * (1 if eighth else bytes_each)
+    held = 0 if settings.offload else count * (1 if eighth else bytes_each) / settings.spread
     words = folder.parameters("text_encoder") * bytes_each
     vae_config = folder.config("vae")
     vae = empty_module(folder, "vae")

@@ -18,6 +18,7 @@ from akd.prior.large.folder import PipelineFolder, find_class, open_folder
 from akd.prior.large.memory import Need, check_memory, empty_module, free_gib, memory_needed
 from akd.prior.large.schedulers import Schedule, read_schedule, schedule_of
 from akd.prior.large.settings import LargeSettings
+from akd.prior.large.spread import spread_devices
 from akd.prior.source import PriorSource
 
 
@@ -151,9 +152,10 @@ def check_device(device: torch.device, settings: LargeSettings) -> None:
         raise PriorError(f"device must be cpu or cuda, got {device}")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise PriorError(f"device {device} was asked for, but there is no CUDA device")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    last = spread_devices(device, settings.spread)[-1]
+    if device.type == "cuda" and (last.index or 0) >= torch.cuda.device_count():
         raise PriorError(
-            f"device {device} was asked for, but there are {torch.cuda.device_count()} of them"
+            f"device {last} was asked for, but there are {torch.cuda.device_count()} of them"
         )
     if settings.offload and device.type != "cuda":
         raise PriorError(f"offload needs a CUDA device, got {device}")

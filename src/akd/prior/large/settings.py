@@ -68,6 +68,8 @@ class LargeSettings:
     """Compile the network's blocks and the encoder's norms on first use (a minute, once)."""
     offload: bool = False
     """Keep the network in main memory and bring it to the GPU block by block."""
+    spread: int = 1
+    """GPUs that hold the network's blocks, in order, from the prior's own GPU on."""
     together: bool = True
     """Evaluate all rows (with the words and without, and several samples of noise) in one batch;
     one after the other takes less memory."""
@@ -80,6 +82,10 @@ class LargeSettings:
             raise ValueError(
                 f"precision must be bfloat16, float16 or float32, got {self.precision!r}"
             )
+        if self.spread < 1:
+            raise ValueError(f"spread must be at least 1, got {self.spread}")
+        if self.spread > 1 and self.offload:
+            raise ValueError("spread and offload are two ways to the same end: set one of them")
         if self.offload and self.weights in (Weights.FP8, Weights.INT8):
             raise ValueError(
                 f"offload needs weights full or fp8-stored, got {self.weights.value!r}"
