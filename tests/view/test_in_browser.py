@@ -61,7 +61,8 @@ def enter(browser, viewer):
     until(lambda: set(viewer.sessions) - before)
     (session,) = set(viewer.sessions) - before
     session.client.scene.configure_default_lights(cast_shadow=False)  # slow in software
-    page.locator(".mantine-Notification-closeButton").first.click()  # rendering is in software
+    # It warns of software rendering, over the scene.
+    page.locator(".mantine-Notification-closeButton").first.dispatch_event("click")
     return page, session, errors
 
 

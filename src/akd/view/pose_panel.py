@@ -87,9 +87,10 @@ class PosePanel:
         self._choose(self.editor.handles()[-1])
 
     def _leave(self) -> None:
-        self._gizmo, self._nodes, self._dots = None, [], {}
-        self._pinned.clear()
-        self.session.client.scene.remove_by_name(_NODE)
+        with self.session.lock:
+            self._gizmo, self._nodes, self._dots = None, [], {}
+            self._pinned.clear()
+            self.session.client.scene.remove_by_name(_NODE)
 
     def _label(self, token: int) -> str:
         assert self.editor is not None
@@ -170,13 +171,13 @@ class PosePanel:
     def _show(self, *, handle: bool) -> None:
         """Show the pose; the handle goes back to its joint where that was out of reach."""
         editor, subject = self.editor, self._subject
-        if editor is None or subject is None or not self._dots:
+        if editor is None or subject is None:
             return
         surface, places = subject.looks.surface, editor.places()
-        with self.session.client.atomic():
-            if surface is not None:
-                points = surface.pose(editor.world())
-                for node, piece in zip(self._nodes, surface.pieces, strict=True):
+        points = None if surface is None else surface.pose(editor.world())
+        with self.session.lock, self.session.client.atomic():
+            if surface is not None and points is not None:
+                for node, piece in zip(self._nodes, surface.pieces, strict=False):
                     node.vertices = points[piece.points]
             for token, dot in self._dots.items():
                 dot.position = places[token]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
+from threading import RLock
 
 import numpy as np
 import viser
@@ -37,6 +38,8 @@ class Session:
         self._subject = content.subject(content.names()[0])
         self._followed: np.ndarray | None = None
         self._closed = False
+        self.lock = RLock()
+        """Held while nodes of the scene are moved, added or removed: callbacks come in threads."""
         self.timeline = Timeline(self._draw)
         self._build(make)
         self.open(self._subject.name)
@@ -71,36 +74,36 @@ class Session:
 
     def stage(self) -> None:
         """Put the chosen clips into the scene."""
-        subject, beside = self._subject, self._layout.value == "side by side"
-        clips = [self._clip.value]
+        subject, clips = self._subject, [self._clip.value]
         if self._compare.value == ALL:
             clips += [c for c in subject.motions if c != self._clip.value][: _MOST - 1]
         elif self._compare.value not in (NOTHING, self._clip.value):
             clips.append(self._compare.value)
-        self._clear()
-        left = np.cross((0.0, 1.0, 0.0), subject.character.forward.double().numpy())
-        for number, clip in enumerate(clips):
-            frames = subject.frames(clip)
-            ghost = number > 0 and not beside
-            offset = np.zeros(3)
-            if beside:
-                shown = frames.points(0) if subject.looks.surface else frames.joints(0)
-                width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
-                offset = _APART * width * number * left
-            self.actors.append(
-                Actor(
-                    self.client.scene, f"/clips/{number}", frames,
-                    tint=_TINTS[(number - 1) % len(_TINTS)] if ghost else None,
-                    opacity=_GHOST if ghost else None, offset=offset,
-                    forces=subject.forces if clip == GROUNDED else None,
-                )
-            )  # fmt: skip
+        with self.lock:
+            self._clear()
+            self.actors = [self._actor(number, clip) for number, clip in enumerate(clips)]
+            self._followed = None
         self._time.max = max(max(len(a.frames) - 1, 1) for a in self.actors)
-        self._followed = None
         self.curves.open(subject, clips[0])
         self._table.content = ""
         self._forces.disabled = not any(c == GROUNDED for c in clips) or subject.forces is None
         self.timeline.open(max(actor.frames.seconds for actor in self.actors))
+
+    def _actor(self, number: int, clip: str) -> Actor:
+        """One of the clips shown: the first in its own colours, others beside it or as ghosts."""
+        subject, beside = self._subject, self._layout.value == "side by side"
+        frames, ghost, offset = subject.frames(clip), number > 0 and not beside, np.zeros(3)
+        if beside:
+            shown = frames.points(0) if subject.looks.surface else frames.joints(0)
+            width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
+            left = np.cross((0.0, 1.0, 0.0), subject.character.forward.double().numpy())
+            offset = _APART * width * number * left
+        return Actor(
+            self.client.scene, f"/clips/{number}", frames, offset=offset,
+            tint=_TINTS[(number - 1) % len(_TINTS)] if ghost else None,
+            opacity=_GHOST if ghost else None,
+            forces=subject.forces if clip == GROUNDED else None,
+        )  # fmt: skip
 
     def _restage(self) -> None:
         """Other clips were chosen."""
@@ -111,7 +114,8 @@ class Session:
 
     def hide(self) -> None:
         """Take the clips out of the scene: pose mode shows a body of its own."""
-        self._clear()
+        with self.lock:
+            self._clear()
 
     def saved(self, path: Path) -> None:
         """Something was written below the root: list it and show it."""
@@ -129,7 +133,8 @@ class Session:
 
     def close(self) -> None:
         """Stop the clock and whatever runs: the browser is gone."""
-        self._closed = True
+        with self.lock:
+            self._closed = True
         self.run.close()
         self.timeline.close()
 
@@ -203,17 +208,18 @@ class Session:
 
     def _draw(self, seconds: float) -> None:
         """Show a time; in the timeline's thread."""
-        if self._closed or not self.actors:
-            return
         shown = Shown(
             self._surface.value, self._skeleton.value, self._names.value, self._gaussians.value,
             self._forces.value,
         )  # fmt: skip
-        with self.client.atomic():
-            for actor in list(self.actors):
-                actor.show(seconds, shown)
-            self._move_camera(seconds)
-        frame = self.actors[0].frames.frame(seconds)
+        with self.lock:
+            if self._closed or not self.actors:
+                return
+            with self.client.atomic():
+                for actor in self.actors:
+                    actor.show(seconds, shown)
+                self._move_camera(seconds)
+            frame = self.actors[0].frames.frame(seconds)
         if self.timeline.is_playing and self._time.value != frame:
             self._time.value = frame
         self.curves.show(seconds, at_once=not self.timeline.is_playing)
