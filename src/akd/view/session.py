@@ -82,7 +82,6 @@ class Session:
         with self.lock:
             self._clear()
             self.actors = [self._actor(number, clip) for number, clip in enumerate(clips)]
-            self._followed = None
         self._time.max = max(max(len(a.frames) - 1, 1) for a in self.actors)
         self.curves.open(subject, clips[0])
         self._table.content = ""
@@ -244,10 +243,12 @@ class Session:
     def _look(self, view: str) -> None:
         """Look from a side at all clips shown, at the present frame."""
         frames, beside = self.actors[0].frames, self.actors[-1].offset
-        eye, target, opening = frames.camera_from(view, frames.frame(self.timeline.seconds))
+        frame = frames.frame(self.timeline.seconds)
+        eye, target, opening = frames.camera_from(view, frame)
         away = eye - target
         wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
-        with self.client.atomic():
+        with self.lock, self.client.atomic():
+            self._followed = frames.path[frame] * (1.0, 0.0, 1.0)
             self.client.camera.position = target + 0.5 * beside + wider * away
             self.client.camera.look_at = target + 0.5 * beside
             self.client.camera.fov = opening
