@@ -157,7 +157,7 @@ def _palette(
     rgb: UInt8[np.ndarray, "N 3"],
 ) -> tuple[UInt8[np.ndarray, "N"], list[tuple[int, int, int]]]:
     """A few colours that stand for all, by median cut, and which of them each row is."""
-    image = Image.fromarray(rgb[None]).quantize(_COLOURS, dither=0)
+    image = Image.fromarray(rgb[None]).quantize(_COLOURS, dither=Image.Dither.NONE)
     labels = np.asarray(image)[0]
     colours = []
     for label in range(int(labels.max()) + 1):

@@ -12,6 +12,7 @@ from akd.asset.asset import AssetError
 from akd.export.character import write_motions
 from akd.view.content import Subject, safe_name
 from akd.view.editor import PoseEditor
+from akd.view.events import by_user
 
 if TYPE_CHECKING:
     from akd.view.session import Session
@@ -37,7 +38,8 @@ class PosePanel:
         self._wanted: np.ndarray | None = None
         self.on = gui.add_checkbox("Pose mode", False)
         self._says = gui.add_markdown("")
-        self._joint = gui.add_dropdown("Joint", ["joint"], initial_value="joint")
+        joints: list[str] = ["none"]  # until pose mode is on
+        self._joint = gui.add_dropdown("Joint", joints, initial_value=joints[0])
         self._pin = gui.add_checkbox("Pin this joint", False)
         self._hold = gui.add_checkbox(
             "Hold other ends", True, hint="feet, hands, head and tail that are not dragged stay"
@@ -50,8 +52,8 @@ class PosePanel:
         self._name = gui.add_text("Clip name", "my clip")
         self._save = gui.add_button("Save as a clip")
         self.on.on_update(lambda _: self._switch())
-        self._joint.on_update(lambda event: event.client is not None and self._choose_named())
-        self._pin.on_update(lambda event: event.client is not None and self._toggle_pin())
+        self._joint.on_update(by_user(self._choose_named))
+        self._pin.on_update(by_user(self._toggle_pin))
         self._reset.on_click(lambda _: self._take())
         self._keep.on_click(lambda _: self._keep_frame())
         self._drop.on_click(lambda _: self._forget())

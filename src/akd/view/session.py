@@ -12,6 +12,7 @@ import viser
 from akd.view.actor import Actor, Shown
 from akd.view.content import GROUNDED, Content, Subject
 from akd.view.curves import Curves
+from akd.view.events import by_user
 from akd.view.frames import FPS
 from akd.view.job import Animate
 from akd.view.numbers import metrics_table
@@ -148,8 +149,9 @@ class Session:
         self._file = gui.add_dropdown(
             "File or run", names, initial_value=names[0], visible=len(names) > 1
         )
-        self._clip = gui.add_dropdown("Clip", ["clip"], initial_value="clip")
-        self._compare = gui.add_dropdown("Compare with", [NOTHING], initial_value=NOTHING)
+        clips: list[str] = [NOTHING]  # until a file is open
+        self._clip = gui.add_dropdown("Clip", clips, initial_value=clips[0])
+        self._compare = gui.add_dropdown("Compare with", clips, initial_value=clips[0])
         self._layout = gui.add_dropdown(
             "Layout", ["overlaid", "side by side"], initial_value="overlaid"
         )
@@ -178,11 +180,11 @@ class Session:
             self.pose = PosePanel(self)
         with tabs.add_tab("Run"):
             self.run = RunPanel(self, make)
-        self._file.on_update(lambda event: event.client is not None and self.open(self._file.value))
+        self._file.on_update(by_user(lambda: self.open(self._file.value)))
         for choice in (self._clip, self._compare, self._layout):
-            choice.on_update(lambda event: event.client is not None and self._restage())
+            choice.on_update(by_user(self._restage))
         self._play.on_click(lambda _: self.play(not self.timeline.is_playing))
-        self._time.on_update(self._scrub)
+        self._time.on_update(by_user(self._scrub))
         self._loop.on_update(lambda _: setattr(self.timeline, "loop", self._loop.value))
         self._speed.on_update(lambda _: setattr(self.timeline, "speed", _SPEEDS[self._speed.value]))
         for box in (
@@ -200,10 +202,9 @@ class Session:
         self.timeline.play(wanted)
         self._play.label = "Pause" if self.timeline.is_playing else "Play"
 
-    def _scrub(self, event: viser.GuiEvent[viser.GuiSliderHandle[int]]) -> None:
-        if event.client is not None:  # not moved by the clock
-            self.play(False)
-            self.timeline.seek(self._time.value / FPS)
+    def _scrub(self) -> None:
+        self.play(False)
+        self.timeline.seek(self._time.value / FPS)
 
     def _draw(self, seconds: float) -> None:
         """Show a time; in the timeline's thread."""
