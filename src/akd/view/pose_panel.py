@@ -213,8 +213,9 @@ class PosePanel:
             session.say("Turn pose mode on first.")
             return
         name = " ".join(self._name.value.split())[:60] or "clip"
-        path = session.content.new_path(f"{safe_name(subject.character.asset.path.stem)}-poses.glb")
+        stem = safe_name(subject.character.asset.path.stem)
         try:
+            path = session.content.new_path(f"{stem}-poses.glb")
             motion = self.editor.motion(name)
             extras = {"generator": "akd view", "keyframes": len(self.editor.keyframes)}
             write_motions(subject.character, [motion], path, extras=extras)

@@ -9,6 +9,7 @@ from threading import RLock
 import numpy as np
 import viser
 
+from akd.asset.asset import AssetError
 from akd.view.actor import Actor, Shown
 from akd.view.content import GROUNDED, Content, Subject
 from akd.view.curves import Curves
@@ -59,7 +60,7 @@ class Session:
         """Show another file or run."""
         try:
             self._subject = self.content.subject(name)
-        except ValueError as error:
+        except (AssetError, ValueError) as error:
             self.say(str(error))
             return
         subject = self._subject
