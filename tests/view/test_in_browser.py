@@ -126,13 +126,14 @@ def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
     token, height = session.pose._token, session.subject.character.height
     page.get_by_role("button", name="Keep keyframe").click()
     until(lambda: len(editor.keyframes) == 1)
-    arrow = before[token] + 0.18 * height * np.array((0.0, 1.0, 0.0))
+    up = height * np.array((0.0, 1.0, 0.0))
+    arrow = before[token] + 0.18 * up
     for _ in range(10):  # the handle can be grabbed once it is drawn, which takes its time
         page.wait_for_timeout(1000)
         page.mouse.move(*pixel(page, session, arrow))
         page.wait_for_timeout(500)
         page.mouse.down()
-        page.mouse.move(*pixel(page, session, arrow + (0.0, 0.15 * height, 0.0)), steps=5)
+        page.mouse.move(*pixel(page, session, arrow + 0.15 * up), steps=5)
         page.mouse.up()
         page.wait_for_timeout(1000)
         if editor.places()[token, 1] - before[token, 1] > 0.03 * height:
