@@ -47,6 +47,16 @@ def test_what_is_written_stays_inside(tmp_path, name):
     assert not safe_name(name).startswith(".")
 
 
+def test_nothing_is_written_through_a_link(tmp_path):
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    write_fox(root / "fox.glb")
+    (root / "runs").symlink_to(outside)
+    with pytest.raises(ValueError, match="leads out"):
+        Content(root).new_path("runs", "walk")
+
+
 def test_a_divided_triangle_covers_the_whole():
     lattice, faces = divide_triangle(4)
     assert (len(lattice), len(faces)) == (15, 16)

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from akd.report.view_data import ContactForces
 from akd.view.frames import FPS, ClipFrames
+from akd.view.looks import Piece, Surface
 
 _BONES, _FORCES = (20, 120, 220), (210, 40, 40)
 _FORCE_HEIGHTS = 0.5
@@ -93,11 +94,15 @@ class Actor:
         return [
             self._scene.add_mesh_simple(
                 f"{self._node}/surface/{number}", points[piece.points], piece.faces,
-                color=self._tint or piece.colour, opacity=self._opacity, side="double",
+                color=self._tint or piece.colour, opacity=self._opacity,
+                side="double" if self._tint is None else "front",
                 cast_shadow=self._opacity is None,
             )
-            for number, piece in enumerate(surface.pieces)
+            for number, piece in enumerate(self._pieces(surface))
         ]  # fmt: skip
+
+    def _pieces(self, surface: Surface) -> tuple[Piece, ...]:
+        return surface.pieces if self._tint is None else surface.whole
 
     def _move_surface(self, nodes: list[Any], frame: int) -> None:
         surface, points = self.frames.looks.surface, self.frames.points(frame)
@@ -106,7 +111,7 @@ class Actor:
             return
         # What is inside shows through.
         opacity = _THROUGH if self._shown.skeleton and self._opacity is None else self._opacity
-        for handle, piece in zip(nodes, surface.pieces, strict=True):
+        for handle, piece in zip(nodes, self._pieces(surface), strict=True):
             handle.vertices = points[piece.points]
             if handle.opacity != opacity:
                 handle.opacity = opacity

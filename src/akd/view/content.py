@@ -128,8 +128,15 @@ class Content:
             self._loaded.pop(name, None)
 
     def new_path(self, *parts: str) -> Path:
-        """A path below the root for something to be written, made of safe names."""
-        return self.root.joinpath(*(safe_name(part) for part in parts))
+        """A path below the root for something to be written, made of safe names.
+
+        Raises:
+            ValueError: A link leads out of the root.
+        """
+        path = self.root.joinpath(*(safe_name(part) for part in parts))
+        if not self._is_inside(path):
+            raise ValueError(f"{path.name}: a link leads out of the folder that is shown")
+        return path
 
     def _runs(self, folder: Path) -> list[Path]:
         if not folder.is_dir():

@@ -56,6 +56,15 @@ class Surface:
     """Its barycentric coordinates."""
     pieces: tuple[Piece, ...]
 
+    @cached_property
+    def whole(self) -> tuple[Piece, ...]:
+        """All triangles as one piece, for ghosts: seams between pieces would show through."""
+        used, faces = np.unique(
+            np.concatenate([piece.points[piece.faces] for piece in self.pieces]),
+            return_inverse=True,
+        )
+        return (Piece(used, faces.reshape(-1, 3), (200, 200, 200)),)
+
     def pose(self, world_from_joint: Float[Tensor, "J 4 4"]) -> Float[np.ndarray, "U 3"]:
         """The points in the world, metres."""
         posed = self.mesh.pose(world_from_joint)
@@ -148,7 +157,7 @@ def _palette(
     rgb: UInt8[np.ndarray, "N 3"],
 ) -> tuple[UInt8[np.ndarray, "N"], list[tuple[int, int, int]]]:
     """A few colours that stand for all, by median cut, and which of them each row is."""
-    image = Image.fromarray(rgb[None]).quantize(_COLOURS, dither=0)
+    image = Image.fromarray(rgb[None]).quantize(_COLOURS, dither=Image.Dither.NONE)
     labels = np.asarray(image)[0]
     colours = []
     for label in range(int(labels.max()) + 1):

@@ -12,6 +12,7 @@ from akd.asset.asset import AssetError
 from akd.export.character import write_motions
 from akd.view.content import Subject, safe_name
 from akd.view.editor import PoseEditor
+from akd.view.events import by_user
 
 if TYPE_CHECKING:
     from akd.view.session import Session
@@ -37,7 +38,8 @@ class PosePanel:
         self._wanted: np.ndarray | None = None
         self.on = gui.add_checkbox("Pose mode", False)
         self._says = gui.add_markdown("")
-        self._joint = gui.add_dropdown("Joint", ["joint"], initial_value="joint")
+        joints: list[str] = ["none"]  # until pose mode is on
+        self._joint = gui.add_dropdown("Joint", joints, initial_value=joints[0])
         self._pin = gui.add_checkbox("Pin this joint", False)
         self._hold = gui.add_checkbox(
             "Hold other ends", True, hint="feet, hands, head and tail that are not dragged stay"
@@ -50,8 +52,8 @@ class PosePanel:
         self._name = gui.add_text("Clip name", "my clip")
         self._save = gui.add_button("Save as a clip")
         self.on.on_update(lambda _: self._switch())
-        self._joint.on_update(lambda event: event.client is not None and self._choose_named())
-        self._pin.on_update(lambda event: event.client is not None and self._toggle_pin())
+        self._joint.on_update(by_user(self._choose_named))
+        self._pin.on_update(by_user(self._toggle_pin))
         self._reset.on_click(lambda _: self._take())
         self._keep.on_click(lambda _: self._keep_frame())
         self._drop.on_click(lambda _: self._forget())
@@ -87,9 +89,10 @@ class PosePanel:
         self._choose(self.editor.handles()[-1])
 
     def _leave(self) -> None:
-        self._gizmo, self._nodes, self._dots = None, [], {}
-        self._pinned.clear()
-        self.session.client.scene.remove_by_name(_NODE)
+        with self.session.lock:
+            self._gizmo, self._nodes, self._dots = None, [], {}
+            self._pinned.clear()
+            self.session.client.scene.remove_by_name(_NODE)
 
     def _label(self, token: int) -> str:
         assert self.editor is not None
@@ -170,13 +173,13 @@ class PosePanel:
     def _show(self, *, handle: bool) -> None:
         """Show the pose; the handle goes back to its joint where that was out of reach."""
         editor, subject = self.editor, self._subject
-        if editor is None or subject is None or not self._dots:
+        if editor is None or subject is None:
             return
         surface, places = subject.looks.surface, editor.places()
-        with self.session.client.atomic():
-            if surface is not None:
-                points = surface.pose(editor.world())
-                for node, piece in zip(self._nodes, surface.pieces, strict=True):
+        points = None if surface is None else surface.pose(editor.world())
+        with self.session.lock, self.session.client.atomic():
+            if surface is not None and points is not None:
+                for node, piece in zip(self._nodes, surface.pieces, strict=False):
                     node.vertices = points[piece.points]
             for token, dot in self._dots.items():
                 dot.position = places[token]
@@ -210,8 +213,9 @@ class PosePanel:
             session.say("Turn pose mode on first.")
             return
         name = " ".join(self._name.value.split())[:60] or "clip"
-        path = session.content.new_path(f"{safe_name(subject.character.asset.path.stem)}-poses.glb")
+        stem = safe_name(subject.character.asset.path.stem)
         try:
+            path = session.content.new_path(f"{stem}-poses.glb")
             motion = self.editor.motion(name)
             extras = {"generator": "akd view", "keyframes": len(self.editor.keyframes)}
             write_motions(subject.character, [motion], path, extras=extras)

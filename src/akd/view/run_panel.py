@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from akd.asset.asset import AssetError
 from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.settings import KeySettings
 from akd.view.content import safe_name
@@ -60,10 +61,14 @@ class RunPanel:
         count = min(max(int(self._seeds.value), 1), _MOST_SEEDS)
         stem = safe_name(subject.character.asset.path.stem)[:14]
         name = f"{stem}-{safe_name(prompt)[:30]}"
-        folders = {
-            seed: self.session.content.new_path("runs", f"{name}-{seed}")
-            for seed in range(first, first + count)
-        }
+        try:
+            folders = {
+                seed: self.session.content.new_path("runs", f"{name}-{seed}")
+                for seed in range(first, first + count)
+            }
+        except ValueError as error:
+            self.session.say(str(error))
+            return
         self.job = Job(self._make, subject.character, prompt, folders, self._done)
         self._start.visible, self._stop.visible, self._bar.visible = False, True, True
         Thread(target=self._watch, args=(self.job,), name="akd-view-watch", daemon=True).start()
@@ -119,7 +124,7 @@ class RunPanel:
                 subject.character, motions, session.content.new_path("export"), formats=[kind],
                 keys=keys, stem=stem, alone=True,
             )  # fmt: skip
-        except (ImportError, ValueError, OSError) as error:
+        except (AssetError, ImportError, ValueError, OSError) as error:
             session.say(str(error))
             return
         for path in files:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
+from threading import RLock
 
 import numpy as np
 import viser
 
+from akd.asset.asset import AssetError
 from akd.view.actor import Actor, Shown
 from akd.view.content import GROUNDED, Content, Subject
 from akd.view.curves import Curves
+from akd.view.events import by_user
 from akd.view.frames import FPS
 from akd.view.job import Animate
 from akd.view.numbers import metrics_table
@@ -37,6 +40,8 @@ class Session:
         self._subject = content.subject(content.names()[0])
         self._followed: np.ndarray | None = None
         self._closed = False
+        self.lock = RLock()
+        """Held while nodes of the scene are moved, added or removed: callbacks come in threads."""
         self.timeline = Timeline(self._draw)
         self._build(make)
         self.open(self._subject.name)
@@ -55,7 +60,7 @@ class Session:
         """Show another file or run."""
         try:
             self._subject = self.content.subject(name)
-        except ValueError as error:
+        except (AssetError, ValueError) as error:
             self.say(str(error))
             return
         subject = self._subject
@@ -71,36 +76,35 @@ class Session:
 
     def stage(self) -> None:
         """Put the chosen clips into the scene."""
-        subject, beside = self._subject, self._layout.value == "side by side"
-        clips = [self._clip.value]
+        subject, clips = self._subject, [self._clip.value]
         if self._compare.value == ALL:
             clips += [c for c in subject.motions if c != self._clip.value][: _MOST - 1]
         elif self._compare.value not in (NOTHING, self._clip.value):
             clips.append(self._compare.value)
-        self._clear()
-        left = np.cross((0.0, 1.0, 0.0), subject.character.forward.double().numpy())
-        for number, clip in enumerate(clips):
-            frames = subject.frames(clip)
-            ghost = number > 0 and not beside
-            offset = np.zeros(3)
-            if beside:
-                shown = frames.points(0) if subject.looks.surface else frames.joints(0)
-                width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
-                offset = _APART * width * number * left
-            self.actors.append(
-                Actor(
-                    self.client.scene, f"/clips/{number}", frames,
-                    tint=_TINTS[(number - 1) % len(_TINTS)] if ghost else None,
-                    opacity=_GHOST if ghost else None, offset=offset,
-                    forces=subject.forces if clip == GROUNDED else None,
-                )
-            )  # fmt: skip
+        with self.lock:
+            self._clear()
+            self.actors = [self._actor(number, clip) for number, clip in enumerate(clips)]
         self._time.max = max(max(len(a.frames) - 1, 1) for a in self.actors)
-        self._followed = None
         self.curves.open(subject, clips[0])
         self._table.content = ""
         self._forces.disabled = not any(c == GROUNDED for c in clips) or subject.forces is None
         self.timeline.open(max(actor.frames.seconds for actor in self.actors))
+
+    def _actor(self, number: int, clip: str) -> Actor:
+        """One of the clips shown: the first in its own colours, others beside it or as ghosts."""
+        subject, beside = self._subject, self._layout.value == "side by side"
+        frames, ghost, offset = subject.frames(clip), number > 0 and not beside, np.zeros(3)
+        if beside:
+            shown = frames.points(0) if subject.looks.surface else frames.joints(0)
+            width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
+            left = np.cross((0.0, 1.0, 0.0), subject.character.forward.double().numpy())
+            offset = _APART * width * number * left
+        return Actor(
+            self.client.scene, f"/clips/{number}", frames, offset=offset,
+            tint=_TINTS[(number - 1) % len(_TINTS)] if ghost else None,
+            opacity=_GHOST if ghost else None,
+            forces=subject.forces if clip == GROUNDED else None,
+        )  # fmt: skip
 
     def _restage(self) -> None:
         """Other clips were chosen."""
@@ -111,7 +115,8 @@ class Session:
 
     def hide(self) -> None:
         """Take the clips out of the scene: pose mode shows a body of its own."""
-        self._clear()
+        with self.lock:
+            self._clear()
 
     def saved(self, path: Path) -> None:
         """Something was written below the root: list it and show it."""
@@ -129,7 +134,8 @@ class Session:
 
     def close(self) -> None:
         """Stop the clock and whatever runs: the browser is gone."""
-        self._closed = True
+        with self.lock:
+            self._closed = True
         self.run.close()
         self.timeline.close()
 
@@ -144,8 +150,9 @@ class Session:
         self._file = gui.add_dropdown(
             "File or run", names, initial_value=names[0], visible=len(names) > 1
         )
-        self._clip = gui.add_dropdown("Clip", ["clip"], initial_value="clip")
-        self._compare = gui.add_dropdown("Compare with", [NOTHING], initial_value=NOTHING)
+        clips: list[str] = [NOTHING]  # until a file is open
+        self._clip = gui.add_dropdown("Clip", clips, initial_value=clips[0])
+        self._compare = gui.add_dropdown("Compare with", clips, initial_value=clips[0])
         self._layout = gui.add_dropdown(
             "Layout", ["overlaid", "side by side"], initial_value="overlaid"
         )
@@ -174,11 +181,11 @@ class Session:
             self.pose = PosePanel(self)
         with tabs.add_tab("Run"):
             self.run = RunPanel(self, make)
-        self._file.on_update(lambda event: event.client is not None and self.open(self._file.value))
+        self._file.on_update(by_user(lambda: self.open(self._file.value)))
         for choice in (self._clip, self._compare, self._layout):
-            choice.on_update(lambda event: event.client is not None and self._restage())
+            choice.on_update(by_user(self._restage))
         self._play.on_click(lambda _: self.play(not self.timeline.is_playing))
-        self._time.on_update(self._scrub)
+        self._time.on_update(by_user(self._scrub))
         self._loop.on_update(lambda _: setattr(self.timeline, "loop", self._loop.value))
         self._speed.on_update(lambda _: setattr(self.timeline, "speed", _SPEEDS[self._speed.value]))
         for box in (
@@ -196,24 +203,24 @@ class Session:
         self.timeline.play(wanted)
         self._play.label = "Pause" if self.timeline.is_playing else "Play"
 
-    def _scrub(self, event: viser.GuiEvent[viser.GuiSliderHandle[int]]) -> None:
-        if event.client is not None:  # not moved by the clock
-            self.play(False)
-            self.timeline.seek(self._time.value / FPS)
+    def _scrub(self) -> None:
+        self.play(False)
+        self.timeline.seek(self._time.value / FPS)
 
     def _draw(self, seconds: float) -> None:
         """Show a time; in the timeline's thread."""
-        if self._closed or not self.actors:
-            return
         shown = Shown(
             self._surface.value, self._skeleton.value, self._names.value, self._gaussians.value,
             self._forces.value,
         )  # fmt: skip
-        with self.client.atomic():
-            for actor in list(self.actors):
-                actor.show(seconds, shown)
-            self._move_camera(seconds)
-        frame = self.actors[0].frames.frame(seconds)
+        with self.lock:
+            if self._closed or not self.actors:
+                return
+            with self.client.atomic():
+                for actor in self.actors:
+                    actor.show(seconds, shown)
+                self._move_camera(seconds)
+            frame = self.actors[0].frames.frame(seconds)
         if self.timeline.is_playing and self._time.value != frame:
             self._time.value = frame
         self.curves.show(seconds, at_once=not self.timeline.is_playing)
@@ -238,10 +245,12 @@ class Session:
     def _look(self, view: str) -> None:
         """Look from a side at all clips shown, at the present frame."""
         frames, beside = self.actors[0].frames, self.actors[-1].offset
-        eye, target, opening = frames.camera_from(view, frames.frame(self.timeline.seconds))
+        frame = frames.frame(self.timeline.seconds)
+        eye, target, opening = frames.camera_from(view, frame)
         away = eye - target
         wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
-        with self.client.atomic():
+        with self.lock, self.client.atomic():
+            self._followed = frames.path[frame] * (1.0, 0.0, 1.0)
             self.client.camera.position = target + 0.5 * beside + wider * away
             self.client.camera.look_at = target + 0.5 * beside
             self.client.camera.fov = opening

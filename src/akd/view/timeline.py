@@ -17,7 +17,7 @@ class Timeline:
         self._draw = draw
         self._wake = Condition()
         self._seconds, self._length = 0.0, 0.0
-        self._playing, self._dirty, self._closed = False, True, False
+        self._playing, self._dirty, self._closed = False, False, False
         self.loop, self.speed = True, 1.0
         self._thread = Thread(target=self._run, name="akd-view-timeline", daemon=True)
         self._thread.start()
