@@ -26,6 +26,8 @@ class Animate:
     Writes motion.glb (the file with the clips `PROMPT` and `PROMPT (grounded)` added), video.mp4,
     grounded.mp4, metrics.json, report.html, and run/, from which the same command, or `akd resume`,
     goes on where it was stopped.
+
+    Example: akd animate fox.glb "a fox walking" -o out/fox
     """
 
     file: tyro.conf.Positional[Path]

@@ -53,7 +53,10 @@ def _tiny(folder: Path | None, device: torch.device) -> PriorTiny:
 
 @dataclass(frozen=True)
 class PriorList:
-    """Show which video models there are."""
+    """Show which video models there are.
+
+    Example: akd prior list
+    """
 
     def run(self) -> None:
         """Print a line for each."""
@@ -78,7 +81,10 @@ class PriorList:
 
 @dataclass(frozen=True)
 class PriorTrain:
-    """Train the tiny prior: build creatures, film them, learn. Run again to go on."""
+    """Train the tiny prior: build creatures, film them, learn. Run again to go on.
+
+    Example: akd prior train -o out/prior
+    """
 
     out: Out = Path("out/prior")
     """Folder for creatures, state, weights and sheets."""
@@ -137,7 +143,10 @@ SMOKE_TRAIN = TrainSettings(
 
 @dataclass(frozen=True)
 class PriorTrainRecogniser:
-    """Train an action recogniser on true and on wrong motions of the zoo's creatures."""
+    """Train an action recogniser on true and on wrong motions of the zoo's creatures.
+
+    Example: akd prior train-recogniser b -o out/prior
+    """
 
     name: tyro.conf.Positional[Literal["a", "b"]]
     """`a` may steer, `b` only reports."""
@@ -176,7 +185,10 @@ class PriorTrainRecogniser:
 
 @dataclass(frozen=True)
 class PriorEvaluate:
-    """Ask the tiny prior for actions of unseen creatures and let the recognisers judge."""
+    """Ask the tiny prior for actions of unseen creatures and let the recognisers judge.
+
+    Example: akd prior evaluate -o out/prior
+    """
 
     out: Out = Path("out/prior")
     """Folder to write to; its weights and recognisers are used where it has some, else the
@@ -271,7 +283,10 @@ class PriorEvaluate:
 
 @dataclass(frozen=True)
 class Prior:
-    """The video models that motion is distilled from."""
+    """The video models that motion is distilled from.
+
+    Example: akd prior list
+    """
 
     do: (
         Annotated[PriorList, tyro.conf.subcommand("list")]
