@@ -13,6 +13,7 @@ from akd.base.version import __version__
 
 if TYPE_CHECKING:
     from akd.api.converting import convert
+    from akd.api.creating import create
     from akd.api.filming import film
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
@@ -54,6 +55,7 @@ __all__ = [
     "animate",
     "animate_many",
     "convert",
+    "create",
     "film",
     "ground",
     "load",
@@ -87,6 +89,7 @@ _HOMES = {
     "animate": "akd.pipeline",
     "animate_many": "akd.batch",
     "convert": "akd.api.converting",
+    "create": "akd.api.creating",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "load": "akd.api.loading",

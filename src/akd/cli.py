@@ -15,6 +15,7 @@ from akd.commands.about import START, version_text
 from akd.commands.animate import Animate
 from akd.commands.cache import Cache
 from akd.commands.convert import Convert
+from akd.commands.create import Create
 from akd.commands.demo import Demo
 from akd.commands.errors import ResultFailed, UsageError
 from akd.commands.eval import Eval
@@ -40,6 +41,7 @@ Command = (
     | Annotated[Ground, tyro.conf.subcommand("ground")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Create, tyro.conf.subcommand("create")]
     | Annotated[Convert, tyro.conf.subcommand("convert")]
     | Annotated[Pose, tyro.conf.subcommand("pose")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]

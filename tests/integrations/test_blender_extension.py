@@ -77,11 +77,11 @@ def test_the_clip_comes_back_on_the_same_bones(name, python, tmp_path):
     src = Path(__file__).resolve().parents[2] / "src"
     program.write_text(
         f'#!/bin/sh\nPYTHONPATH={src} {sys.executable} -m akd "$@"\ncode=$?\n'
-        f'cp "$5/motion.glb" {kept}\nexit $code\n'
+        f'cp "$5/preview.glb" {kept}\nexit $code\n'
     )
     program.chmod(0o755)
     weights = write_weights(tmp_path / "weights")
-    options = ["--weights", str(weights), "--no-grounded", "--iterations", "2", *QUICK]
+    options = ["--weights", str(weights), "--quick", "--device", "cpu", *QUICK]
     done = subprocess.run(
         [python, "-c", DRIVE, str(SHARED_ASSETS / name), str(tmp_path), str(program),
          " ".join(options)],
@@ -103,17 +103,15 @@ def test_the_clip_comes_back_on_the_same_bones(name, python, tmp_path):
 
 def test_the_manifest_passes_blenders_own_check(python):
     script = (
-        "import sys, pathlib, bpy, tomllib\n"
-        "folder = pathlib.Path(bpy.__file__).parent\n"
-        "cli, = folder.glob('*/scripts/addons_core/bl_pkg/cli/blender_ext.py')\n"
-        "import subprocess\n"
+        "import pathlib, subprocess, sys, bpy\n"
+        "scripts = pathlib.Path(bpy.utils.system_resource('SCRIPTS'))\n"
+        "cli = scripts / 'addons_core' / 'bl_pkg' / 'cli' / 'blender_ext.py'\n"
         "raise SystemExit(subprocess.call([sys.executable, str(cli), 'validate', sys.argv[1]]))"
     )
     done = subprocess.run(
         [python, "-c", script, str(SOURCE)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Success" in done.stdout
 
 
 def test_the_extension_has_its_own_licence_and_no_network():
