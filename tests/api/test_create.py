@@ -15,14 +15,14 @@ from akd.prior.large.shap_e import shap_e_mesh
 from tests.zoo.menagerie import creature
 
 
-@pytest.fixture(scope="module")
-def shap_e(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def shap_e(tmp_path: Path) -> Path:
     """A pipeline of Shap-E with tiny random networks."""
     diffusers = pytest.importorskip("diffusers")
     transformers = pytest.importorskip("transformers")
     from diffusers.pipelines.shap_e import ShapERenderer
 
-    folder = tmp_path_factory.mktemp("shap-e")
+    folder = tmp_path
     words = folder / "words"
     words.mkdir()
     vocabulary = ["<|startoftext|>", "<|endoftext|>", "a</w>", "n</w>", "a", "n"]
@@ -45,6 +45,9 @@ def shap_e(tmp_path_factory: pytest.TempPathFactory) -> Path:
     renderer = ShapERenderer(
         param_shapes=((8, 93), (8, 8), (8, 8), (8, 8)), d_latent=16, d_hidden=8, n_output=12
     )
+    with torch.no_grad():
+        for values in renderer.mlp.parameters():
+            values.normal_(0.0, 0.5)
     scheduler = diffusers.HeunDiscreteScheduler(
         beta_schedule="exp", num_train_timesteps=1024, prediction_type="sample",
         use_karras_sigmas=True, clip_sample=True, clip_sample_range=1.0,
@@ -61,6 +64,7 @@ def shap_e(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of diffusers' Heun scheduler
 def test_shap_e_makes_a_mesh_or_says_why_not(shap_e):
     try:
         vertices, faces, colours = shap_e_mesh("an a", weights=shap_e, steps=2)

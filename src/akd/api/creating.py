@@ -89,7 +89,7 @@ def _clean(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    good = np.isfinite(vertices).all(axis=1)
+    good = np.asarray(np.isfinite(vertices).all(axis=1))
     faces = faces[good[faces].all(axis=1)]
     edges = np.concatenate((faces[:, :2], faces[:, 1:]))
     links = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(vertices),) * 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,20 @@ def shap_e_mesh(
     Raises:
         PriorError: diffusers or the weights are missing, or the mesh is empty.
     """
-    pipeline = _load(weights, download=download).to(device)
-    pipeline.set_progress_bar_config(disable=True)
-    generator = torch.Generator("cpu").manual_seed(seed)
-    try:
-        made = pipeline(
+    with warnings.catch_warnings():
+        # diffusers' Heun scheduler converts arrays in a way that numpy deprecates.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pipeline = _load(weights, download=download).to(device)
+        pipeline.set_progress_bar_config(disable=True)
+        generator = torch.Generator("cpu").manual_seed(seed)
+        latents = pipeline(
             prompt, num_inference_steps=steps, guidance_scale=guidance, generator=generator,
-            output_type="mesh",
-        ).images[0]  # fmt: skip
-    except ZeroDivisionError:  # of its colours: there is no vertex
+            output_type="latent",
+        ).images  # fmt: skip
+    try:
+        with torch.no_grad():
+            made = pipeline.shap_e_renderer.decode_to_mesh(latents[:1], latents.device)
+    except (ArithmeticError, RuntimeError, ValueError):  # colours of no vertices
         raise PriorError(f"{prompt!r}: Shap-E made no surface; try another seed") from None
     if not len(made.faces):
         raise PriorError(f"{prompt!r}: Shap-E made no surface; try another seed")
