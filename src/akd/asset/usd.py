@@ -275,7 +275,12 @@ class _Reader:
                     image = self._image(UsdShade.Shader(source), key)
                     colour = white if image is not None else colour
             self.materials.append(
-                Material(bound.GetPrim().GetName(), (*colour, 1.0), image, double_sided=True)
+                Material(
+                    bound.GetPrim().GetName(),
+                    (colour[0], colour[1], colour[2], 1.0),
+                    image,
+                    double_sided=True,
+                )
             )
         return self._material_places[key]
 
