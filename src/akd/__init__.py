@@ -13,6 +13,7 @@ from akd.base.version import __version__
 
 if TYPE_CHECKING:
     from akd.api.converting import convert
+    from akd.api.creating import create
     from akd.api.filming import film
     from akd.api.fitting import Fitting, fit
     from akd.api.grounding import Grounding, ground
@@ -56,6 +57,7 @@ __all__ = [
     "animate",
     "animate_many",
     "convert",
+    "create",
     "film",
     "fit",
     "ground",
@@ -91,6 +93,7 @@ _HOMES = {
     "animate": "akd.pipeline",
     "animate_many": "akd.batch",
     "convert": "akd.api.converting",
+    "create": "akd.api.creating",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "load": "akd.api.loading",

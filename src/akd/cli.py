@@ -10,12 +10,13 @@ from typing import Annotated
 
 import tyro
 
-from akd import __version__
 from akd.base.processor import avoid_broken_amx
+from akd.commands.about import START, version_text
 from akd.commands.animate import Animate
 from akd.commands.batch import Batch
 from akd.commands.cache import Cache
 from akd.commands.convert import Convert
+from akd.commands.create import Create
 from akd.commands.demo import Demo
 from akd.commands.errors import ResultFailed, UsageError
 from akd.commands.eval import Eval
@@ -46,6 +47,7 @@ Command = (
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[View, tyro.conf.subcommand("view")]
+    | Annotated[Create, tyro.conf.subcommand("create")]
     | Annotated[Convert, tyro.conf.subcommand("convert")]
     | Annotated[Pose, tyro.conf.subcommand("pose")]
     | Annotated[Prior, tyro.conf.subcommand("prior")]
@@ -64,14 +66,17 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = sys.argv[1:]
         # Like Ctrl-C: keep a checkpoint, remove temporary files, say how to go on.
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    if not arguments:
+        print(START)
+        return 0
     if arguments in (["--version"], ["-V"]):
-        print(f"akd {__version__}")
+        print(version_text())
         return 0
     command = tyro.cli(
         Command,  # pyright: ignore[reportArgumentType]
         prog="akd",
         description="Animate any rigged 3D character from a sentence.",
-        args=arguments or ["--help"],
+        args=arguments,
         config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
     )
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do

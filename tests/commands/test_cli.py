@@ -1,14 +1,18 @@
 """The command line: what it prints, what it refuses and how, and what it does not import."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
+import tyro
 
 from akd import __version__
-from akd.cli import main
+from akd.cli import Command, main
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -20,7 +24,51 @@ def refused(capsys, *arguments: str) -> str:
 
 def test_version(capsys):
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"akd {__version__}\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"akd {__version__}"
+    assert [line.split()[0] for line in lines[1:]] == [
+        "python", "devices", "extras", "missing", "blender",
+    ]  # fmt: skip
+    assert "cpu" in lines[2]
+
+
+def test_alone_it_says_what_to_try(capsys):
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert [f"akd {word}" in said for word in ("demo", "inspect", "animate")] == [True] * 3
+
+
+def commands(union: object) -> list[type]:
+    """The commands of a union, and those within them."""
+    found = [typing.get_args(each)[0] for each in typing.get_args(union)]
+    inner = [typing.get_type_hints(each, include_extras=True).get("do") for each in found]
+    return found + [each for one in inner if one is not None for each in commands(one)]
+
+
+@pytest.mark.parametrize("command", commands(Command), ids=lambda command: command.__name__)
+def test_every_help_has_an_example_that_can_be_read(command):
+    (line,) = re.findall(r"Example: (akd .+)", command.__doc__ or "")
+    words = shlex.split(line)[1:]
+    parsed = tyro.cli(
+        Command,  # pyright: ignore[reportArgumentType]
+        args=words, config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
+    )  # fmt: skip
+    inner = getattr(parsed, "do", parsed)
+    assert isinstance(parsed, command) or isinstance(inner, command)
+
+
+def test_an_unknown_option_suggests_the_right_one(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["animate", "fox.glb", "a fox", "-o", "out", "--iteration", "3"])
+    assert caught.value.code == 2
+    assert "--iterations" in capsys.readouterr().err
+
+
+def test_completion_for_shells(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--tyro-print-completion", "bash"])
+    assert caught.value.code in (0, None)
+    assert "complete" in capsys.readouterr().out
 
 
 def test_help_imports_nothing_heavy():

@@ -28,6 +28,7 @@ from akd.asset.asset import (
     Node,
     SkinRecord,
     Track,
+    TrackPath,
 )
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.transform import decompose
@@ -37,6 +38,7 @@ from akd.asset.surface import build_part, fan_triangles, load_texture
 _MOST_SAMPLES = 2_000_000
 """Of all joints and frames of a file: each takes some tens of microseconds."""
 _MOST_PRIMS = 50_000
+_PATHS: tuple[TrackPath, ...] = ("translation", "rotation", "scale")
 
 
 def read_records(path: Path, problems: ProblemLog, budget: Budget) -> Asset:
@@ -177,7 +179,7 @@ class _Reader:
         ]
         tracks = self.clips.setdefault(name, [])
         for index, node in enumerate(joints):
-            for path, part in (("translation", 0), ("rotation", 1), ("scale", 2)):
+            for part, path in enumerate(_PATHS):
                 values = np.stack([frame[index][part] for frame in keys])
                 if path == "rotation":
                     flips = np.where((values[1:] * values[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
@@ -260,7 +262,8 @@ class _Reader:
         if key not in self._material_places:
             self._material_places[key] = len(self.materials)
             shader, *_ = bound.ComputeSurfaceSource()
-            colour, image = (1.0, 1.0, 1.0), None
+            white: tuple[float, float, float] = (1.0, 1.0, 1.0)
+            colour, image = white, None
             diffuse = shader.GetInput("diffuseColor") if shader else None
             if diffuse:
                 value = diffuse.Get()
@@ -270,9 +273,14 @@ class _Reader:
                 if diffuse.HasConnectedSource():
                     source = diffuse.GetConnectedSource()[0].GetPrim()
                     image = self._image(UsdShade.Shader(source), key)
-                    colour = (1.0, 1.0, 1.0) if image is not None else colour
+                    colour = white if image is not None else colour
             self.materials.append(
-                Material(bound.GetPrim().GetName(), (*colour, 1.0), image, double_sided=True)
+                Material(
+                    bound.GetPrim().GetName(),
+                    (colour[0], colour[1], colour[2], 1.0),
+                    image,
+                    double_sided=True,
+                )
             )
         return self._material_places[key]
 

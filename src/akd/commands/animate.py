@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from akd.commands.create import Create
 from akd.commands.errors import ResultFailed, UsageError, check_ranges
 from akd.commands.export import Export
 from akd.commands.options import load_file, usage_error
@@ -27,14 +28,19 @@ class Animate:
     Writes motion.glb (the file with the clips `PROMPT` and `PROMPT (grounded)` added), video.mp4,
     grounded.mp4, metrics.json, view.npz (for `akd view`), report.html, and run/, from which the
     same command, or `akd resume`, goes on where it was stopped.
+
+    Example: akd animate fox.glb "a fox walking" -o out/fox
     """
 
     file: tyro.conf.Positional[Path]
     """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
-    prompt: tyro.conf.Positional[str]
-    """What the character does, such as "a fox walking"."""
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder to write to."""
+    prompt: tyro.conf.Positional[str | None] = None
+    """What the character does, such as "a fox walking"."""
+    create: str | None = None
+    """Make the character from a sentence, as `akd create` does; FILE is then left out:
+    akd animate --create "an ostrich" "an ostrich running" -o out/ostrich"""
     prior: str = "tiny"
     """The video model: tiny, one that `akd prior list` names, or a folder."""
     preset: str | None = None
@@ -85,6 +91,11 @@ class Animate:
 
     def run(self) -> None:
         """Animate, and say what came of it."""
+        if self.create is not None:
+            self._created().run()
+            return
+        if self.prompt is None:
+            raise UsageError('a prompt is needed: akd animate FILE "a fox walking" -o OUT')
         import akd
         from akd.base.observer import Observers
         from akd.commands.terminal import Terminal
@@ -177,6 +188,17 @@ class Animate:
         if self.iterations is not None:
             settings = replace(settings, iterations=self.iterations)
         return formats, settings
+
+    def _created(self) -> Animate:
+        """The same command on a character that is made first, beside the folder."""
+        if self.prompt is not None:
+            raise UsageError("--create makes the character: leave FILE out")
+        made = self.out.with_name(f"{self.out.name}.glb")
+        if self.overwrite or not made.exists():
+            Create(
+                self.create or "", made, seed=self.seed, template=self.template, height=self.height
+            ).run()
+        return replace(self, file=made, prompt=str(self.file), create=None)
 
     def _write_preview(self, clip: Animation) -> None:
         from akd.export.character import write_motions

@@ -9,7 +9,10 @@ from akd.base.cache import cache_folder, cache_size, clear_cache
 
 @dataclass(frozen=True)
 class Cache:
-    """Show how much derived data (fitted clouds, embeddings) is kept, or remove it."""
+    """Show how much derived data (fitted clouds, embeddings) is kept, or remove it.
+
+    Example: akd cache --clear
+    """
 
     clear: bool = False
     """Remove all of it."""

@@ -19,6 +19,8 @@ class Demo:
     into its joints with the prior that ships.
 
     Everything is as in `akd animate`, which does the same for your own character.
+
+    Example: akd demo -o out/demo
     """
 
     prompt: tyro.conf.Positional[str] = "a fox walking"

@@ -26,6 +26,8 @@ class Eval:
 
     With --blind, asks people which of two videos is better, as the paper does. With --videophy,
     writes the list that VideoPhy's scripts take; --videophy-scores reads back what they found.
+
+    Example: akd eval out/fox out/wolf -o out/eval
     """
 
     given: tyro.conf.Positional[tuple[str, ...]]

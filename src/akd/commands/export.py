@@ -24,7 +24,10 @@ _LONGEST_NAME = 100
 @dataclass(frozen=True)
 class Export:
     """Write clips in other formats. FBX holds all of them in one file, other formats have a file
-    for each."""
+    for each.
+
+    Example: akd export out/fox --to bvh,mp4
+    """
 
     source: tyro.conf.Positional[Path]
     """A glTF, GLB or BVH file with clips, or a folder that `akd animate` wrote."""

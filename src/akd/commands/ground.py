@@ -19,6 +19,8 @@ class Ground:
     Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz; a frame
     each in view.npz, for `akd view`), the numbers before and after (physics.json), a page that
     shows all of it (report.html), and the simulated body as MJCF and USD.
+
+    Example: akd ground fox.glb --clip Walk -o out/ground
     """
 
     file: tyro.conf.Positional[Path]

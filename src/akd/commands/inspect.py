@@ -17,6 +17,8 @@ class Inspect:
     """Show what is in a file, what akd would drive, and every problem with what akd does about it.
 
     Reads glTF and GLB, OBJ, PLY, STL, OFF, BVH, and Gaussian-splat PLY.
+
+    Example: akd inspect fox.glb --image roles.png
     """
 
     file: tyro.conf.Positional[Path]

@@ -26,7 +26,10 @@ File = Annotated[Path, tyro.conf.Positional]
 
 @dataclass(frozen=True)
 class PoseCollect:
-    """Collect true poses from clips of artists, motion capture and the zoo into one file."""
+    """Collect true poses from clips of artists, motion capture and the zoo into one file.
+
+    Example: akd pose collect --zoo 40 -o out/poses.safetensors
+    """
 
     out: Out = Path("out/poses.safetensors")
     assets: Path | None = None
@@ -159,6 +162,8 @@ class PoseTrain:
     """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on.
 
     On several GPUs: accelerate launch --num_processes 8 -m akd pose train ...
+
+    Example: akd pose train out/poses.safetensors -o out/pose-model
     """
 
     poses: Annotated[tuple[Path, ...], tyro.conf.Positional]
@@ -193,7 +198,10 @@ class PoseTrain:
 
 @dataclass(frozen=True)
 class PoseSample:
-    """Sample plausible poses: a GLB with a clip of one frame each, and a sheet."""
+    """Sample plausible poses: a GLB with a clip of one frame each, and a sheet.
+
+    Example: akd pose sample fox.glb -o out/poses
+    """
 
     file: File
     out: Out = Path("out/poses")
@@ -212,7 +220,10 @@ class PoseSample:
 
 @dataclass(frozen=True)
 class PoseScore:
-    """Score the poses of a clip and name the worst joints. Lower is more plausible."""
+    """Score the poses of a clip and name the worst joints. Lower is more plausible.
+
+    Example: akd pose score fox.glb --clip Walk
+    """
 
     file: File
     clip: str | None = None
@@ -227,7 +238,10 @@ class PoseScore:
 
 @dataclass(frozen=True)
 class PoseProject:
-    """Replace every pose of a clip by a plausible one near it."""
+    """Replace every pose of a clip by a plausible one near it.
+
+    Example: akd pose project fox.glb --clip Walk -o out/projected
+    """
 
     file: File
     out: Out = Path("out/projected")
@@ -249,7 +263,10 @@ class PoseProject:
 
 @dataclass(frozen=True)
 class PoseInterpolate:
-    """Interpolate between two poses of a file along plausible ones."""
+    """Interpolate between two poses of a file along plausible ones.
+
+    Example: akd pose interpolate fox.glb Walk@0 Walk@0.5 -o out/between
+    """
 
     file: File
     first: Annotated[str, tyro.conf.Positional]
@@ -274,7 +291,10 @@ class PoseInterpolate:
 
 @dataclass(frozen=True)
 class PoseIk:
-    """Find plausible poses whose joints are where you put them."""
+    """Find plausible poses whose joints are where you put them.
+
+    Example: akd pose ik fox.glb --handle "left fore foot=0.1,0.4,0.3" -o out/ik
+    """
 
     file: File
     handle: tuple[str, ...] = ()
@@ -310,7 +330,10 @@ class PoseIk:
 
 @dataclass(frozen=True)
 class Pose:
-    """The plausible poses of a character."""
+    """The plausible poses of a character.
+
+    Example: akd pose sample fox.glb -o out/poses
+    """
 
     do: (
         Annotated[PoseSample, tyro.conf.subcommand("sample")]

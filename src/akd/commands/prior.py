@@ -53,7 +53,10 @@ def _tiny(folder: Path | None, device: torch.device) -> PriorTiny:
 
 @dataclass(frozen=True)
 class PriorList:
-    """Show which video models there are."""
+    """Show which video models there are.
+
+    Example: akd prior list
+    """
 
     def run(self) -> None:
         """Print a line for each."""
@@ -81,6 +84,8 @@ class PriorTrain:
     """Train the tiny prior: build creatures, film them, learn. Run again to go on.
 
     On several GPUs: accelerate launch --num_processes 8 -m akd prior train ...
+
+    Example: akd prior train -o out/prior
     """
 
     out: Out = Path("out/prior")
@@ -143,7 +148,10 @@ SMOKE_TRAIN = TrainSettings(
 
 @dataclass(frozen=True)
 class PriorTrainRecogniser:
-    """Train an action recogniser on true and on wrong motions of the zoo's creatures."""
+    """Train an action recogniser on true and on wrong motions of the zoo's creatures.
+
+    Example: akd prior train-recogniser b -o out/prior
+    """
 
     name: tyro.conf.Positional[Literal["a", "b"]]
     """`a` may steer, `b` only reports."""
@@ -182,7 +190,10 @@ class PriorTrainRecogniser:
 
 @dataclass(frozen=True)
 class PriorEvaluate:
-    """Ask the tiny prior for actions of unseen creatures and let the recognisers judge."""
+    """Ask the tiny prior for actions of unseen creatures and let the recognisers judge.
+
+    Example: akd prior evaluate -o out/prior
+    """
 
     out: Out = Path("out/prior")
     """Folder to write to; its weights and recognisers are used where it has some, else the
@@ -277,7 +288,10 @@ class PriorEvaluate:
 
 @dataclass(frozen=True)
 class Prior:
-    """The video models that motion is distilled from."""
+    """The video models that motion is distilled from.
+
+    Example: akd prior list
+    """
 
     do: (
         Annotated[PriorList, tyro.conf.subcommand("list")]

@@ -24,7 +24,10 @@ CHARACTERS = (".glb", ".gltf")
 
 @dataclass(frozen=True)
 class PriorSample:
-    """Let a prior make a video of a sentence."""
+    """Let a prior make a video of a sentence.
+
+    Example: akd prior sample "a fox walking" -o fox.mp4
+    """
 
     prompt: tyro.conf.Positional[str]
     """What to show, such as "a fox walking"."""

@@ -17,7 +17,10 @@ from akd.commands.errors import UsageError
 
 @dataclass(frozen=True)
 class Resume:
-    """Go on with an `akd animate` that was stopped, to the same result as if it had not been."""
+    """Go on with an `akd animate` that was stopped, to the same result as if it had not been.
+
+    Example: akd resume out/fox
+    """
 
     out: tyro.conf.Positional[Path]
     """The folder that it writes to."""

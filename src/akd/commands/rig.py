@@ -19,6 +19,8 @@ class Rig:
     Works best on a body that stands on its feet, in an even pose. Says how sure it is, and what to
     check. A Gaussian cloud gets a mesh around it, and is bound as well: OUT.splats.npz holds it in
     metres, with the joints and weights of every Gaussian.
+
+    Example: akd rig cow.obj -o cow.glb
     """
 
     file: tyro.conf.Positional[Path]

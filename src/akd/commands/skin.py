@@ -18,6 +18,8 @@ class Skin:
     """Replace the skinning weights of a rigged file by weights from heat diffusion.
 
     Everything else in the file stays as it is.
+
+    Example: akd skin fox.glb -o smooth.glb
     """
 
     file: tyro.conf.Positional[Path]

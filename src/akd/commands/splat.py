@@ -17,6 +17,8 @@ class Splat:
 
     Fitted to 200 random views of the mesh; with --quick, spread over its surface in one go. A fit
     that was stopped goes on where it was, and one that was made before is taken from the cache.
+
+    Example: akd splat fox.glb -o fox.ply
     """
 
     file: tyro.conf.Positional[Path]

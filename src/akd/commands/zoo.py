@@ -13,7 +13,10 @@ from akd.commands.errors import SEEDS, UsageError, check_ranges
 
 @dataclass(frozen=True)
 class Zoo:
-    """Write a built-in creature with its skeleton, weights and clips as a GLB file."""
+    """Write a built-in creature with its skeleton, weights and clips as a GLB file.
+
+    Example: akd zoo fox -o fox.glb
+    """
 
     species: tyro.conf.Positional[str]
     """Which creature; `akd zoo list` shows them."""

@@ -18,8 +18,8 @@ from PIL import Image
 from torch import Tensor
 
 from akd.asset.asset import AssetError
-from akd.asset.image import decode_image
 from akd.asset.gltf.influences import pack_influences
+from akd.asset.image import decode_image
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from akd.asset.asset import ClipRecord, Track
+from akd.asset.asset import ClipRecord, Track, TrackPath
 from akd.asset.fbx.scene import FbxScene
 from akd.asset.gltf.problems import ProblemLog
 
@@ -15,6 +15,11 @@ _DEFAULT_FPS = 30.0
 _MOST_SAMPLES = 20_000_000
 """Of all nodes and frames of a file: each takes a microsecond or two."""
 _STILL = 1e-7
+_COLUMNS: dict[TrackPath, slice] = {
+    "translation": slice(0, 3),
+    "rotation": slice(3, 7),
+    "scale": slice(7, 10),
+}
 
 
 def read_clips(fbx: FbxScene, problems: ProblemLog) -> tuple[ClipRecord, ...]:
@@ -75,8 +80,7 @@ def _read_tracks(
         rest = np.array(_numbers(node.local_transform))
         if np.abs(samples - rest).max() <= _STILL or not np.isfinite(samples).all():
             continue
-        for path, columns in (("translation", slice(0, 3)), ("rotation", slice(3, 7)),
-                              ("scale", slice(7, 10))):  # fmt: skip
+        for path, columns in _COLUMNS.items():
             given = samples[:, columns]
             if np.abs(given - rest[columns]).max() <= _STILL:
                 continue

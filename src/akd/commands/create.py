@@ -1,0 +1,62 @@
+"""`akd create`: a rigged character from a sentence."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from akd.commands.errors import SEEDS, UsageError, check_ranges
+
+
+@dataclass(frozen=True)
+class Create:
+    """Make a character from a sentence: a mesh by Shap-E, cleaned, rigged, written as GLB.
+
+    Example: akd create "an ostrich" -o ostrich.glb
+    """
+
+    prompt: tyro.conf.Positional[str]
+    """What to make, such as "an ostrich"."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """The GLB file to write."""
+    weights: Path | None = None
+    """Folder of Shap-E's pipeline, in place of the hub's copy."""
+    download: bool = False
+    """Fetch the weights from the hub where they are missing."""
+    mesh: Path | None = None
+    """A mesh file made by another generator, in place of Shap-E."""
+    steps: int = 64
+    """Denoising steps."""
+    seed: int = 0
+    device: str = "cpu"
+    """cpu or cuda."""
+    template: str = "auto"
+    """Body plan: auto, quadruped, biped, theropod or generic."""
+    height: float | None = None
+    """Height in metres; by default a usual one for what the prompt names."""
+
+    def run(self) -> None:
+        """Generate, rig, write, and say how sure the rig is."""
+        check_ranges(self, steps=(1, 1000), seed=SEEDS, height=(1e-6, 1e6))
+        from akd.api.creating import create
+
+        try:
+            made = create(
+                self.prompt, generator=self.mesh, weights=self.weights, download=self.download,
+                steps=self.steps, seed=self.seed, device=self.device, template=self.template,
+                height=self.height,
+            )  # fmt: skip
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        made.save(self.out)
+        for warning in made.warnings:
+            print(f"akd: warning: {warning}", file=sys.stderr)
+        found = made.result
+        print(
+            f"{self.out}: {found.template}, {len(found.skeleton)} joints, "
+            f"confidence {found.confidence:.2f}"
+        )
