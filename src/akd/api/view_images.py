@@ -20,6 +20,7 @@ from akd.scene.stage import Stage
 from akd.scene.video import Video
 
 _SPLATS = 40_000
+_BACKGROUND = (0.84, 0.93, 0.84)
 _ZOOM = 0.8
 """Leaves room for limbs that swing, and for a few steps."""
 
@@ -79,12 +80,14 @@ def make_views(
         character, style=SceneStyle(colours), size=size, splats=_SPLATS,
         view=replace(SIDE, zoom=_ZOOM), ground=False,
     )  # fmt: skip
+    # Roles are saturated or grey: a light green is like none of them.
+    stage = replace(stage, scene=replace(stage.scene, plain_background=_BACKGROUND))
     split = "" if len(views) == 1 else (
         f" The picture is split into {len(views)} panels that show the same moment from "
         f"{', '.join(views)}; all panels stay in step."
     )  # fmt: skip
     prompt = (
-        f"The character {action} on the spot. Static camera, no zoom, no cut. Plain, even grey "
+        f"The character {action} on the spot. Static camera, no zoom, no cut. Plain, even "
         f"background without shadows. The whole body stays in the picture, and its shape and "
         f"colours stay exactly as in the first frame.{split}"
     )
