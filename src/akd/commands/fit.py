@@ -51,6 +51,9 @@ class Fit:
     """Depth maps, npz: depth [frames, height, width], up to a factor and an offset."""
     normals: Path | None = None
     """Normal maps, npz: normals [frames, height, width, 3] in the camera's frame."""
+    make_views: bool = False
+    """Fit nothing: write reference images of the character from --views (side if left out), in the
+    --colours textured or roles, and the prompt that makes a video to fit."""
     colours: Literal["auto", "textured", "roles", "none"] = "auto"
     """Colours of the video: the character's own, those of its roles, or others."""
     start: float | None = None
@@ -96,6 +99,10 @@ class Fit:
             self, iterations=(1, 100_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6),
             fps=(1, 30), start=(0.0, 1e6), end=(0.0, 1e6),
         )  # fmt: skip
+        views = () if self.views is None else tuple(self.views.split(","))
+        if self.make_views:
+            self._write_views(views or ("side",))
+            return
         for path in self.video:
             if not path.is_dir():
                 input_file(path)
@@ -123,7 +130,7 @@ class Fit:
             with Terminal() as terminal:
                 made = fit(
                     character, given if len(given) > 1 else given[0],
-                    views=() if self.views is None else self.views.split(","), masks=self.masks,
+                    views=views, masks=self.masks,
                     segmentation=self.segmentation, camera=self.camera, tracks=self.tracks,
                     depth=self.depth, normals=self.normals, colours=self.colours,
                     start=self.start, end=self.end, fps=self.fps,
@@ -149,3 +156,18 @@ class Fit:
         print(quality.verdict())
         if quality.verdict().startswith("poor"):
             raise ResultFailed("the video is poorly explained: see report.html")
+
+    def _write_views(self, views: tuple[str, ...]) -> None:
+        """Write reference images, and say how to go on."""
+        from akd.api.view_images import make_views
+
+        colours = "textured" if self.colours in ("auto", "none") else self.colours
+        character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+        try:
+            made = make_views(character, views=views, colours=colours, template=self.template)
+        except ValueError as error:
+            raise usage_error(error, self) from None
+        for path in made.save(self.out):
+            print(path)
+        split = f" --views {','.join(views)}" if len(views) > 1 else ""
+        print(f"then: akd fit {self.file} VIDEO.mp4 -o OUT --colours {colours}{split}")

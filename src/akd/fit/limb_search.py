@@ -29,11 +29,13 @@ _SWING, _FOLD = 1.0, 1.4
 _ROUNDS = 2
 _JUMP = 2e-3
 """Cost of a change from frame to frame, per radian squared, against a mean square difference."""
-_LEAN = 4e-4
+_LEAN = 8e-4
 """Cost of the distance from the neutral pose, per radian squared."""
-_LIFT = 2e-2
+_LIFT = 1e-2
 """Cost of a foot that is lifted from where it stands, per body height squared: a leg that cannot
 be seen behind another one is not folded away."""
+_COLOUR = 3.0
+"""Factor on the weight of colours: thin limbs are mixed with the background."""
 _TOGETHER = 12
 """Frames that are compared at once."""
 _MOST_FRAMES = 32
@@ -87,8 +89,8 @@ class LimbTarget:
         colour: float,
     ) -> LimbTarget:
         """Colours are premultiplied by the masks."""
-        image = _picture(colours, 1.0 - masks, colour)
-        return cls(image, azimuth, elevation, distance, colour)
+        image = _picture(colours, 1.0 - masks, _COLOUR * colour)
+        return cls(image, azimuth, elevation, distance, _COLOUR * colour)
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,26 @@ def search_limbs(
                 [_costs(own, k, chosen, t) for own, t in zip(layers, targets, strict=True)]
             ).mean(0)
             chosen[:, k] = chain(costs + limb.strain.to(device), limb.angles.to(device))
-            residual = float(costs.gather(1, chosen[:, k : k + 1]).mean())
+        kinds = dict.fromkeys(limb.role.limb for limb in limbs)
+        residual = _residual(layers, chosen, targets)
+        for kind in kinds:  # one limb after the other never exchanges two
+            other = swap_sides(limbs, chosen, kind=kind)
+            if (left := _residual(layers, other, targets)) < residual:
+                chosen, residual = other, left
     spread = torch.arange(total, device=device) // every
     coverage = [1.0 - _stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
     return LimbSearch(chosen[spread], residual, coverage)
+
+
+def _residual(
+    layers: list[list[_Layer]], chosen: Int[Tensor, "T limbs"], targets: list[LimbTarget]
+) -> float:
+    """Mean square difference of all limbs as chosen from the targets."""
+    total = 0.0
+    for own, target in zip(layers, targets, strict=True):
+        last = len(own) - 1  # the rest of the body, which has one pose
+        total += float(_costs(own, last, chosen, target).mean())
+    return total / len(targets)
 
 
 def _at(layers: list[_Layer], chosen: Int[Tensor, "T limbs"]) -> list[tuple[Tensor, Tensor]]:

@@ -44,7 +44,7 @@ class Observation:
         count, height, width = self.masks.shape
         if count < 2:
             raise ValueError(f"a motion needs at least 2 frames, got {count}")
-        if tuple(self.frames.shape[:3]) != (count, height, width):
+        if self.frames.shape[:3] != self.masks.shape:
             raise ValueError(
                 f"masks must match the frames: {tuple(self.masks.shape)} against "
                 f"{tuple(self.frames.shape[:3])}"

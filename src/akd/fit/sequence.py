@@ -144,7 +144,7 @@ def _morphed(
     return [np.concatenate(parts) for parts in frames]
 
 
-def sample_surface(vertices: Points, faces: np.ndarray, count: int) -> Points:
+def sample_surface(vertices: Float[np.ndarray, "V 3"], faces: np.ndarray, count: int) -> Points:
     """Points spread evenly over triangles; the vertices themselves where there are none."""
     if not len(faces):
         return vertices
@@ -165,7 +165,7 @@ def _moved(points: np.ndarray, matrix: np.ndarray) -> Points:
     return np.asarray(points, dtype=np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
-def _thinned(points: Points) -> Points:
+def _thinned(points: Float[np.ndarray, "P 3"]) -> Points:
     """At most `MOST_POINTS` of the finite points."""
     points = points[np.isfinite(points).all(1)]
     if len(points) <= MOST_POINTS:

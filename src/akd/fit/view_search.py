@@ -21,9 +21,9 @@ from akd.scene.stage import Stage
 from akd.splat.camera import Camera
 from akd.splat.render import Rendering
 
-CANVAS = 48
+CANVAS = 64
 """Side of the images in which silhouettes are compared, pixels."""
-_FILLS = 0.66
+_FILLS = 0.75
 """Share of the canvas that the neutral body's longest extent fills: limbs swing beyond it."""
 _AZIMUTHS = 16
 ELEVATIONS = tuple(math.radians(degrees) for degrees in (3.0, 12.0, 24.0))

@@ -1,0 +1,201 @@
+"""A known motion is found in its own video; cameras, masks and limbs on the way there."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from akd.fit.cameras import SolvedCamera, cameras_of
+from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limbs
+from akd.fit.masks import find_masks, plain_background, static_background
+from akd.fit.observation import Observation, PointTracks
+from akd.fit.quality import assess_fit
+from akd.fit.settings import FitSettings
+from akd.fit.video_fit import fit_video, show_fit
+from akd.fit.view_search import (
+    angle_between,
+    canvas_camera,
+    canvas_scale,
+    focal_of,
+    look_from,
+    onto_canvas,
+    search_views,
+)
+from akd.rig.control import ControlPose
+from akd.rig.roles.role import Part, Side
+from akd.scene.follow import View, follow
+from akd.scene.settings import SceneStyle
+from akd.scene.stage import Stage
+from akd.splat.camera import Camera
+
+FRAMES, SIZE = 6, 72
+
+
+@pytest.fixture(scope="module")
+def stage(fox):
+    return Stage.of(fox, style=SceneStyle.ROLES, size=(SIZE, SIZE), splats=700, ground=False)
+
+
+def swinging(stage: Stage) -> ControlPose:
+    """Legs of the left go back while those of the right go forward, more and more."""
+    angles = torch.zeros(FRAMES, len(stage.rig), 3)
+    for i, role in enumerate(stage.rig.roles):
+        if role.limb is not None and role.part is Part.UPPER:
+            angles[:, i, 0] = torch.linspace(0.2, 0.6, FRAMES) * (
+                1.0 if role.side is Side.LEFT else -1.0
+            )
+    return ControlPose(torch.zeros(FRAMES, 3), torch.zeros(FRAMES, 3), angles)
+
+
+def camera_at(stage: Stage, azimuth: float):
+    low, high = stage.neutral_box
+    view = View(math.radians(azimuth), math.radians(12.0), zoom=0.8)
+    return follow(low, high, view, forward=stage.character.forward, width=SIZE, height=SIZE)
+
+
+@pytest.fixture(scope="module")
+def filmed(stage) -> Observation:
+    colour, light = show_fit(stage, stage.transforms(swinging(stage)), camera_at(stage, 90.0))
+    return Observation(colour + 0.8 * light[..., None], 1.0 - light)
+
+
+def test_the_direction_of_the_camera_is_found(stage):
+    for azimuth in (90.0, -70.0):
+        still = stage.neutral.expand(2, -1, -1, -1)
+        _, light = show_fit(stage, still, camera_at(stage, azimuth))
+        masks = 1.0 - light
+        observation = Observation(masks[..., None].expand(-1, -1, -1, 3), masks)
+        found = search_views(stage, observation, elevations=[math.radians(12.0)])
+        assert angle_between(found[0].azimuth, math.radians(azimuth)) < math.radians(25.0)
+        assert found[0].overlap > 0.75
+
+
+def test_limbs_are_found_without_a_gradient(stage, filmed):
+    guess = look_from(stage, filmed, math.radians(90.0), math.radians(12.0))
+    factor = canvas_scale(stage) / guess.scale
+    colours = (filmed.frames * filmed.masks[..., None]).movedim(-1, 1)
+    target = LimbTarget.of(
+        onto_canvas(colours, guess.places, factor),
+        onto_canvas(filmed.masks[:, None], guess.places, factor),
+        azimuth=guess.azimuth, elevation=guess.elevation,
+        distance=guess.distance(focal_of(filmed)), colour=1.0,
+    )  # fmt: skip
+    limbs = find_limbs(stage)
+    found = limb_angles(stage, limbs, search_limbs(stage, limbs, [target]).poses)
+    true = swinging(stage).angles
+    for limb in limbs:
+        last = float(found[-1, limb.upper, 0]), float(true[-1, limb.upper, 0])
+        assert last[0] * last[1] > 0.0, limb.role
+
+
+def test_a_camera_that_is_solved_for_sees_the_same_zoomed_or_not(stage):
+    low, high = stage.neutral_box
+    solved = SolvedCamera.start(
+        size=(64, 48), azimuth=0.4, elevation=0.2, axes=stage.rig.root_axes,
+        anchor=0.5 * (low + high)[0], place=(0.1, -0.05), distance=2.0,
+    )  # fmt: skip
+    with torch.no_grad():
+        solved.values.add_(torch.tensor((0.2, 0.1, 0.0, 0.0, 0.0)))
+    plain, zoomed = solved.camera(), cameras_of([solved], 3)
+    plain.check()
+    assert len(zoomed) == 3
+    point = torch.tensor((0.1, 0.3, 0.2, 1.0))
+    places = []
+    for camera in (plain, zoomed):
+        seen = camera.camera_from_world[0].detach() @ point
+        places.append(camera.focal[0] * seen[:2] / seen[2] + camera.centre[0])
+    torch.testing.assert_close(places[0], places[1], rtol=1e-4, atol=1e-3)
+    anchor = plain.camera_from_world[0] @ torch.cat((solved.anchor, torch.ones(1)))
+    seen = plain.focal[0] * anchor[:2] / anchor[2] + plain.centre[0]
+    expected = torch.tensor((32.0 + 0.1 * 48, 24.0 - 0.05 * 48))
+    torch.testing.assert_close(seen, expected, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.slow
+def test_a_motion_is_found_in_its_own_video(stage, filmed):
+    settings = FitSettings(size=SIZE, splats=700, trial=4, iterations=16, starts=2)
+    found = fit_video(stage, [filmed], fps=12.0, settings=settings)
+    assert float(found.quality.overlap.mean()) > 0.8
+    assert len(found.history) == 20
+    with torch.no_grad():
+        angles = found.curves.controls().angles
+    true = swinging(stage).angles
+    for i, role in enumerate(stage.rig.roles):
+        if role.limb is not None and role.part is Part.UPPER:
+            assert float(angles[-1, i, 0]) * float(true[-1, i, 0]) > 0.0, role
+
+
+@pytest.mark.slow
+def test_a_given_camera_and_tracks_are_used(stage, filmed):
+    camera = camera_at(stage, 90.0)
+    bones = stage.transforms(swinging(stage))
+    points = torch.stack([bones[:, 0, :3, 3], bones[:, -1, :3, 3]], dim=1)
+    seen = points @ camera.camera_from_world[0, :3, :3].T + camera.camera_from_world[0, :3, 3]
+    pixels = camera.focal[0] * seen[..., :2] / seen[..., 2:] + camera.centre[0]
+    tracks = PointTracks(pixels, torch.ones(FRAMES, 2, dtype=torch.bool))
+    depth = torch.where(filmed.masks > 0.5, 2.0, float("nan"))
+    given = replace(filmed, camera=camera, tracks=tracks, depth=depth)
+    settings = FitSettings(size=SIZE, splats=700, trial=0, iterations=6, starts=1)
+    found = fit_video(stage, [given], fps=12.0, settings=settings)
+    torch.testing.assert_close(found.cameras[0].camera_from_world, camera.camera_from_world)
+    assert float(found.quality.overlap.mean()) > 0.7
+
+
+def test_observations_are_checked():
+    frames, masks = torch.zeros(3, 8, 8, 3), torch.zeros(3, 8, 8)
+    with pytest.raises(ValueError, match="at least 2 frames"):
+        Observation(frames[:1], masks[:1])
+    with pytest.raises(ValueError, match="images of 8 x 8, got 4 x 4"):
+        Observation(frames, masks, Camera.look_at(*torch.eye(3)[:2, None], width=4, height=4))
+    small = Observation(frames, masks).resized(4)
+    assert small.size == (4, 4)
+
+
+def test_masks_of_a_plain_background_and_of_a_static_camera():
+    frames = torch.full((10, 40, 60, 3), 0.7)
+    frames = frames + 0.1 * torch.linspace(0, 1, 60)[None, None, :, None]
+    true = torch.zeros(10, 40, 60, dtype=torch.bool)
+    for t in range(10):
+        true[t, 12:30, 4 + 4 * t : 16 + 4 * t] = True
+    shown = torch.where(true[..., None], torch.tensor((0.2, 0.1, 0.1)), frames)
+    found = find_masks(shown)
+    assert found.source == "plain background"
+    assert found.confidence > 0.8
+    assert float(((found.masks > 0.5) == true).float().mean()) > 0.99
+    wall = torch.rand(40, 60, 3, generator=torch.Generator().manual_seed(1))
+    cluttered = torch.where(true[..., None], torch.tensor((0.2, 0.1, 0.1)), wall)
+    assert isinstance(plain_background(cluttered), str)
+    found = find_masks(cluttered)
+    assert found.source == "background subtraction"
+    assert float(((found.masks > 0.5) == true).float().mean()) > 0.9
+
+
+def test_masks_are_refused_where_they_would_be_guessed():
+    noise = torch.rand(10, 40, 60, 3, generator=torch.Generator().manual_seed(2))
+    assert "camera moves" in str(static_background(noise))
+    with pytest.raises(ValueError, match=r"masks are needed: .* give --masks"):
+        find_masks(noise)
+
+
+def test_quality_names_frames_to_distrust():
+    mask = torch.zeros(4, 20, 20)
+    mask[:, 5:15, 5:15] = 1.0
+    fit = mask.clone()
+    fit[2] = mask[2].roll(6, dims=1)
+    quality = assess_fit([fit], [mask], None)
+    assert quality.distrusted() == [2]
+    assert float(quality.outline[0]) == 0.0
+    assert 0.0 < quality.score < 1.0
+    assert quality.verdict().startswith("good")
+    empty = assess_fit([torch.zeros_like(mask)], [mask], None)
+    assert empty.score == 0.0
+    assert empty.verdict().startswith("poor")
+
+
+def test_a_canvas_shows_the_middle_of_the_body(stage):
+    camera = canvas_camera(stage, 1.0, 0.2, 3.0)
+    low, high = stage.neutral_box
+    middle = camera.camera_from_world[0] @ torch.cat((0.5 * (low + high)[0], torch.ones(1)))
+    assert float(middle[2]) == pytest.approx(3.0, rel=1e-4)
+    assert float(camera.focal[0, 0]) == pytest.approx(3.0 * canvas_scale(stage), rel=1e-4)
