@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
+    from akd.api.posing import keyframes, poses
     from akd.api.priors import prior
     from akd.api.rigging import Rigging, rig
     from akd.base.observer import Observer, Observers
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from akd.motion.parametrization import MotionParameters, Parametrization
     from akd.motion.settings import Cycle, Spline, per_frame
     from akd.pipeline import Animation, animate
+    from akd.posespace.keyframes import Keyframes
+    from akd.posespace.space import PoseSpace
     from akd.prior.protocol import Condition, VideoPrior
     from akd.rig.character import Character
     from akd.splat.renderer import Renderer, SplatRenderer
@@ -37,6 +40,7 @@ __all__ = [
     "Cycle",
     "Grounding",
     "Job",
+    "Keyframes",
     "LossState",
     "LossTerm",
     "Motion",
@@ -44,6 +48,7 @@ __all__ = [
     "Observer",
     "Observers",
     "Parametrization",
+    "PoseSpace",
     "Renderer",
     "Rigging",
     "SplatRenderer",
@@ -54,10 +59,12 @@ __all__ = [
     "animate_many",
     "film",
     "ground",
+    "keyframes",
     "load",
     "losses",
     "measure",
     "per_frame",
+    "poses",
     "prior",
     "rig",
     "splat",
@@ -70,6 +77,7 @@ _HOMES = {
     "Cycle": "akd.motion.settings",
     "Grounding": "akd.api.grounding",
     "Job": "akd.batch",
+    "Keyframes": "akd.posespace.keyframes",
     "LossState": "akd.fit.losses",
     "LossTerm": "akd.fit.losses",
     "Motion": "akd.motion.motion",
@@ -77,6 +85,7 @@ _HOMES = {
     "Observer": "akd.base.observer",
     "Observers": "akd.base.observer",
     "Parametrization": "akd.motion.parametrization",
+    "PoseSpace": "akd.posespace.space",
     "Renderer": "akd.splat.renderer",
     "Rigging": "akd.api.rigging",
     "Spline": "akd.motion.settings",
@@ -86,9 +95,11 @@ _HOMES = {
     "animate_many": "akd.batch",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
+    "keyframes": "akd.api.posing",
     "load": "akd.api.loading",
     "measure": "akd.api.measuring",
     "per_frame": "akd.motion.settings",
+    "poses": "akd.api.posing",
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {

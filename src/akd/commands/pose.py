@@ -169,8 +169,7 @@ class PoseKeyframes:
         """Render and write; then sample videos."""
         import torch
 
-        from akd.posespace.keyframes import render_keyframes
-        from akd.scene.settings import SceneStyle
+        from akd.api.posing import keyframes
 
         check_ranges(self, count=(2, 1000), steps=(1, 10_000), seed=SEEDS)
         if len(self.poses) < 2:
@@ -188,9 +187,7 @@ class PoseKeyframes:
         for a, b in itertools.pairwise(ends):
             path.append(space.interpolate(a, b, self.count)[1:])
         states = torch.cat(path)
-        size = self.size if prior is None else (prior.width, prior.height)
-        style = SceneStyle.TEXTURED if prior is None else prior.style
-        frames = render_keyframes(character, space.codec, states, size=size, style=style)
+        frames = keyframes(character, space, states, prior=prior, size=self.size)
         for written in frames.write(self.out):
             print(written)
         _write(character, space, states, self.out, name="keyframes")
@@ -245,14 +242,13 @@ class Pose:
 
 
 def _space(file: Path, weights: Path | None) -> tuple[Character, PoseSpace]:
-    from akd.posespace.space import PoseSpace
+    from akd.api.posing import poses
+    from akd.asset.asset import AssetError
 
     character = load_file(file)
-    if len(character.control_rig) < 1:
-        raise UsageError(f"{file}: has no joints to pose; `akd rig` makes a skeleton")
     try:
-        return character, PoseSpace.of(character, weights)
-    except (FileNotFoundError, ValueError) as error:
+        return character, poses(character, weights=weights)
+    except (AssetError, FileNotFoundError, ValueError) as error:
         raise UsageError(str(error)) from None
 
 
