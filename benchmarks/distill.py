@@ -67,7 +67,17 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
         places = torch.linspace(0, len(names) - 1, options.cases).round().long().tolist()
         names = [names[i] for i in places]
     return [
-        Job(part, case, variant, change(settings), options.seed, physics, options.weights)
+        Job(
+            part,
+            case,
+            variant,
+            change(settings),
+            options.seed,
+            physics,
+            options.weights,
+            options.pose_prior,
+            options.pose_weights,
+        )
         for part, case, variant, change, physics in kept
         if case in names
     ]
@@ -145,6 +155,8 @@ def main() -> None:
     parser.add_argument("--set", nargs="+", default=[], help="such as warm_start.samples=1")
     parser.add_argument("--physics", type=int, default=200, help="iterations of grounding; 0: none")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pose-prior", type=float, default=0.0, help="weight of the pose model")
+    parser.add_argument("--pose-weights", type=Path, help="a pose model that does not ship")
     parser.add_argument("--doc", type=Path, help="with table: the page whose tables are replaced")
     parser.add_argument("--sheet", type=Path, help="with table: a picture of all cases")
     options = parser.parse_args()

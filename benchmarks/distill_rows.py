@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 import akd
-from akd.base.files import weights_hash
+from akd.base.files import file_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import film_views, score_action, score_videos
@@ -23,6 +23,8 @@ from akd.metrics.selection import video_score
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
 from akd.pipeline import search, set_stage
+from akd.posespace.loss import pose_prior
+from akd.posespace.model import shipped_model
 from akd.prior.tiny.load import shipped_weights
 from akd.prior.tiny.prior import PriorTiny
 from akd.request import make_request
@@ -62,12 +64,27 @@ class Job:
     """Iterations of grounding; 0: none."""
     weights: Path | None = None
     """Folder of the tiny prior's weights; those that ship if left out."""
+    pose_prior: float = 0.0
+    """Weight of the pose model as a loss."""
+    pose_weights: Path | None = None
+    """File of the pose model; the one that ships if left out."""
 
     @property
     def key(self) -> str:
         """Rows of one key are the same row."""
-        about = json.dumps({**asdict(self), "weights": hash_of_weights(self.weights)})
-        return hashlib.sha256(about.encode()).hexdigest()[:16]
+        about = {**asdict(self), "weights": hash_of_weights(self.weights)}
+        del about["pose_prior"], about["pose_weights"]
+        if self.pose_prior:
+            model = self.pose_weights or shipped_model()
+            about["pose prior"] = self.pose_prior, file_hash(model)
+        return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]
+
+    def losses(self) -> list[akd.LossTerm]:
+        """Those of the settings, and the pose model where it is asked for."""
+        terms = akd.losses.default(self.settings.losses)
+        if self.pose_prior:
+            terms.append(pose_prior(self.pose_prior, self.pose_weights, seed=self.seed))
+        return terms
 
 
 class Clock(akd.Observer):
@@ -122,7 +139,7 @@ def search_by_skeleton(
     made = akd.animate(
         character, case.prompt, prior=variant.prior(prior), preset=job.settings,
         physics=job.physics > 0 and TrackingSettings(iterations=job.physics),
-        steering=variant.steering, observer=clock, seed=job.seed,
+        steering=variant.steering, observer=clock, seed=job.seed, losses=job.losses(),
     )  # fmt: skip
     clock.begin("measure")
     motions, metrics = {"start": made.start, **made.motions()}, dict(made.metrics)

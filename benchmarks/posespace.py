@@ -34,10 +34,11 @@ from akd.posespace.perturb import (
     swap_one_limb,
     twist_one_joint,
 )
-from akd.posespace.score import denoising_error, score
+from akd.posespace.score import score
 from akd.posespace.validate import between_guidance, body_validators, guidance, range_excess
 from benchmarks.posespace_baselines import (
     Features,
+    denoising_error,
     frechet,
     gradient_ik,
     nearest_retargeted,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from akd.posespace.body import PoseBody, kinematics
 from akd.posespace.dataset import PoseSet
+from akd.posespace.diffusion import denoise, signal_and_noise
 from akd.posespace.ik import Goals
+from akd.posespace.network import PoseNetwork
 from akd.posespace.validate import state_limits
 
 Features = Callable[[PoseBody, Tensor], Tensor]
+LEVELS = (0.04, 0.08, 0.12, 0.2)
+"""Noise levels of the denoising error. Chosen on the training side."""
 _ROLES = (16, 9, 4)
 """Sizes of the tables of parts, limbs and sides."""
 
@@ -154,3 +158,20 @@ def train_autoencoder(
             return encoder((random_features(body, states, width=256) - mean) / deviation)
 
     return encode
+
+
+@torch.no_grad()
+def denoising_error(
+    network: PoseNetwork, body: PoseBody, states: Tensor, *, noise_levels: Sequence[float] = LEVELS
+) -> Tensor:
+    """How far the denoiser moves states: standard deviations of the noise, over all tokens.
+
+    The states are scaled as at a noise level but not noised: noise would be averaged away again.
+    """
+    given = network.describe(body)
+    joints = states.new_zeros(states.shape[:2])
+    for level in noise_levels:
+        alpha, sigma = (float(x) for x in signal_and_noise(torch.tensor(level)))
+        error = denoise(network, given, alpha * states, level) - states
+        joints += error.norm(dim=-1) * body.present / (sigma * len(noise_levels))
+    return (joints.square().sum(-1) / body.present.sum(-1)).sqrt()

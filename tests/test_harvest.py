@@ -72,3 +72,10 @@ def test_bodies_of_the_zoo_are_on_the_training_side():
     assert len(set(names)) == 30
     assert not any(name.split()[0] in ("cat", "giraffe", "ostrich") for name in names)
     assert all(int(name.split()[1]) >= 1000 for name in names)
+
+
+def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
+    found = harvest(
+        body, tmp_path, prior=Screen(), actions=("running", "galloping"), settings=QUICK
+    )
+    assert [prompt for prompt, _ in found] == ["a fox galloping"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from akd.api.grounding import Grounding, ground
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
+    from akd.api.posing import keyframes, poses
     from akd.api.priors import prior
     from akd.api.rigging import Rigging, rig
     from akd.base.observer import Observer, Observers
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from akd.motion.parametrization import MotionParameters, Parametrization
     from akd.motion.settings import Cycle, Spline, per_frame
     from akd.pipeline import Animation, animate
+    from akd.posespace.keyframes import Keyframes
+    from akd.posespace.space import PoseSpace
     from akd.prior.protocol import Condition, VideoPrior
     from akd.rig.character import Character
     from akd.splat.renderer import Renderer, SplatRenderer
@@ -41,6 +44,7 @@ __all__ = [
     "Fitting",
     "Grounding",
     "Job",
+    "Keyframes",
     "LossState",
     "LossTerm",
     "Motion",
@@ -48,6 +52,7 @@ __all__ = [
     "Observer",
     "Observers",
     "Parametrization",
+    "PoseSpace",
     "Renderer",
     "Rigging",
     "SplatRenderer",
@@ -61,10 +66,12 @@ __all__ = [
     "film",
     "fit",
     "ground",
+    "keyframes",
     "load",
     "losses",
     "measure",
     "per_frame",
+    "poses",
     "prior",
     "rig",
     "splat",
@@ -78,6 +85,7 @@ _HOMES = {
     "Fitting": "akd.api.fitting",
     "Grounding": "akd.api.grounding",
     "Job": "akd.batch",
+    "Keyframes": "akd.posespace.keyframes",
     "LossState": "akd.fit.losses",
     "LossTerm": "akd.fit.losses",
     "Motion": "akd.motion.motion",
@@ -85,6 +93,7 @@ _HOMES = {
     "Observer": "akd.base.observer",
     "Observers": "akd.base.observer",
     "Parametrization": "akd.motion.parametrization",
+    "PoseSpace": "akd.posespace.space",
     "Renderer": "akd.splat.renderer",
     "Rigging": "akd.api.rigging",
     "Spline": "akd.motion.settings",
@@ -96,9 +105,11 @@ _HOMES = {
     "create": "akd.api.creating",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
+    "keyframes": "akd.api.posing",
     "load": "akd.api.loading",
     "measure": "akd.api.measuring",
     "per_frame": "akd.motion.settings",
+    "poses": "akd.api.posing",
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {

@@ -43,9 +43,12 @@ from akd.scene.stage import Stage
 
 ACTIONS = (
     "walking", "walking slowly", "walking quickly", "walking proudly", "swaying and walking",
-    "sneaking", "trotting", "running", "jumping", "standing", "turning left", "turning right",
+    "sneaking", "trotting", "galloping", "running", "jumping", "standing", "turning left",
+    "turning right",
 )  # fmt: skip
-"""What every body is asked to do by default."""
+"""What every body is asked to do by default, where it has the legs for it."""
+_LEGS = {"trot": 4, "gallop": 4, "run": 2}
+"""Gaits of bodies with so many legs: on four legs the recogniser does not know running."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,8 @@ def harvest(
         body: Whose poses.
         out: Folder of shards and tables.
         prior: The video model.
-        actions: What the prompts say after the body's noun.
+        actions: What the prompts say after the body's noun. Without a judge of your own, gaits for
+            another number of legs are left out.
         settings: Number of videos, length of the fit, filters.
         judge: Value of each fitted video; by default the probability of the action that
             recogniser A gives it, where it knows the action.
@@ -208,6 +212,9 @@ def harvest(
     )
     for job, prompt in jobs.items():
         request = make_request(character, prompt, prior=prior, physics=False, seed=seed)
+        legs = len(character.anatomy.legs)
+        if judge is None and _LEGS.get(request.action, legs) != legs:
+            continue
         stage = stage or set_stage(request, prior)
         value = judge or video_score(
             recogniser, request.action, style=prior.style,

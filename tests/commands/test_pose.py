@@ -1,7 +1,9 @@
 """`akd pose`, with a very small untrained model."""
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from akd.asset.read import read_asset
 from akd.cli import main
@@ -120,3 +122,36 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
 def test_wrong_harvests_are_refused(arguments, message, capsys):
     assert run("harvest", *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_keyframes_are_images_of_mesh_and_skeleton(files, tmp_path):
+    fox, model = files
+    poses = ("walk@0", "walk@0.3")
+    options = ("--weights", model, "--count", 3, "--size", 96, 64, "-o", tmp_path)
+    assert run("keyframes", fox, *poses, *options) == 0
+    for kind in ("mesh", "skeleton"):
+        images = []
+        for number in (1, 2, 3):
+            with Image.open(tmp_path / f"{kind}_{number:02}.png") as image:
+                images.append(np.asarray(image, dtype=float))
+        assert [image.shape for image in images] == [(64, 96, 3)] * 3
+        first, last = images[0], images[2]
+        assert np.abs(first - last).max() > 30.0
+    assert len(read_asset(tmp_path / "poses.glb").clips) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("walk@0",), "poses must be at least two, got 1"),
+        (("walk@0", "walk@9"), "the clip is"),
+        (("walk@0", "walk@0.1", "--prior", "tiny"), "--prior and --prompt must be given together"),
+        (("walk@0", "walk@0.1", "--size", 4, 4), "--size must be 16 to 4096 pixels"),
+        (("walk@0", "walk@0.1", "--prior", "cogvideox-2b", "--prompt", "a"), "cogvideox-2b"),
+    ],
+)
+def test_keyframes_that_cannot_be_made(files, tmp_path, capsys, arguments, message):
+    fox, model = files
+    assert run("keyframes", fox, *arguments, "--weights", model, "-o", tmp_path / "out") == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

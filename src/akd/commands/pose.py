@@ -1,199 +1,26 @@
-"""`akd pose`: the plausible poses of a character, and the model that knows them."""
+"""`akd pose`: the plausible poses of a character."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
+from akd.commands.errors import SEEDS, UsageError, check_ranges
 from akd.commands.options import load_file
+from akd.commands.pose_data import Out, PoseCollect, PoseHarvest, PoseTrain
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from akd.posespace.dataset import BodyPoses
     from akd.posespace.space import PoseSpace
+    from akd.prior.protocol import VideoPrior
     from akd.rig.character import Character
 
-Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 File = Annotated[Path, tyro.conf.Positional]
-
-
-@dataclass(frozen=True)
-class PoseCollect:
-    """Collect true poses from clips of artists, motion capture and the zoo into one file.
-
-    Example: akd pose collect --zoo 40 -o out/poses.safetensors
-    """
-
-    out: Out = Path("out/poses.safetensors")
-    assets: Path | None = None
-    """Folder of rigged characters with clips, split by splits.toml and MANIFEST.tsv."""
-    mocap: Path | None = None
-    """Folder of BVH files with the sides of an ACTIONS.tsv."""
-    zoo: int = 0
-    """Creatures of the zoo."""
-    side: Literal["training", "measuring"] = "training"
-
-    def run(self) -> None:
-        """Collect and write."""
-        from akd.posespace.dataset import join_poses, save_poses
-
-        for name, folder in (("assets", self.assets), ("mocap", self.mocap)):
-            if folder is not None and not folder.is_dir():
-                raise UsageError(f"--{name} {folder}: is not a folder")
-        parts = []
-        for part in self._found():
-            parts.append(part)
-            count = sum(len(states) for _, states, _ in part.clips)
-            print(f"{part.record.source}  {part.record.name}: {count} poses", flush=True)
-        if not parts:
-            raise UsageError("no poses were found: give --assets, --mocap or --zoo")
-        poses = join_poses(parts)
-        save_poses(poses, self.out)
-        print(f"{self.out}: {len(poses)} poses of {len(parts)} bodies")
-
-    def _found(self) -> Iterator[BodyPoses]:
-        from akd.posespace.collect import collect_assets, collect_mocap
-
-        training = self.side == "training"
-        if self.assets is not None:
-            yield from collect_assets(self.assets, training=training)
-        if self.mocap is not None:
-            yield from collect_mocap(self.mocap, training=training)
-        if self.zoo:
-            from akd.api.poses import collect_zoo
-
-            yield from collect_zoo(self.zoo, training=training)
-
-
-@dataclass(frozen=True)
-class PoseHarvest:
-    """Harvest poses from a video prior: sample videos, fit the joints to them, filter the poses.
-
-    Writes one shard of poses and one table of provenance for each body and prompt. A body is a job:
-    one that fails is tried three times and stops no other. Run again to continue.
-
-    Example: akd pose harvest --zoo 84 --assets DIR -o out/harvest --engine ray --address auto
-    """
-
-    out: Out = Path("out/harvest")
-    zoo: int = 0
-    """Creatures of the zoo, training side."""
-    assets: Path | None = None
-    """Folder of rigged characters, of which those of the training side are taken."""
-    actions: tuple[str, ...] = ()
-    """What prompts say after the body's noun; by default a dozen gaits and actions."""
-    prior: str = "tiny"
-    videos: int = 32
-    """Videos of each body and prompt, fitted in one batch."""
-    iterations: int = 60
-    """Of the fit."""
-    minutes: float | None = None
-    """Begin no further body after this time."""
-    engine: EngineName = "local"
-    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
-    body."""
-    address: str | None = None
-    """Of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
-    only: str | None = None
-    """Harvest one body, by the id of its job: what the commands of --engine shell do."""
-    device: str = "auto"
-    seed: int = 0
-
-    def run(self) -> None:
-        """Harvest body after body."""
-        import time
-
-        from akd.commands.batch_table import BatchTable
-        from akd.engine.run import run_jobs
-        from akd.harvest import ACTIONS, harvest_jobs
-        from akd.prior.choose import check_prior
-        from akd.prior.source import PriorSource
-
-        check_ranges(self, seed=SEEDS)
-        if self.videos < 1 or self.iterations < 1:
-            raise UsageError("--videos and --iterations must be at least 1")
-        if self.assets is not None and not self.assets.is_dir():
-            raise UsageError(f"--assets {self.assets}: is not a folder")
-        until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
-        with open_engine(self.engine, self.address, self._command) as engine:
-            if self.engine == "local":
-                try:
-                    check_prior(PriorSource(self.prior), device=self.device)
-                except ValueError as error:
-                    raise UsageError(str(error)) from None
-            jobs = [
-                job
-                for job in harvest_jobs(
-                    zoo=self.zoo, assets=self.assets, actions=self.actions or ACTIONS,
-                    prior=self.prior, videos=self.videos, iterations=self.iterations,
-                    device=self.device, seed=self.seed,
-                    resources=job_resources(self.prior, device=self.device, engine=engine),
-                )
-                if self.only in (None, job.id)
-            ]  # fmt: skip
-            if not jobs:
-                raise UsageError("there are no bodies: give --zoo or --assets")
-            with BatchTable(self.out, len(jobs)) as table:
-                for event in run_jobs(jobs, self.out, engine, until=until):
-                    table.show(event)
-        if self.engine != "shell":
-            print(f"{self.out}: {table.summary()}")
-
-    def _command(self, key: str) -> list[str]:
-        words = ["akd", "pose", "harvest", "-o", str(self.out.resolve()), "--only", key]
-        if self.assets is not None:
-            words += ["--assets", str(self.assets.resolve())]
-        if self.actions:
-            words += ["--actions", *self.actions]
-        for name in ("zoo", "prior", "videos", "iterations", "device", "seed"):
-            words += [f"--{name}", str(getattr(self, name))]
-        return words
-
-
-@dataclass(frozen=True)
-class PoseTrain:
-    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on.
-
-    On several GPUs: accelerate launch --num_processes 8 -m akd pose train ...
-
-    Example: akd pose train out/poses.safetensors -o out/pose-model
-    """
-
-    poses: Annotated[tuple[Path, ...], tyro.conf.Positional]
-    """Files, or folders of shards."""
-    out: Out = Path("out/pose-model")
-    """Folder for pose.safetensors, the state to resume from, and training.json."""
-    minutes: float = 8.0
-    steps: int | None = None
-    """Stop after so many steps, if that is sooner."""
-    device: str = "auto"
-    seed: int = 0
-
-    def run(self) -> None:
-        """Train."""
-        from akd.posespace.train import train
-        from akd.prior.choose import choose_device
-
-        if not self.minutes > 0:
-            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
-        check_ranges(self, steps=(1, 100_000_000), seed=SEEDS)
-        for path in self.poses:
-            if not path.is_dir():
-                input_file(path)
-        try:
-            train(
-                self.poses, self.out, minutes=self.minutes, steps=self.steps,
-                device=choose_device(self.device), seed=self.seed,
-            )  # fmt: skip
-        except ValueError as error:
-            raise UsageError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -329,6 +156,86 @@ class PoseIk:
 
 
 @dataclass(frozen=True)
+class PoseKeyframes:
+    """Render poses along a path as mesh and skeleton, and let a video model start from them.
+
+    akd pose keyframes fox.glb Walk@0 Walk@0.4 --prior wan2.2-ti2v-5b --prompt "a fox walking"
+    """
+
+    file: File
+    poses: Annotated[tuple[str, ...], tyro.conf.Positional]
+    """CLIP@SECONDS, two or more: the path goes through them in plausible poses."""
+    out: Out = Path("out/keyframes")
+    count: int = 4
+    """Keyframes on the path between two poses, those two included."""
+    prior: str | None = None
+    """A video model that takes an image: tiny, one that `akd prior list` names, or a folder."""
+    prompt: str = ""
+    """What the video should show."""
+    size: tuple[int, int] = (720, 480)
+    """Width and height, pixels; the prior's own where one is given."""
+    steps: int = 40
+    """Of the prior, from noise to video."""
+    seed: int = 0
+    device: str = "auto"
+    weights: Path | None = None
+
+    def run(self) -> None:
+        """Render and write; then sample videos."""
+        import torch
+
+        from akd.api.posing import keyframes
+
+        check_ranges(self, count=(2, 1000), steps=(1, 10_000), seed=SEEDS)
+        if len(self.poses) < 2:
+            raise UsageError(f"poses must be at least two, got {len(self.poses)}")
+        if not all(16 <= side <= 4096 for side in self.size):
+            raise UsageError(f"--size must be 16 to 4096 pixels, got {self.size}")
+        if bool(self.prior) != bool(self.prompt.strip()):
+            raise UsageError("--prior and --prompt must be given together")
+        character, space = _space(self.file, self.weights)
+        if character.mesh is None:
+            raise UsageError(f"{self.file}: has no mesh to show")
+        prior = None if self.prior is None else self._prior(self.prior)
+        ends = [_pose_at(character, space, text) for text in self.poses]
+        path = [ends[0][None]]
+        for a, b in itertools.pairwise(ends):
+            path.append(space.interpolate(a, b, self.count)[1:])
+        states = torch.cat(path)
+        frames = keyframes(character, space, states, prior=prior, size=self.size)
+        for written in frames.write(self.out):
+            print(written)
+        _write(character, space, states, self.out, name="keyframes")
+        if prior is not None:
+            self._film(prior, frames.mesh)
+
+    def _prior(self, name: str) -> VideoPrior:
+        from akd.prior.choose import choose_prior
+        from akd.prior.large.errors import PriorError
+        from akd.prior.source import PriorSource
+
+        try:
+            prior = choose_prior(PriorSource(name), device=self.device)
+        except (PriorError, ValueError) as error:
+            raise UsageError(str(error)) from None
+        if not prior.takes_reference_image:
+            raise UsageError(f"--prior {name}: takes words alone, no image")
+        return prior
+
+    def _film(self, prior: VideoPrior, images: Tensor) -> None:
+        from akd.posespace.keyframes import keyframe_videos
+        from akd.prior.choose import prompt_for
+
+        try:
+            asked = prompt_for(self.prior or "", self.prompt)
+            videos = keyframe_videos(prior, asked, images, seed=self.seed, steps=self.steps)
+            for number, video in enumerate(videos, start=1):
+                print(video.write(self.out / f"video_{number:02}.mp4"), flush=True)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+
+@dataclass(frozen=True)
 class Pose:
     """The plausible poses of a character.
 
@@ -341,6 +248,7 @@ class Pose:
         | Annotated[PoseProject, tyro.conf.subcommand("project")]
         | Annotated[PoseInterpolate, tyro.conf.subcommand("interpolate")]
         | Annotated[PoseIk, tyro.conf.subcommand("ik")]
+        | Annotated[PoseKeyframes, tyro.conf.subcommand("keyframes")]
         | Annotated[PoseCollect, tyro.conf.subcommand("collect")]
         | Annotated[PoseHarvest, tyro.conf.subcommand("harvest")]
         | Annotated[PoseTrain, tyro.conf.subcommand("train")]
@@ -352,14 +260,13 @@ class Pose:
 
 
 def _space(file: Path, weights: Path | None) -> tuple[Character, PoseSpace]:
-    from akd.posespace.space import PoseSpace
+    from akd.api.posing import poses
+    from akd.asset.asset import AssetError
 
     character = load_file(file)
-    if len(character.control_rig) < 1:
-        raise UsageError(f"{file}: has no joints to pose; `akd rig` makes a skeleton")
     try:
-        return character, PoseSpace.of(character, weights)
-    except (FileNotFoundError, ValueError) as error:
+        return character, poses(character, weights=weights)
+    except (AssetError, FileNotFoundError, ValueError) as error:
         raise UsageError(str(error)) from None
 
 

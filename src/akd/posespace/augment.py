@@ -44,7 +44,7 @@ def augmented(
         return torch.rand(*shape, generator=generator, device=device)
 
     index = torch.arange(count, device=device).repeat_interleave(each)
-    clearance = _lowest(body[index], states) - _lowest(body, torch.zeros_like(body.pivots))[index]
+    clearance = _lowest(body[index], states) - _lowest(body)[index]
     # How much a body changes is drawn as well: many stay nearly as they are.
     amount = uniform(count, 1, 1)
     symmetric = uniform(count, 1) < s.symmetric
@@ -56,8 +56,7 @@ def augmented(
     result, moved = reframed(result, moved, twist)
     result = result.stretched(1.0 + s.stretch * normal(count, 3))
     result = resized(result, scale[..., 0])
-    lowest = _lowest(result, torch.zeros_like(body.pivots))[index] + clearance
-    lift = (lowest - _lowest(result[index], moved)) / HEIGHT_UNIT
+    lift = (_lowest(result)[index] + clearance - _lowest(result[index], moved)) / HEIGHT_UNIT
     moved = torch.cat((moved[:, :1] + _as_height(lift), moved[:, 1:]), dim=1)
     bare = uniform(count, 1) < s.drop_surface
     leaves = _leaves(result) & (uniform(*body.present.shape) < s.drop_leaves)
@@ -144,9 +143,10 @@ def _paired(
     return torch.where(symmetric[..., None], torch.where(midline, flexion, shared), values)
 
 
-def _lowest(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:
-    """Height of the lowest joint."""
-    height = kinematics(body, states)[0][..., 1]
+def _lowest(body: PoseBody, states: Float[Tensor, "B J 3"] | None = None) -> Float[Tensor, "B"]:
+    """Height of the lowest joint, by default in the neutral pose."""
+    places = body.pivots if states is None else kinematics(body, states)[0]
+    height = places[..., 1]
     return height.masked_fill(~body.present, float("inf")).amin(-1)
 
 

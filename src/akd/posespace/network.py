@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from jaxtyping import Float
@@ -34,8 +34,12 @@ class Condition:
 
     def repeat(self, times: int) -> Condition:
         """Every body `times` times, one after the other."""
-        index = torch.arange(len(self.tokens), device=self.tokens.device)
-        return self[index.repeat_interleave(times)]
+
+        def each(value: Tensor) -> Tensor:  # the gradient is a sum, not a scatter as of an index
+            return value[:, None].expand(-1, times, *value.shape[1:]).flatten(0, 1)
+
+        body = PoseBody(**{f.name: each(getattr(self.body, f.name)) for f in fields(self.body)})
+        return Condition(body, each(self.tokens), each(self.bias))
 
 
 class _Block(nn.Module):
@@ -57,7 +61,8 @@ class _Block(nn.Module):
         time: Float[Tensor, "B J 6 W"],
         bias: Float[Tensor, "B H J J"],
     ) -> Float[Tensor, "B J W"]:
-        shift, scale, gate, shift2, scale2, gate2 = (time + self.modulation).unbind(-2)
+        modulation = time + self.modulation.to(time.dtype)
+        shift, scale, gate, shift2, scale2, gate2 = modulation.unbind(-2)
         normal = functional.layer_norm(x, x.shape[-1:]) * (1.0 + scale) + shift
         q, k, v = self.qkv(normal).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) + bias

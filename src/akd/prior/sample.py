@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.prior.estimate import add_noise, implied_noise
 from akd.prior.guidance import guide
 from akd.prior.protocol import Condition, VideoPrior
+
+Known = tuple[Bool[Tensor, "*m"], Tensor]
+"""Which latents are given, as a mask that broadcasts to them, and their clean values."""
 
 
 @torch.no_grad()
@@ -24,11 +27,13 @@ def sample_latents(
     scale: float = 3.0,
     rescale: float = 0.0,
     first: float = 0.995,
+    known: Known | None = None,
 ) -> Tensor:
     """Clean latents, one row a condition, from `noise` of the latents' shape.
 
     `scale` and `rescale` are those of `akd.prior.guidance.guide`; `first` is the time at which
-    the noise counts as such. Estimates are clamped to the latents' bound where the prior has one.
+    the noise counts as such. Estimates are clamped to the latents' bound where the prior has one,
+    and take the values that are known.
     """
     if len(conditions) != len(noise):
         raise ValueError(f"{len(conditions)} conditions cannot serve {len(noise)} rows of noise")
@@ -47,6 +52,8 @@ def sample_latents(
             clean = guide(both[:rows], both[rows:], scale=scale, rescale=rescale)
         if prior.bound is not None:
             clean = clean.clamp(-prior.bound, prior.bound)
+        if known is not None:
+            clean = torch.where(*known, clean)
         alpha, sigma = prior.signal(t)
         e = implied_noise(clean, z, alpha=alpha, sigma=sigma)
         alpha, sigma = prior.signal(after.expand(rows))
@@ -71,10 +78,13 @@ def sample_videos(
     steps: int = 40,
     scale: float = 3.0,
     rescale: float = 0.0,
+    known: Known | None = None,
 ) -> Float[Tensor, "B T H W 3"]:
     """Videos, sRGB 0..1, one a condition: see `sample_latents`."""
     noise = draw_noise(prior, len(conditions), generator=generator)
-    clean = sample_latents(prior, conditions, noise, steps=steps, scale=scale, rescale=rescale)
+    clean = sample_latents(
+        prior, conditions, noise, steps=steps, scale=scale, rescale=rescale, known=known
+    )
     # One at a time: a large model's decoder takes more memory than its network.
     videos = [prior.decode(row[None]) for row in clean]
     return torch.cat(videos).clamp(0.0, 1.0)

@@ -1,0 +1,190 @@
+"""`akd pose collect`, `harvest` and `train`: the data of the pose model, and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from akd.commands.engines import EngineName, job_resources, open_engine
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
+
+if TYPE_CHECKING:
+    from akd.posespace.dataset import BodyPoses
+
+Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+
+
+@dataclass(frozen=True)
+class PoseCollect:
+    """Collect true poses from clips of artists, motion capture and the zoo into one file.
+
+    Example: akd pose collect --zoo 40 -o out/poses.safetensors
+    """
+
+    out: Out = Path("out/poses.safetensors")
+    assets: Path | None = None
+    """Folder of rigged characters with clips, split by splits.toml and MANIFEST.tsv."""
+    mocap: Path | None = None
+    """Folder of BVH files with the sides of an ACTIONS.tsv."""
+    zoo: int = 0
+    """Creatures of the zoo."""
+    side: Literal["training", "measuring"] = "training"
+
+    def run(self) -> None:
+        """Collect and write."""
+        from akd.posespace.dataset import join_poses, save_poses
+
+        for name, folder in (("assets", self.assets), ("mocap", self.mocap)):
+            if folder is not None and not folder.is_dir():
+                raise UsageError(f"--{name} {folder}: is not a folder")
+        parts = []
+        for part in self._found():
+            parts.append(part)
+            count = sum(len(states) for _, states, _ in part.clips)
+            print(f"{part.record.source}  {part.record.name}: {count} poses", flush=True)
+        if not parts:
+            raise UsageError("no poses were found: give --assets, --mocap or --zoo")
+        poses = join_poses(parts)
+        save_poses(poses, self.out)
+        print(f"{self.out}: {len(poses)} poses of {len(parts)} bodies")
+
+    def _found(self) -> Iterator[BodyPoses]:
+        from akd.posespace.collect import collect_assets, collect_mocap
+
+        training = self.side == "training"
+        if self.assets is not None:
+            yield from collect_assets(self.assets, training=training)
+        if self.mocap is not None:
+            yield from collect_mocap(self.mocap, training=training)
+        if self.zoo:
+            from akd.api.poses import collect_zoo
+
+            yield from collect_zoo(self.zoo, training=training)
+
+
+@dataclass(frozen=True)
+class PoseHarvest:
+    """Harvest poses from a video prior: sample videos, fit the joints to them, filter the poses.
+
+    Writes one shard of poses and one table of provenance for each body and prompt. A body is a job:
+    one that fails is tried three times and stops no other. Run again to continue.
+
+    Example: akd pose harvest --zoo 84 --assets DIR -o out/harvest --engine ray --address auto
+    """
+
+    out: Out = Path("out/harvest")
+    zoo: int = 0
+    """Creatures of the zoo, training side."""
+    assets: Path | None = None
+    """Folder of rigged characters, of which those of the training side are taken."""
+    actions: tuple[str, ...] = ()
+    """What prompts say after the body's noun; by default a dozen gaits and actions."""
+    prior: str = "tiny"
+    videos: int = 32
+    """Videos of each body and prompt, fitted in one batch."""
+    iterations: int = 60
+    """Of the fit."""
+    minutes: float | None = None
+    """Begin no further body after this time."""
+    engine: EngineName = "local"
+    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
+    body."""
+    address: str | None = None
+    """Of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
+    only: str | None = None
+    """Harvest one body, by the id of its job: what the commands of --engine shell do."""
+    device: str = "auto"
+    seed: int = 0
+
+    def run(self) -> None:
+        """Harvest body after body."""
+        import time
+
+        from akd.commands.batch_table import BatchTable
+        from akd.engine.run import run_jobs
+        from akd.harvest import ACTIONS, harvest_jobs
+        from akd.prior.choose import check_prior
+        from akd.prior.source import PriorSource
+
+        check_ranges(self, seed=SEEDS)
+        if self.videos < 1 or self.iterations < 1:
+            raise UsageError("--videos and --iterations must be at least 1")
+        if self.assets is not None and not self.assets.is_dir():
+            raise UsageError(f"--assets {self.assets}: is not a folder")
+        until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
+        with open_engine(self.engine, self.address, self._command) as engine:
+            if self.engine == "local":
+                try:
+                    check_prior(PriorSource(self.prior), device=self.device)
+                except ValueError as error:
+                    raise UsageError(str(error)) from None
+            jobs = [
+                job
+                for job in harvest_jobs(
+                    zoo=self.zoo, assets=self.assets, actions=self.actions or ACTIONS,
+                    prior=self.prior, videos=self.videos, iterations=self.iterations,
+                    device=self.device, seed=self.seed,
+                    resources=job_resources(self.prior, device=self.device, engine=engine),
+                )
+                if self.only in (None, job.id)
+            ]  # fmt: skip
+            if not jobs:
+                raise UsageError("there are no bodies: give --zoo or --assets")
+            with BatchTable(self.out, len(jobs)) as table:
+                for event in run_jobs(jobs, self.out, engine, until=until):
+                    table.show(event)
+        if self.engine != "shell":
+            print(f"{self.out}: {table.summary()}")
+
+    def _command(self, key: str) -> list[str]:
+        words = ["akd", "pose", "harvest", "-o", str(self.out.resolve()), "--only", key]
+        if self.assets is not None:
+            words += ["--assets", str(self.assets.resolve())]
+        if self.actions:
+            words += ["--actions", *self.actions]
+        for name in ("zoo", "prior", "videos", "iterations", "device", "seed"):
+            words += [f"--{name}", str(getattr(self, name))]
+        return words
+
+
+@dataclass(frozen=True)
+class PoseTrain:
+    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on.
+
+    On several GPUs: accelerate launch --num_processes 8 -m akd pose train ...
+
+    Example: akd pose train out/poses.safetensors -o out/pose-model
+    """
+
+    poses: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Files, or folders of shards."""
+    out: Out = Path("out/pose-model")
+    """Folder for pose.safetensors, the state to resume from, and training.json."""
+    minutes: float = 8.0
+    steps: int | None = None
+    """Stop after so many steps, if that is sooner."""
+    device: str = "auto"
+    seed: int = 0
+
+    def run(self) -> None:
+        """Train."""
+        from akd.posespace.train import train
+        from akd.prior.choose import choose_device
+
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, steps=(1, 100_000_000), seed=SEEDS)
+        for path in self.poses:
+            if not path.is_dir():
+                input_file(path)
+        try:
+            train(
+                self.poses, self.out, minutes=self.minutes, steps=self.steps,
+                device=choose_device(self.device), seed=self.seed,
+            )  # fmt: skip
+        except ValueError as error:
+            raise UsageError(str(error)) from None

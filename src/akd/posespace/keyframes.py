@@ -1,0 +1,179 @@
+"""Keyframes: poses rendered as mesh and as skeleton, and given to an image-conditioned prior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.base.files import write_atomically
+from akd.posespace.body import bone_ends, kinematics
+from akd.posespace.codec import PoseCodec
+from akd.prior.protocol import VideoPrior
+from akd.prior.sample import Known, sample_videos
+from akd.rig.character import Character
+from akd.rig.roles.role import Part, Role
+from akd.scene.compose import render_scene
+from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
+from akd.scene.roles import bone_roles, role_colours
+from akd.scene.settings import SceneSettings, SceneStyle
+from akd.scene.video import Video
+from akd.splat.camera import Camera
+from akd.splat.paint import Paint
+from akd.splat.surface import surface_splats
+
+_SPLATS = 20_000
+_BACKGROUND = (24, 24, 28)
+
+
+@dataclass(frozen=True)
+class Keyframes:
+    """Images of poses from one camera, sRGB 0..1."""
+
+    mesh: Float[Tensor, "K H W 3"]
+    skeleton: Float[Tensor, "K H W 3"]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write `mesh_01.png`, `skeleton_01.png` and so on."""
+        from PIL import Image
+
+        paths = []
+        for kind in ("mesh", "skeleton"):
+            for number, image in enumerate(getattr(self, kind), start=1):
+                paths.append(folder / f"{kind}_{number:02}.png")
+                pixels = (image.clamp(0.0, 1.0) * 255.0).round().byte().cpu().numpy()
+                with write_atomically(paths[-1]) as file:
+                    Image.fromarray(pixels).save(file, "PNG")
+        return paths
+
+
+def render_keyframes(
+    character: Character,
+    codec: PoseCodec,
+    states: Float[Tensor, "K J 3"],
+    *,
+    size: tuple[int, int],
+    style: SceneStyle = SceneStyle.TEXTURED,
+    view: View = THREE_QUARTER,
+) -> Keyframes:
+    """Render poses with one camera that sees all of them.
+
+    Args:
+        character: Who is posed.
+        codec: Its codec.
+        states: The poses.
+        size: Width and height, pixels.
+        style: How a prior wants the character coloured.
+        view: Where the camera looks from.
+
+    Raises:
+        ValueError: The character has no mesh.
+    """
+    mesh = character.mesh
+    if mesh is None:
+        raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
+    lift = torch.eye(4)
+    lift[1, 3] = -mesh.pose(codec.rig.neutral_world)[:, 1].min()
+    cloud = surface_splats(mesh, _SPLATS, paint=Paint.of(character))
+    world = codec.rig.world(codec.decode(states))
+    bones = lift @ mesh.skin.bone_transforms(world)
+    low, high = bounding_boxes(cloud, bones)
+    low, high = low.amin(0, keepdim=True), high.amax(0, keepdim=True)
+    width, height = size
+    camera = follow(low, high, view, forward=character.forward, width=width, height=height)
+    with torch.no_grad():
+        seen = render_scene(
+            cloud, bones, camera, settings=SceneSettings(style=style),
+            body_height=character.height, bone_colours=role_colours(bone_roles(character)),
+        )  # fmt: skip
+    return Keyframes(seen, _draw_skeletons(codec, states, camera, float(lift[1, 3])))
+
+
+def keyframe_videos(
+    prior: VideoPrior,
+    prompt: str,
+    images: Float[Tensor, "K H W 3"],
+    *,
+    seed: int = 0,
+    steps: int = 40,
+    scale: float = 6.0,
+) -> Iterator[Video]:
+    """Videos that a prior makes of keyframes.
+
+    A prior whose latents are frames makes one video that passes through all keyframes, evenly
+    spread over its time. Any other that takes an image makes one video from each keyframe on.
+
+    Args:
+        prior: The video model.
+        prompt: What happens.
+        images: Keyframes of the prior's size and style.
+        seed: Of the noise.
+        steps: Steps from noise to video.
+        scale: Guidance scale.
+
+    Raises:
+        ValueError: The prior takes no image, or cannot understand the prompt.
+    """
+    if not prior.takes_reference_image:
+        raise ValueError(f"{prior.name} takes words alone, no image")
+    images, draw = images.to(prior.device), torch.Generator().manual_seed(seed)
+
+    def made(image: Tensor, known: Known | None = None) -> Video:
+        condition = prior.condition(prompt, reference_image=image)
+        video = sample_videos(
+            prior, [condition], generator=draw, steps=steps, scale=scale, known=known
+        )
+        return Video(video[0].float().cpu(), prior.fps)
+
+    grey = torch.full((1, prior.frames, prior.height, prior.width, 3), 0.5, device=prior.device)
+    if prior.encode(grey).shape == grey.shape:
+        at = torch.linspace(0, prior.frames - 1, len(images)).round().long()
+        is_known = torch.zeros(prior.frames, dtype=torch.bool, device=prior.device)
+        is_known[at] = True
+        grey[0, at] = images
+        yield made(images[0], (is_known[None, :, None, None, None], prior.encode(grey)))
+        return
+    for image in images:
+        yield made(image)
+
+
+def _draw_skeletons(
+    codec: PoseCodec, states: Float[Tensor, "K J 3"], camera: Camera, lift: float
+) -> Float[Tensor, "K H W 3"]:
+    """Bones as lines in the colours of their roles, the far ones first."""
+    from PIL import Image, ImageDraw
+
+    body, rig = codec.body.expand(len(states)), codec.rig
+    places, turned = kinematics(body, states)
+    up, left, forward = rig.root_axes
+    axes = torch.stack((left, up, forward))
+
+    def project(points: Tensor) -> tuple[Tensor, Tensor]:
+        world = codec.size * points @ axes + rig.root_pivot + lift * up
+        view = camera.camera_from_world[0]
+        seen = world @ view[:3, :3].T + view[:3, 3]
+        return camera.focal[0] * seen[..., :2] / seen[..., 2:] + camera.centre[0], seen[..., 2]
+
+    (start, depth), (tips, _) = project(places), project(bone_ends(body, places, turned))
+    colours = role_colours((Role(Part.PELVIS), *rig.roles)).mul(255.0).round().int().tolist()
+    parents = codec.body.parents.tolist()
+    thick = max(2, camera.height // 90)
+    frames = []
+    for pose in range(len(states)):
+        image = Image.new("RGB", (camera.width, camera.height), _BACKGROUND)
+        draw = ImageDraw.Draw(image)
+        for token in depth[pose].argsort(descending=True).tolist():
+            here = start[pose, token]
+            ends = [start[pose, c] for c, p in enumerate(parents) if p == token and c != token]
+            for end in ends or [tips[pose, token]]:
+                line = [*here.tolist(), *end.tolist()]
+                draw.line(line, fill=tuple(colours[token]), width=thick)
+            x, y = here.tolist()
+            draw.ellipse((x - thick, y - thick, x + thick, y + thick), fill=tuple(colours[token]))
+        frames.append(torch.from_numpy(np.asarray(image, dtype=np.float32) / 255.0))
+    return torch.stack(frames)

@@ -1,0 +1,64 @@
+"""Keyframes given to priors: the tiny one passes through them, large ones start from them."""
+
+import pytest
+import torch
+
+from akd.posespace.keyframes import keyframe_videos, render_keyframes
+from akd.prior.tiny.load import load_tiny
+from tests.commands.small_prior import write_weights
+from tests.prior.large.tiny_pipelines import SIZES, build, load_prior
+
+
+@pytest.fixture(scope="module")
+def states(codec):
+    states = torch.zeros(3, codec.body.tokens, 3)
+    states[1:, 1:5] = torch.tensor((0.5, 1.0))[:, None, None]
+    return states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cogvideox-5b-i2v", "wan2.2-5b"])
+def test_a_large_prior_starts_from_each_keyframe(fox, codec, states, tmp_path, monkeypatch, name):
+    build(name, tmp_path).save_pretrained(tmp_path / "pipeline")
+    frames, height, width = SIZES[name]
+    prior = load_prior(
+        tmp_path / "pipeline", frames=frames, height=height, width=width, cache=tmp_path / "cache"
+    )
+    found = render_keyframes(fox, codec, states[:2], size=(width, height), style=prior.style)
+    seen, encode = [], prior.family.encode_image
+
+    def note(pixels):
+        seen.append(pixels)
+        return encode(pixels)
+
+    monkeypatch.setattr(prior.family, "encode_image", note)
+    videos = list(keyframe_videos(prior, "a fox walking", found.mesh, steps=2))
+    assert [tuple(video.frames.shape[1:3]) for video in videos] == [(height, width)] * 2
+    for pixels, image in zip(seen, found.mesh, strict=True):
+        torch.testing.assert_close(pixels[0, :, 0], 2.0 * image.movedim(-1, 0) - 1.0)
+
+
+def test_the_tiny_prior_passes_through_all_keyframes(fox, codec, states, tmp_path):
+
+    prior = load_tiny(write_weights(tmp_path))
+    size = (prior.width, prior.height)
+    images = render_keyframes(fox, codec, states[:2], size=size, style=prior.style).mesh
+    (video,) = keyframe_videos(prior, "a fox walking", images, steps=2)
+    assert len(video) == prior.frames
+    torch.testing.assert_close(video.frames[[0, -1]], images.clamp(0, 1), atol=1e-4, rtol=0)
+
+
+def test_a_prior_of_words_alone_is_refused(tmp_path, monkeypatch):
+    prior = load_tiny(write_weights(tmp_path))
+    monkeypatch.setattr(prior, "takes_reference_image", False)
+    with pytest.raises(ValueError, match="tiny takes words alone, no image"):
+        next(keyframe_videos(prior, "a fox walking", torch.zeros(1, 16, 16, 3)))
+
+
+def test_one_camera_sees_all_keyframes(fox, codec, states):
+    found = render_keyframes(fox, codec, states, size=(96, 64))
+    assert found.mesh.shape == found.skeleton.shape == (3, 64, 96, 3)
+    ground = found.mesh[:, -1].mean((1, 2))
+    assert float(ground.max() - ground.min()) < 0.05
+    for images in (found.mesh, found.skeleton):
+        assert float((images[0] - images[2]).abs().max()) > 0.1
