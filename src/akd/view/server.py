@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,8 @@ class Viewer:
         """
         self.content = Content(path)
         self.content.subject(self.content.names()[0])
+        # A tab may close between two messages of a frame; its session ends right after.
+        warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
         self._make = make
         self._sessions: dict[int, Session] = {}
         self._lock = Lock()
