@@ -19,7 +19,7 @@ from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
 
-_ITERATIONS = 60
+_ITERATIONS = 100
 _STAND = 100.0
 """Weight of feet that slide, hover or sink, against a body part that leaves its path as far."""
 _CLEAR = 30.0

@@ -8,14 +8,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from akd.motion.contact import STANCE
+from akd.motion.contact import STANCE, floor_height
 
-_FLOOR = 0.1
-"""A foot is lower than its own floor for this share of the time."""
-_SLOWEST = 0.2
-"""A foot stands that is slower than this, in body heights a second."""
-_OF_BODY = 0.25
-"""It may be as fast as this share of the body's own speed: heels roll and toes pivot."""
+_SWINGS = 0.3
+"""Body heights a second. A foot that moves ahead of the body faster than this swings, however low
+it is; so does one that is faster than half the body's speed, where that is slower."""
+_TRAVELS = 0.1
+"""Body heights a second. A slower body does not travel: there any foot that is quick swings."""
+_COURSE = 0.5
+"""Seconds on either side over which the way the body goes is taken: sway is no change of course."""
 _SHORTEST = 0.07
 """Seconds that a foot must stand to count."""
 
@@ -27,7 +28,7 @@ def find_stance(
     fps: float,
     body_height: float,
 ) -> Bool[Tensor, "T F"]:
-    """When each foot stands: it is near its own floor, and slow.
+    """When each foot stands: near its own floor, and not swinging ahead of the body.
 
     Args:
         feet: Points of each foot's sole, metres.
@@ -37,17 +38,22 @@ def find_stance(
     """
     if not feet or len(root) < 3:
         return torch.zeros(len(root), len(feet), dtype=torch.bool)
-    speed = _speed(root, fps).median()
-    slow = max(_SLOWEST * body_height, _OF_BODY * float(speed))
+    body = smooth(_velocity(root, fps), max(1, round(_COURSE * fps)))
+    speed = body.norm(dim=-1)
+    along = body / speed[:, None].clamp_min(1e-9)
+    travels = speed > _TRAVELS * body_height
     columns = []
     for foot in feet:
-        low = foot[..., 1].amin(dim=1)
-        above = low - low.quantile(_FLOOR)
-        # One point that is low must be still: a heel may lift while the toes stand.
+        low = foot[..., 1].amin(1)
+        # Of the points that are low the stillest counts: a heel may lift while the toes stand.
         near = foot[..., 1] - low[:, None] < 0.5 * STANCE * body_height
-        moves = torch.stack([_speed(foot[:, k], fps) for k in range(foot.shape[1])], dim=1)
-        moves = torch.where(near, moves, torch.inf).amin(1)
-        columns.append((above < STANCE * body_height) & (moves < slow))
+        moves = _velocity(foot, fps)
+        ahead = ((moves - body[:, None]) * along[:, None]).sum(-1)
+        quick = torch.where(travels[:, None], ahead, moves.norm(dim=-1))
+        quick = torch.where(near, quick, torch.inf).amin(1)
+        limit = torch.where(travels, 0.5 * speed, torch.inf).clamp_max(_SWINGS * body_height)
+        above = low - floor_height(low)
+        columns.append((above.abs() < STANCE * body_height) & (quick < limit))
     stance = torch.stack(columns, dim=1)
     return _long_enough(stance, max(2, round(_SHORTEST * fps)))
 
@@ -59,8 +65,15 @@ def number_stands(stance: Bool[Tensor, "T F"]) -> Int[Tensor, "T F"]:
     return begins.T.flatten().cumsum(0).view(stance.T.shape).T * stance
 
 
-def _speed(points: Float[Tensor, "T 3"], fps: float) -> Float[Tensor, "T"]:
-    return torch.gradient(points[:, [0, 2]], dim=0)[0].norm(dim=-1) * fps
+def smooth(values: Float[Tensor, "T *c"], reach: int) -> Float[Tensor, "T *c"]:
+    """Mean over up to `reach` frames on either side."""
+    frames = torch.arange(len(values))
+    near = ((frames[:, None] - frames).abs() <= reach).to(values)
+    return (near @ values.flatten(1) / near.sum(1, keepdim=True)).view_as(values)
+
+
+def _velocity(points: Float[Tensor, "T *c 3"], fps: float) -> Float[Tensor, "T *c 2"]:
+    return torch.gradient(points[..., [0, 2]], dim=0)[0] * fps
 
 
 def _long_enough(stance: Bool[Tensor, "T F"], frames: int) -> Bool[Tensor, "T F"]:
