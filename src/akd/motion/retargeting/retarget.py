@@ -12,14 +12,14 @@ from torch import Tensor
 from akd.math import quaternion
 from akd.motion.contact import floor_height, implied_velocity
 from akd.motion.feet import leg_length, track_feet
+from akd.motion.footing.floor import find_floor
+from akd.motion.footing.planting import Footing, plant_feet
+from akd.motion.footing.points import BodyPoints, body_points
+from akd.motion.footing.stance import find_stance, smooth
 from akd.motion.grid import on_grid
 from akd.motion.loop import close_loop, loop_gap, repeat
 from akd.motion.motion import Motion
-from akd.motion.retargeting.floor import find_floor
-from akd.motion.retargeting.planting import Footing, plant_feet
-from akd.motion.retargeting.points import BodyPoints, body_points
 from akd.motion.retargeting.roles import check_match, check_same_plan, correspond
-from akd.motion.retargeting.stance import find_stance, smooth
 from akd.motion.retargeting.transfer import to_body, transfer_rotations
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
@@ -186,7 +186,7 @@ def _lifted(
     """The motion raised where the body sinks into the ground, smoothly."""
     deltas = rig.deltas(pose)
     lowest = torch.stack(
-        [part.at(deltas)[..., 1].amin(1) for part in (*points.soles, points.skin)]
+        [part.at(deltas)[..., 1].amin(1) for part in (*points.soles, points.skin, points.surface)]
     ).amin(0)
     depth = (-lowest - _SUNK * height).clamp_min(0.0)
     wide = torch.nn.functional.max_pool1d(depth[None, None], 5, 1, 2)[0, 0]
