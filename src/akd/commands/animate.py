@@ -251,10 +251,11 @@ class Animate:
 
 def _points(text: str) -> tuple[tuple[float, float], ...]:
     """The points of `--path`."""
-    try:
-        points = [tuple(float(value) for value in point.split(",")) for point in text.split()]
-    except ValueError:
-        points = [()]
-    if any(len(point) != 2 for point in points):
-        raise UsageError(f'--path must be points "x,z x,z ...", got {text!r}')
-    return tuple((point[0], point[1]) for point in points)
+    points: list[tuple[float, float]] = []
+    for word in text.split():
+        try:
+            x, z = (float(value) for value in word.split(","))
+        except ValueError:
+            raise UsageError(f'--path must be points "x,z x,z ...", got {text!r}') from None
+        points.append((x, z))
+    return tuple(points)

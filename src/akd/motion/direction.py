@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -189,7 +190,8 @@ class _Course:
         knots = np.concatenate(((0.0,), steps.cumsum()))
         forward = rig.root_axes[2][[0, 2]].double().numpy()
         last = (corners[-1] - corners[-2]) / steps[-1]
-        curve = CubicSpline(knots, corners, bc_type=((1, forward), (1, last)))
+        ends: Any = ((1, forward), (1, last))  # scipy's stubs know only its names
+        curve = CubicSpline(knots, corners, bc_type=ends)
         return cls._sampled(curve(np.linspace(0.0, knots[-1], 64 * len(knots))), rig)
 
     @classmethod
