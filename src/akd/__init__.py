@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from akd.api.measuring import measure, splat
     from akd.api.posing import keyframes, poses
     from akd.api.priors import prior
+    from akd.api.retargeting import Retargeted, retarget
     from akd.api.rigging import Rigging, rig
     from akd.base.observer import Observer, Observers
     from akd.batch import Job, animate_many
@@ -54,6 +55,7 @@ __all__ = [
     "Parametrization",
     "PoseSpace",
     "Renderer",
+    "Retargeted",
     "Rigging",
     "SplatRenderer",
     "Spline",
@@ -73,6 +75,7 @@ __all__ = [
     "per_frame",
     "poses",
     "prior",
+    "retarget",
     "rig",
     "splat",
 ]
@@ -95,6 +98,7 @@ _HOMES = {
     "Parametrization": "akd.motion.parametrization",
     "PoseSpace": "akd.posespace.space",
     "Renderer": "akd.splat.renderer",
+    "Retargeted": "akd.api.retargeting",
     "Rigging": "akd.api.rigging",
     "Spline": "akd.motion.settings",
     "SplatRenderer": "akd.splat.renderer",
@@ -110,6 +114,7 @@ _HOMES = {
     "measure": "akd.api.measuring",
     "per_frame": "akd.motion.settings",
     "poses": "akd.api.posing",
+    "retarget": "akd.api.retargeting",
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {

@@ -27,6 +27,7 @@ from akd.commands.inspect import Inspect
 from akd.commands.pose import Pose
 from akd.commands.prior import Prior
 from akd.commands.resume import Resume
+from akd.commands.retarget import Retarget
 from akd.commands.rig import Rig
 from akd.commands.skin import Skin
 from akd.commands.splat import Splat
@@ -44,6 +45,7 @@ Command = (
     | Annotated[Splat, tyro.conf.subcommand("splat")]
     | Annotated[Ground, tyro.conf.subcommand("ground")]
     | Annotated[Fit, tyro.conf.subcommand("fit")]
+    | Annotated[Retarget, tyro.conf.subcommand("retarget")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[View, tyro.conf.subcommand("view")]

@@ -23,7 +23,7 @@ def zoo_seed_trains(seed: int) -> bool:
 def asset_trains(path: str | PurePosixPath) -> bool:
     """Whether a file, by its path in the folder of real assets, may be trained on."""
     path = PurePosixPath(path)
-    training = {PurePosixPath(p) for p in _splits()["assets"]["training"]}
+    training = {PurePosixPath(p) for f in _splits()["assets"]["training"].values() for p in f}
     return path in training or any(parent in training for parent in path.parents)
 
 
@@ -38,6 +38,11 @@ def pose_file_trains(path: str, family: str) -> bool:
     name = re.split(r" *[\[(]", family, maxsplit=1)[0]
     known = name in poses["training_families"] and path not in poses["held_out_files"]
     return known or asset_trains(path)
+
+
+def mocap_trains(file: str) -> bool:
+    """Whether a clip of the CMU database, such as `02_01.bvh`, may be trained on."""
+    return file.partition("_")[0] not in _splits()["mocap"]["measuring_subjects"]
 
 
 def pose_species_trains(species: str) -> bool:
