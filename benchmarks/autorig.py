@@ -83,7 +83,7 @@ KHRONOS_FOX = {
 OTHERS = [
     *(
         ("quadruped", f"quaternius/animals_pack/{name}.glb", QUATERNIUS_ANIMAL)
-        for name in ("Cow", "Donkey", "Fox", "ShibaInu", "Wolf")
+        for name in ("Fox", "Husky", "ShibaInu", "Wolf")
     ),
     ("quadruped", "khronos/Fox/glTF-Binary/Fox.glb", KHRONOS_FOX),
     ("biped", "quaternius/modular_men/Casual.glb", QUATERNIUS_PERSON),

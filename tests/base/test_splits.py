@@ -1,8 +1,14 @@
 """What trains and what measures."""
 
+import csv
+from collections import defaultdict
+
+import pytest
+
 from akd.base.splits import (
     _splits,
     asset_trains,
+    mocap_trains,
     pose_family_trains,
     pose_species_trains,
     zoo_seed_trains,
@@ -16,14 +22,42 @@ def test_the_demos_fox_and_other_small_seeds_only_measure():
 
 
 def test_assets_measure_unless_they_are_listed():
-    assert asset_trains("quaternius/animals_pack/Husky.glb")
-    assert not asset_trains("quaternius/animals_pack/Fox.glb")
+    assert asset_trains("quaternius/animals_pack/Deer.glb")
+    assert asset_trains("quaternius/dinosaurs_pack/Trex.glb")
+    assert not asset_trains("quaternius/animals_pack/Husky.glb")
     assert not asset_trains("khronos/Fox/glTF-Binary/Fox.glb")
 
 
 def test_every_listed_file_exists(shared_assets):
-    for path in _splits()["assets"]["training"]:
-        assert (shared_assets / path).is_file(), path
+    for paths in _splits()["assets"]["training"].values():
+        for path in paths:
+            assert (shared_assets / path).exists(), path
+
+
+def test_no_family_is_on_both_sides(shared_assets):
+    sides = defaultdict(set)
+    with (shared_assets / "MANIFEST.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if row["family"]:
+                sides[row["family"]].add(asset_trains(row["path"]))
+    assert sides
+    assert not [family for family, found in sides.items() if len(found) > 1]
+
+
+def test_subjects_of_motion_capture_are_on_the_sides_of_their_table(shared_assets):
+    assert mocap_trains("02_01.bvh")
+    assert not mocap_trains("13_05.bvh")
+    table = shared_assets.parent / "mocap" / "ACTIONS.tsv"
+    if not table.is_file():
+        pytest.skip(f"{table} is not there")
+    with table.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            assert mocap_trains(row["file"]) == (row["side"] == "train"), row["file"]
+
+
+def test_the_pose_space_trains_on_nothing_that_measures():
+    families = _splits()["assets"]["training"]
+    assert set(_splits()["poses"]["training_families"]) <= set(families)
 
 
 def test_the_pose_space_trains_on_whole_families_and_leaves_species_out():

@@ -22,8 +22,13 @@ def zoo_seed_trains(seed: int) -> bool:
 def asset_trains(path: str | PurePosixPath) -> bool:
     """Whether a file, by its path in the folder of real assets, may be trained on."""
     path = PurePosixPath(path)
-    training = {PurePosixPath(p) for p in _splits()["assets"]["training"]}
+    training = {PurePosixPath(p) for f in _splits()["assets"]["training"].values() for p in f}
     return path in training or any(parent in training for parent in path.parents)
+
+
+def mocap_trains(file: str) -> bool:
+    """Whether a clip of the CMU database, such as `02_01.bvh`, may be trained on."""
+    return file.partition("_")[0] not in _splits()["mocap"]["measuring_subjects"]
 
 
 def pose_family_trains(family: str) -> bool:
