@@ -31,7 +31,9 @@ class Variant:
 
     def prior(self, prior: PriorTiny) -> PriorTiny:
         """The prior as this variant asks it."""
-        return prior if self.reference else PriorWithoutReference(prior.network)
+        return (
+            prior if self.reference else PriorWithoutReference(prior.network, tokens=prior.tokens)
+        )
 
 
 def _losses(**values: float) -> Change:

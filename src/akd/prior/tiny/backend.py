@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from akd.prior.tiny.creatures import Actor
+from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.splat.render import Rasterizer

@@ -20,7 +20,8 @@ from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
 from akd.prior.tiny.vocabulary import TOKENS
 
-FORMAT = "akd-prior-tiny-1"
+FORMAT, FIRST_FORMAT = "akd-prior-tiny-2", "akd-prior-tiny-1"
+"""Weights of the first format have one frame rate for all bodies and take no known frames."""
 PART_BYTES = 15_000_000
 PATTERN = "tiny-*.safetensors"
 
@@ -68,25 +69,39 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
     return torch.bfloat16 if supported is not None and supported() else torch.float32
 
 
-def load_network(folder: Path) -> TinyNetwork:
-    """The network in a folder, float32 on the CPU."""
+def known_tokens(folder: Path) -> tuple[str, ...]:
+    """The words that the weights in a folder were trained with."""
+    from safetensors import safe_open
+
+    for path in sorted(folder.glob(PATTERN)):
+        with checking_content(path), safe_open(path, "pt") as file:
+            return tuple(json.loads(file.metadata()["vocabulary"]))
+    raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
+
+
+def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
+    """The network in a folder, float32 on the CPU, and the words that it knows."""
     paths = sorted(folder.glob(PATTERN))
     if not paths:
         raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
     tensors: dict[str, Tensor] = {}
     about: dict[str, str] = {}
     for path in paths:
-        part, about = read_tensors(path, format=FORMAT)
+        part, about = read_tensors(path, format=(FORMAT, FIRST_FORMAT))
         tensors |= part
     with checking_content(folder):
         if int(about["parts"]) != len(paths):
             raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
-        if tuple(json.loads(about["vocabulary"])) != TOKENS:
-            raise ValueError("these weights were trained for another vocabulary")
+        tokens = tuple(json.loads(about["vocabulary"]))
+        if about["format"] == FIRST_FORMAT:
+            first = {"frame_time": None, "known_frames": False}
+        else:
+            first = {}
+        settings = TinySettings(**json.loads(about["settings"]), **first)
         with torch.device("meta"):
-            network = TinyNetwork(TinySettings(**json.loads(about["settings"])))
+            network = TinyNetwork(settings, len(tokens))
         network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)
-    return network
+    return network, tokens
 
 
 def load_tiny(
@@ -99,5 +114,5 @@ def load_tiny(
 
     `dtype` is what it computes in: by default bfloat16 where that is quick.
     """
-    network = load_network(folder or shipped_weights())
-    return PriorTiny(network.to(device, dtype or quick_dtype(device)))
+    network, tokens = load_network(folder or shipped_weights())
+    return PriorTiny(network.to(device, dtype or quick_dtype(device)), tokens=tokens)
