@@ -14,9 +14,10 @@ from akd.base.splits import zoo_seed_trains
 from akd.export.creature import write_creature
 from akd.metrics.travel import with_implied_travel
 from akd.motion.clip import motion_from_clip
+from akd.motion.clip_names import clip_action
 from akd.motion.motion import Motion
 from akd.motion.root_motion import displaced
-from akd.prior.tiny.artists import clip_action, find_files
+from akd.prior.tiny.artists import find_files
 from akd.rig.character import Character, load_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip

@@ -9,7 +9,6 @@ from akd.math import quaternion
 from akd.motion.clip import motion_from_clip
 from akd.motion.loop import close_loop, loop_gap, repeat
 from akd.motion.motion import Motion
-from akd.motion.retarget import matching_joints, retarget
 from akd.motion.root_motion import in_place, travel_path
 from akd.motion.smooth import laplacian
 from akd.rig.pose import Pose
@@ -108,28 +107,6 @@ def test_closing_and_repeating_a_loop(shared_assets):
     again = thrice.sample(thrice.times[:1] + closed.duration).world()[0, rig.root, :3, 3]
     gone = closed.world()[-1, rig.root, :3, 3] - one
     torch.testing.assert_close(again - one, gone, atol=2e-3, rtol=0)
-
-
-def test_retargeting_by_name_makes_a_dog_walk_like_the_fox(shared_assets):
-    fox, dog = character(FOX), character("mesh2motion/models-variation/fox-dog.glb")
-    assert len(matching_joints(fox.skeleton, dog.skeleton)) > 40
-    walk = clip(FOX, "Walk")
-    carried = retarget(walk, dog.skeleton, scale=dog.height / fox.height)
-    foot = "Back_Leg_Foot_L"
-    paths = []
-    for body, motion in ((fox, walk), (dog, carried)):
-        z = motion.world()[:, body.skeleton.names.index(foot), 2, 3] / body.height
-        paths.append(z - z.mean())
-    correlation = torch.corrcoef(torch.stack(paths))[0, 1]
-    assert correlation > 0.95
-    assert float(paths[1].max() - paths[1].min()) > 0.1
-
-
-def test_retargeting_between_strangers_is_refused(shared_assets):
-    fox, man = character(FOX), character("khronos/CesiumMan/glTF-Binary/CesiumMan.glb")
-    with pytest.raises(ValueError, match=r"only \d+ of the \d+ joints that move have a namesake"):
-        retarget(clip(FOX, "Walk"), man.skeleton)
-    assert fox.height > 0
 
 
 def test_laplacian_of_a_parabola_is_constant():

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from akd.base.splits import asset_trains
-from akd.prior.tiny.artists import artist_actor, clip_action, find_files
+from akd.motion.clip_names import clip_action
+from akd.prior.tiny.artists import artist_actor, find_files
 from akd.prior.tiny.settings import PoolSettings
 from akd.rig.skin import skin_points
 

@@ -21,7 +21,7 @@ from akd.metrics.motion import measure
 from akd.metrics.selection import lowered
 from akd.motion.actions import action_label
 from akd.motion.motion import Motion
-from akd.motion.retarget import retarget
+from akd.motion.retargeting.retarget import retarget
 from akd.physics import ground as physics
 from akd.physics.ground import Grounded
 from akd.physics.samples import simulate_samples
@@ -145,7 +145,7 @@ def ground(
     Args:
         character: Whose clip: what `load` returned, or a glTF or BVH file.
         clip: A motion, or a clip's name; may be left out where there is one clip.
-        target: Another character whose joints have the same names: the clip is retargeted first.
+        target: Another character of the same body plan: the clip is retargeted first.
         fps: Frames a second of the result.
         settings: How controls are optimised.
         simulator: akd's own (`warp`), or Newton's semi-implicit solver (`newton`).
@@ -164,8 +164,7 @@ def ground(
     motion = find_motion(source, clip)
     if target is not None:
         other = target if isinstance(target, Character) else load(target)
-        ratio = other.height / max(source.height, 1e-9)
-        motion, source = retarget(motion, other.skeleton, scale=ratio), other
+        motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
         raise AssetError(f"{source.asset.path}: there is no body in it")
     if simulator == "newton":

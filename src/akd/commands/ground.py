@@ -28,7 +28,7 @@ class Ground:
     clip: str | None = None
     """Which clip; needed where the file has several."""
     asset: Path | None = None
-    """A rigged character whose joints have the same names: the clip is carried to it first."""
+    """Another rigged character of the same body plan: the clip is retargeted to it first."""
     height: float | None = None
     """Height of the character in metres, where the file's own is not to be believed: how fast a
     body can step depends on it."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from akd.asset.asset import ClipRecord
+from akd.motion.actions import TURN, Action, read_sentence
 from akd.rig.character import Character
 
 
@@ -35,3 +38,21 @@ def find_clip(character: Character, name: str | None) -> ClipRecord:
                 f"{file}: clip {name!r} may be {' or '.join(repr(c.name) for c in fitting)}"
             )
     raise ValueError(f"{file}: there is no clip {name!r}: it has {', '.join(map(repr, names))}")
+
+
+def clip_action(name: str, *, owner: str) -> Action | None:
+    """What is done in a clip of that name, or None where that is not certain.
+
+    Certain is a name that holds one word for an action and nothing else but numbers and the name
+    of the file's `owner`: `Fox_Walk_2`, but neither `Walk_Backwards` nor `Gallop_Jump`.
+    """
+    last = name.rsplit("|", 1)[-1]
+    words = [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", last)]
+    actions = [read_sentence(w).action for w in words]
+    others = [
+        word
+        for word, action in zip(words, actions, strict=True)
+        if action is None and not word.isdigit() and word not in owner.lower()
+    ]
+    named = [action for action in actions if action is not None]
+    return named[0] if len(named) == 1 and named[0] is not TURN and not others else None

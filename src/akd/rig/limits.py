@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -43,6 +44,25 @@ _TRUNK: dict[Part, tuple[float, float, float]] = {
 sideways by eight, however many joints there are to it."""
 _ARCHES = 10.0
 """Of a spine that stands upright, backwards."""
+_RANGE: dict[Part, tuple[float, float, float]] = {
+    Part.GIRDLE: (40.0, 40.0, 30.0),
+    Part.UPPER: (130.0, 60.0, 60.0),
+    Part.LOWER: (150.0, 20.0, 45.0),
+    Part.CANNON: (120.0, 20.0, 20.0),
+    Part.FOOT: (70.0, 35.0, 35.0),
+    Part.TOES: (70.0, 20.0, 20.0),
+    Part.HAND: (90.0, 45.0, 45.0),
+    Part.SPINE: (100.0, 60.0, 80.0),
+    Part.NECK: (80.0, 50.0, 80.0),
+    Part.HEAD: (70.0, 50.0, 80.0),
+    Part.TAIL: (180.0, 150.0, 90.0),
+}
+"""Passive ranges of motion (those of people after Norkin and White, Measurement of Joint Motion,
+widened for a neutral pose that is not the anatomical one)."""
+_ARM_RANGE: dict[Part, tuple[float, float, float]] = {
+    Part.UPPER: (180.0, 180.0, 120.0),
+    Part.LOWER: (155.0, 45.0, 120.0),
+}
 _ANY = (30.0, 20.0, 10.0)
 _FLEXES: dict[tuple[LimbKind | None, Part], float] = {
     (LimbKind.LEG, Part.LOWER): 1.0,
@@ -73,6 +93,19 @@ def limit_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
     return _ARM.get(role.part, _ANY) if role.limb is LimbKind.ARM else (70.0, 60.0, 40.0)
 
 
+def range_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
+    """How far a joint can be turned at all, degrees either way: wider than `limit_of`, which is
+    what gaits use."""
+    usual = limit_of(role, alike=alike)
+    table = _RANGE | _ARM_RANGE if role.limb is LimbKind.ARM else _RANGE
+    if role.part not in table or role.limb in (LimbKind.WING, LimbKind.FIN):
+        return tuple(min(2.0 * angle, 180.0) for angle in usual)
+    # A chain of many joints shares the range of its part, but one of them may take half of it.
+    shares = max(1.0, alike / 2) if role.limb is None else 1.0
+    flexion, abduction, twist = table[role.part]
+    return flexion / shares, abduction / shares, twist / shares
+
+
 @dataclass(frozen=True)
 class AngleLimits:
     """The largest angles of the driven joints, radians, all positive."""
@@ -84,13 +117,26 @@ class AngleLimits:
 
     @classmethod
     def of(cls, rig: ControlRig) -> AngleLimits:
-        """Limits by the role of every driven joint and by how it is bent in the neutral pose."""
+        """Limits by the role of every driven joint and by how it is bent in the neutral pose: the
+        range that gaits use."""
+        limits = cls._by_role(rig, limit_of)
+        upright = _upright_spine(rig)
+        limits.back[upright, 0] = math.radians(_ARCHES) / max(1, len(upright))
+        return limits
+
+    @classmethod
+    def range_of_motion(cls, rig: ControlRig) -> AngleLimits:
+        """How far joints can be turned at all; knees, elbows and hocks still bend one way."""
+        return cls._by_role(rig, range_of)
+
+    @classmethod
+    def _by_role(
+        cls, rig: ControlRig, limit: Callable[..., tuple[float, float, float]]
+    ) -> AngleLimits:
         parts = Counter(role.part for role in rig.roles if role.limb is None)
-        degrees = [limit_of(role, alike=max(1, parts[role.part])) for role in rig.roles]
+        degrees = [limit(role, alike=max(1, parts[role.part])) for role in rig.roles]
         forth = torch.tensor(degrees).reshape(len(rig), 3) * (math.pi / 180.0)
         back = forth.clone()
-        upright = _upright_spine(rig)
-        back[upright, 0] = math.radians(_ARCHES) / max(1, len(upright))
         for joint, bend in _bends(rig).items():
             role = rig.roles[joint]
             way = bend if abs(bend) > _PLAIN else _FLEXES[role.limb, role.part]
@@ -103,6 +149,10 @@ class AngleLimits:
         """Angles that come no further than the limits, and are unchanged near zero."""
         limit = self._of(angles)
         return limit * torch.tanh(angles / limit)
+
+    def clamped(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
+        """The nearest angles within the limits."""
+        return torch.minimum(torch.maximum(angles, -self.back.to(angles)), self.forth.to(angles))
 
     def parts(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
         """Angles in parts of how far they may go; no gradient through the choice of the side."""

@@ -6,7 +6,6 @@ artists mostly animate on the spot; something with a beginning and an end is hel
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.splits import asset_trains
-from akd.motion.actions import TURN, Action, read_sentence
 from akd.motion.clip import motion_from_clip
+from akd.motion.clip_names import clip_action
 from akd.motion.contact import implied_velocity
 from akd.motion.feet import leg_length, track_feet
 from akd.motion.library.clip import LibraryClip
@@ -41,24 +40,6 @@ def find_files(folder: Path, *, training: bool) -> list[Path]:
     """The glTF files of one side of `splits.toml` in a folder of assets."""
     files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".glb", ".gltf"))
     return [p for p in files if asset_trains(p.relative_to(folder).as_posix()) == training]
-
-
-def clip_action(name: str, *, owner: str) -> Action | None:
-    """What is done in a clip of that name, or None where that is not certain.
-
-    Certain is a name that holds one word for an action and nothing else but numbers and the name
-    of the file's `owner`: `Fox_Walk_2`, but neither `Walk_Backwards` nor `Gallop_Jump`.
-    """
-    last = name.rsplit("|", 1)[-1]
-    words = [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", last)]
-    actions = [read_sentence(w).action for w in words]
-    others = [
-        word
-        for word, action in zip(words, actions, strict=True)
-        if action is None and not word.isdigit() and word not in owner.lower()
-    ]
-    named = [action for action in actions if action is not None]
-    return named[0] if len(named) == 1 and named[0] is not TURN and not others else None
 
 
 def artist_actor(

@@ -280,11 +280,23 @@ def _starts_with_girdle(
     return is_short and not (limb.kind.is_leg and bends_forward)
 
 
+def _starts_on_trunk(evidence: Evidence, limb: Limb) -> bool:
+    """Whether a limb's first joint sits on the joint that carries it, as the hip joints of CMU's
+    skeletons do: its first segment only leads to where the limb begins."""
+    above = evidence.skeleton.parents[limb.joints[0]]
+    gap = evidence.positions[limb.joints[0]] - evidence.positions[max(above, 0)]
+    first, second = np.diff(evidence.positions[list(limb.joints[:3])], axis=0)
+    short = np.linalg.norm(first) < 0.5 * np.linalg.norm(second)
+    return above >= 0 and bool(short and np.linalg.norm(gap) < 1e-3 * max(evidence.size, 1e-9))
+
+
 def _limb_roles(evidence: Evidence, limb: Limb, forward: Float[np.ndarray, "3"]) -> dict[int, Role]:
     """Girdle, upper, lower, cannon, foot or hand, toes along a limb."""
     end = limb.joints.index(limb.tip)
     points = evidence.positions[list(limb.joints)]
     has_girdle = end >= 3 and _starts_with_girdle(limb, np.diff(points[: end + 1], axis=0), forward)
+    if end >= 3 and not has_girdle:
+        has_girdle = _starts_on_trunk(evidence, limb)
     parts: list[Part] = [Part.GIRDLE] if has_girdle else []
     middle = [Part.UPPER, Part.LOWER] + [Part.CANNON] * len(limb.joints)
     parts += middle[: end - len(parts)]

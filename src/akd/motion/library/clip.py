@@ -1,0 +1,115 @@
+"""`LibraryClip`: a true clip and what is done in it, and `perform`, which puts it on a body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+import torch
+
+from akd.asset.read import read_asset
+from akd.math import quaternion
+from akd.motion.clip import motion_from_clip
+from akd.motion.clip_names import find_clip
+from akd.motion.motion import Motion
+from akd.motion.retargeting.retarget import retarget
+from akd.rig.character import Character, load_character
+from akd.rig.up_axis import find_up_axis
+
+_JUMP = 0.5
+"""Radians. A first frame as far as this from the second, in any joint, is a calibration pose."""
+
+
+@dataclass(frozen=True)
+class LibraryClip:
+    """A clip of motion capture, of an artist, or of the zoo."""
+
+    name: str
+    """File and clip, for a person to read."""
+    action: str
+    """What is done in it, in the words of its source."""
+    trains: bool
+    """Whether it may be trained on."""
+    load: Callable[[], tuple[Character, Motion]]
+    """Reads the body and its motion; can be sent to another process."""
+
+    @classmethod
+    def from_file(
+        cls, path: Path, action: str, *, clip: str | None = None, trains: bool = False
+    ) -> LibraryClip:
+        """A clip of a glTF or BVH file.
+
+        Args:
+            path: The file.
+            action: What is done in the clip.
+            clip: Its name; may be left out where the file has one clip.
+            trains: Whether it may be trained on.
+        """
+        name = path.name if clip is None else f"{path.name}:{clip}"
+        return cls(name, action, trains, partial(load_clip, path, clip))
+
+
+def load_clip(path: Path, clip: str | None = None) -> tuple[Character, Motion]:
+    """The character of a file and one of its clips, without a calibration pose at its start.
+
+    Raises:
+        AssetError: The file cannot be read.
+        ValueError: There is no such clip.
+    """
+    character = _character(path)
+    record = find_clip(character, clip) if clip is not None else character.asset.clips[0]
+    return character, without_calibration(motion_from_clip(character, record))
+
+
+def without_calibration(motion: Motion) -> Motion:
+    """The motion without a first frame that is far from all the others: a T-pose, by custom."""
+    if len(motion) < 4:
+        return motion
+    turns = quaternion.geodesic(motion.pose.rotation[:3], motion.pose.rotation[1:4]).amax(-1)
+    if float(turns[0]) < _JUMP or float(turns[0]) < 4.0 * float(turns[1:].max()):
+        return motion
+    return motion.sample(motion.times[1:])
+
+
+def perform(
+    clip: LibraryClip,
+    target: Character,
+    *,
+    fps: float = 30.0,
+    start: float = 0.0,
+    seconds: float | None = None,
+    plant: bool = True,
+) -> Motion:
+    """A clip of the library on a character of the same body plan, travelling over the ground.
+
+    Args:
+        clip: The clip.
+        target: Who performs it.
+        fps: Frames a second.
+        start: Seconds of the clip to skip.
+        seconds: Seconds of the clip to take; all that is left by default.
+        plant: Plant the feet; without it the clip is only transferred, in a tenth of the time.
+
+    Returns:
+        A motion of the target's skeleton: root motion scaled by leg length, lowest foot on y = 0.
+
+    Raises:
+        AssetError: The file of the clip cannot be read.
+        ValueError: The bodies have different plans or too few joints in common.
+    """
+    source, motion = clip.load()
+    end = motion.duration if seconds is None else min(start + seconds, motion.duration)
+    if not 0.0 <= start < max(end, 1e-9):
+        raise ValueError(f"start must be from 0 to {end:g}, got {start:g}")
+    if start > 0.0 or end < motion.duration:
+        frames = torch.arange(round(start * fps), int(end * fps + 1e-6) + 1) / fps
+        motion = motion.sample(motion.times[0] + frames)
+    return retarget(source, motion, target, fps=fps, plant=plant, travel=True)
+
+
+@lru_cache(maxsize=4)
+def _character(path: Path) -> Character:
+    asset = read_asset(path)
+    return load_character(asset, up=find_up_axis(asset))

@@ -1,0 +1,155 @@
+"""Foot planting: the nearest motion whose stance feet keep their place and nothing sinks.
+
+The root's place and the joints of the legs give way; all other joints keep their angles. Solved for
+all frames at once with L-BFGS, in body heights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from akd.motion.contact import nearness
+from akd.motion.retargeting.points import BodyPoints
+from akd.motion.retargeting.stance import number_stands
+from akd.motion.smooth import laplacian
+from akd.rig.control import ControlPose, ControlRig
+from akd.rig.limits import AngleLimits
+
+_ITERATIONS = 60
+_STAND = 100.0
+"""Weight of feet that slide, hover or sink, against a body part that leaves its path as far."""
+_CLEAR = 30.0
+"""Weight of swing feet that are lower than the source's, and of angles beyond their limits."""
+_TURN = 0.01
+"""Weight of a joint turned by one radian, against a part moved by one body height."""
+_SMOOTH = 3.0
+
+
+@dataclass(frozen=True)
+class Footing:
+    """What the feet of a motion should do."""
+
+    stance: Bool[Tensor, "T F"]
+    clearance: Float[Tensor, "T F"]
+    """Height that each sole should at least have, metres; zero where it stands."""
+
+
+def plant_feet(
+    rig: ControlRig,
+    points: BodyPoints,
+    pose: ControlPose,
+    footing: Footing,
+    limits: AngleLimits,
+    *,
+    height: float,
+) -> ControlPose:
+    """The nearest motion with planted feet; the ground is y = 0.
+
+    Args:
+        rig: The control rig.
+        points: Soles, one for each column of `footing`, and skin.
+        pose: The motion, one pose a frame.
+        footing: When feet stand, and how high they swing.
+        limits: Of the joint angles.
+        height: Of the body, metres.
+    """
+    legs = [i for i, role in enumerate(rig.roles) if role.limb is not None and role.limb.is_leg]
+    with torch.no_grad():
+        problem = _Problem.of(rig, points, pose, footing, legs, height=height)
+    shift = torch.zeros_like(pose.translation, requires_grad=True)
+    turns = torch.zeros_like(pose.angles[:, legs], requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        (shift, turns), max_iter=_ITERATIONS, history_size=12, line_search_fn="strong_wolfe",
+        tolerance_grad=1e-7, tolerance_change=1e-9,
+    )  # fmt: skip
+
+    def moved() -> ControlPose:
+        angles = pose.angles.index_add(1, torch.tensor(legs, dtype=torch.long), turns)
+        return replace(pose, translation=pose.translation + height * shift, angles=angles)
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        made = moved()
+        beyond = made.angles - limits.clamped(made.angles.detach())
+        value = problem.misfit(rig, points, made) + beyond.square().sum()
+        value = value + _TURN * turns.square().sum()
+        value = value + _SMOOTH * (
+            laplacian(shift).square().sum() + 0.09 * laplacian(turns).square().sum()
+        )
+        value.backward()
+        return value.detach()
+
+    optimiser.step(loss)  # pyright: ignore[reportArgumentType]
+    with torch.no_grad():
+        planted = moved()
+    sound = bool(planted.angles.isfinite().all() and planted.translation.isfinite().all())
+    return planted if sound else pose
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Fixed parts of the objective, in body heights."""
+
+    footing: Footing
+    stands: Int[Tensor, "T F"]
+    weights: tuple[Float[Tensor, "T S"], ...]
+    """How much each point of a sole stands."""
+    parts: Int[Tensor, "L"]
+    """Drivers of the root and the legs."""
+    pivots: Float[Tensor, "L 3"]
+    places: Float[Tensor, "T L 3"]
+    """Where those are in the given motion."""
+    height: float
+
+    @classmethod
+    def of(
+        cls, rig: ControlRig, points: BodyPoints, pose: ControlPose, footing: Footing,
+        legs: list[int], *, height: float,
+    ) -> _Problem:  # fmt: skip
+        deltas = rig.deltas(pose)
+        weights = []
+        for foot, sole in enumerate(points.soles):
+            y = sole.at(deltas)[..., 1]
+            near = nearness(y - y.amin(1, keepdim=True), body_height=height)
+            weights.append(near * footing.stance[:, foot, None])
+        parts = torch.tensor([2, *(3 + i for i in legs)])
+        pivots = torch.cat((rig.root_pivot[None], rig.pivots[legs]))
+        places = _at(deltas, parts, pivots) / height
+        return cls(
+            footing, number_stands(footing.stance), tuple(weights), parts, pivots, places, height
+        )
+
+    def misfit(self, rig: ControlRig, points: BodyPoints, pose: ControlPose) -> Tensor:
+        """Distance from the given motion and from feet that stand."""
+        deltas = rig.deltas(pose)
+        value = (_at(deltas, self.parts, self.pivots) / self.height - self.places).square().sum()
+        sinks = (-points.skin.at(deltas)[..., 1] / self.height).clamp_min(0.0).square().sum()
+        for foot, sole in enumerate(points.soles):
+            places = sole.at(deltas) / self.height
+            low = places[..., 1].amin(1)
+            standing = self.footing.stance[:, foot]
+            wanted = self.footing.clearance[:, foot] / self.height
+            value = value + _STAND * self._slides(foot, places[..., [0, 2]])
+            value = value + _STAND * (low.square() * standing).sum()
+            value = value + _CLEAR * ((wanted - low).clamp_min(0.0).square() * ~standing).sum()
+            sinks = sinks + (-places[..., 1]).clamp_min(0.0).square().sum()
+        return value + _STAND * sinks
+
+    def _slides(self, foot: int, places: Float[Tensor, "T S 2"]) -> Tensor:
+        """Squared distance of every point that stands from its mean place in that stand."""
+        weights, stands = self.weights[foot][..., None], self.stands[:, foot]
+        zeros = places.new_zeros(int(self.stands.max()) + 1, *places.shape[1:])
+        total = zeros[..., :1].index_add(0, stands, weights)
+        mean = zeros.index_add(0, stands, weights * places) / total.clamp_min(1e-9)
+        return (weights * (places - mean[stands]).square()).sum()
+
+
+def _at(
+    deltas: Float[Tensor, "T M 4 4"], parts: Int[Tensor, "L"], pivots: Float[Tensor, "L 3"]
+) -> Float[Tensor, "T L 3"]:
+    moved = deltas.index_select(1, parts)
+    return (moved[..., :3, :3] @ pivots[..., None]).squeeze(-1) + moved[..., :3, 3]

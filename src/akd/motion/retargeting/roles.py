@@ -1,0 +1,104 @@
+"""Which joints of two bodies correspond: by role, and along a chain by share of its length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from akd.rig.character import Character
+from akd.rig.control import ControlRig
+from akd.rig.roles.role import LimbKind, Role
+
+ROOT_TOKEN = 0
+"""Tokens of a control rig: the root, then its controls."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a control takes its rotation from: between two tokens of the source."""
+
+    before: int
+    after: int
+    share: float = 1.0
+    """Of `after`; the rest is of `before`."""
+
+
+def body_plan(character: Character) -> str:
+    """The body plan in words: `2 legs`, `4 legs`, `no legs`."""
+    count = len(character.anatomy.legs)
+    return f"{count or 'no'} leg{'' if count == 1 else 's'}"
+
+
+def check_same_plan(source: Character, target: Character) -> None:
+    """Raise `ValueError` where the two bodies stand on different numbers of legs."""
+    plans = [body_plan(body) for body in (source, target)]
+    if plans[0] != plans[1]:
+        raise ValueError(
+            f"{source.asset.path.name} has {plans[0]} and {target.asset.path.name} has {plans[1]}: "
+            "a clip can only be retargeted to a body of the same plan"
+        )
+
+
+def correspond(
+    source: ControlRig, target: ControlRig, given: Mapping[str, str] | None = None
+) -> tuple[Source | None, ...]:
+    """For each control of the target, where its rotation comes from; None where it has no match.
+
+    Args:
+        source: Rig of the body that has the motion.
+        target: Rig of the body that gets it.
+        given: Corrections: names of joints of the source by names of joints of the target are
+            not needed where roles are right; each entry is source name to target name.
+
+    Raises:
+        ValueError: A given name is not that of a driven joint.
+    """
+    chains: dict[tuple[object, ...], list[int]] = {}
+    for token, role in enumerate(source.roles, start=1):
+        chains.setdefault(_chain(role), []).append(token)
+    members: dict[tuple[object, ...], list[int]] = {}
+    for control, role in enumerate(target.roles):
+        members.setdefault(_chain(role), []).append(control)
+    found: list[Source | None] = [None] * len(target)
+    for key, controls in members.items():
+        if key not in chains:
+            continue
+        chain = chains[key]
+        tokens = [source.parents[chain[0] - 1] + 1, *chain]
+        for place, control in enumerate(controls, start=1):
+            # The rotation of a chain is spread over its joints: compare at equal shares of it.
+            before, rest = divmod(place * len(chain), len(controls))
+            after = tokens[before + 1] if rest else tokens[before]
+            share = rest / len(controls) if rest else 1.0
+            found[control] = Source(tokens[before], after, share)
+    for name, other in (given or {}).items():
+        token = _token(source, name, "source")
+        found[_token(target, other, "target") - 1] = Source(token, token)
+    return tuple(found)
+
+
+def check_match(
+    source: ControlRig, matches: tuple[Source | None, ...], moving: list[bool], *, target: str
+) -> None:
+    """Raise `ValueError` where fewer than half of the controls that move have a counterpart."""
+    used = {token for match in matches if match for token in (match.before, match.after)}
+    moves = [token for token in range(1, len(source) + 1) if moving[token - 1]]
+    matched = [token for token in moves if token in used]
+    if len(matched) < 0.5 * len(moves):
+        raise ValueError(
+            f"only {len(matched)} of the {len(moves)} joints that move have a counterpart in "
+            f"{target}: at least half are needed (--map SOURCE=TARGET names one)"
+        )
+
+
+def _chain(role: Role) -> tuple[object, ...]:
+    """What joints have in common that share one bend; middle legs are told apart by number."""
+    return role.limb, role.side, role.part, role.number if role.limb is LimbKind.MID else 0
+
+
+def _token(rig: ControlRig, name: str, which: str) -> int:
+    for token, joint in enumerate((rig.root, *rig.joints)):
+        if rig.skeleton.names[joint] == name and token > ROOT_TOKEN:
+            return token
+    driven = ", ".join(rig.skeleton.names[j] for j in rig.joints)
+    raise ValueError(f"map: {name!r} must be a driven joint of the {which}, one of {driven}")
