@@ -49,4 +49,4 @@ def test_words_must_be_in_the_vocabulary():
 def test_every_species_of_the_zoo_has_a_word_and_tokens_are_distinct():
     assert all(creature_word(name) != NONE for name in SPECIES)
     assert len(set(TOKENS)) == len(TOKENS)
-    assert TOKENS[Words("fox", "walk", "slowly").tokens()[1]] == "walk"
+    assert TOKENS[Words("fox", "walk", "slowly").numbers()[1]] == "walk"

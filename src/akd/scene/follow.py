@@ -80,8 +80,8 @@ def bounding_boxes(
     return torch.cat(low), torch.cat(high)
 
 
-def smooth_path(path: Float[Tensor, "T 3"], frames: float) -> Float[Tensor, "T 3"]:
-    """A path with what happens within about `frames` frames smoothed away.
+def smooth_path(path: Float[Tensor, "T D"], frames: float) -> Float[Tensor, "T D"]:
+    """A path, or several side by side, with what happens within about `frames` frames smoothed away.
 
     A line is fitted around each frame with Gaussian weights, so that steady travel stays as it is,
     also at the ends.

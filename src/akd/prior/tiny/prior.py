@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self
 
 import torch
 from jaxtyping import Bool, Float
@@ -48,7 +47,7 @@ class PriorTiny:
         self.fps = settings.fps if leg_length is None else settings.rate(leg_length)
         self.takes_known_frames = settings.known_frames
 
-    def for_body(self, leg_length: float) -> Self:
+    def for_body(self, leg_length: float) -> PriorTiny:
         """The same network at its frame rate for a body with legs of so many metres."""
         return type(self)(self.network, tokens=self.tokens, leg_length=leg_length)
 
