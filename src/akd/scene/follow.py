@@ -81,7 +81,7 @@ def bounding_boxes(
 
 
 def smooth_path(path: Float[Tensor, "T D"], frames: float) -> Float[Tensor, "T D"]:
-    """A path, or several side by side, with what happens within about `frames` frames smoothed away.
+    """A path, or several, with what happens within about `frames` frames smoothed away.
 
     A line is fitted around each frame with Gaussian weights, so that steady travel stays as it is,
     also at the ends.
