@@ -17,7 +17,7 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.splits import asset_trains
-from akd.motion.actions import TURN, Action, read_sentence
+from akd.motion.actions import ACTION_LABELS, TURN, Action, read_sentence
 from akd.motion.clip import motion_from_clip
 from akd.motion.contact import implied_velocity
 from akd.motion.feet import track_feet
@@ -71,7 +71,9 @@ def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
     clips = [
         (action, clip)
         for clip in character.asset.clips
-        if (action := clip_action(clip.name, owner=path.stem)) is not None and not action.one_off
+        if (action := clip_action(clip.name, owner=path.stem)) is not None
+        and action.label in ACTION_LABELS
+        and not action.one_off
     ]
     if not clips:
         return None

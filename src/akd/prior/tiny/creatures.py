@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import write_tensors
-from akd.motion.actions import ACTIONS
+from akd.motion.actions import ACTION_LABELS, ACTIONS
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE
 from akd.rig.skin import skin_points
@@ -164,8 +164,8 @@ def build_actor(species: str, seed: int, settings: PoolSettings) -> Actor:
     rng = np.random.default_rng((seed, 31))
     actions, manners, clips = [], [], []
     for action in creature.actions:
-        if action not in ACTIONS:
-            continue  # the zoo has learnt something that the vocabulary has no word for
+        if action not in ACTION_LABELS:
+            continue  # the zoo performs more than the shipped prior has words for
         for _ in range(settings.styles):
             manner, style = manner_of(rng, action)
             cycles = 2 if ACTIONS[action].is_cyclic else 1

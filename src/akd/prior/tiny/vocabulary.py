@@ -104,7 +104,7 @@ def read_prompt(prompt: str) -> Words:
     action = sentence.action
     if action is TURN:
         raise ValueError(f"prompt {prompt!r}: say 'turning left' or 'turning right'")
-    if action is None:
+    if action is None or action.label not in ACTION_LABELS:
         known = ", ".join(name.replace("_", " ") for name in ACTION_LABELS)
         raise ValueError(
             f"prompt {prompt!r}: the tiny prior knows no such action; it knows {known}. "
