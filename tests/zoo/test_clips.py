@@ -17,7 +17,7 @@ FAST = 120.0
 
 
 def travelling(species):
-    return [a for a in creature(species).actions if a not in ("stand", "jump")]
+    return [a for a in creature(species).parameters.actions if a not in ("stand", "jump")]
 
 
 def root_path(act):
@@ -49,7 +49,7 @@ def body_speed(act):
 @pytest.mark.parametrize("species", ALL)
 def test_planted_feet_stay(species):
     """Contact speed under one hundredth of the body's speed, on the vertices of the soles."""
-    for action in creature(species).actions:
+    for action in creature(species).parameters.actions:
         fps = 30.0 if action == "stand" else FAST
         act = performance(species, action, fps)
         speed = 0.1 * creature(species).height if action == "stand" else body_speed(act)
@@ -61,7 +61,7 @@ def test_planted_feet_stay(species):
 @pytest.mark.parametrize("species", ALL)
 def test_nothing_sinks_into_the_ground(species):
     animal = creature(species)
-    for action in animal.actions:
+    for action in animal.parameters.actions:
         act = performance(species, action, 30.0)
         assert skinned(animal, act)[..., 1].min() > -0.005 * animal.height, action
 
@@ -85,10 +85,10 @@ def test_root_travels_at_its_natural_speed(species):
         path = root_path(act)
         natural, _ = speed_and_period(animal, action)
         speed = body_speed(act)
-        assert speed == pytest.approx(natural, rel=0.01)
+        assert speed == pytest.approx(abs(natural), rel=0.01)
         assert path[0] == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
         if not action.startswith("turn"):
-            assert path[-1, 2] == pytest.approx(speed * act.motion.duration, rel=1e-3)
+            assert path[-1, 2] == pytest.approx(natural * act.motion.duration, rel=0.01)
         elif action == "turn_left":
             assert path[-1, 0] > 0.0
         else:
@@ -98,7 +98,7 @@ def test_root_travels_at_its_natural_speed(species):
 @pytest.mark.parametrize("species", ALL)
 def test_clips_loop_up_to_the_roots_displacement(species):
     animal = creature(species)
-    for action in animal.actions:
+    for action in animal.parameters.actions:
         act = performance(species, action, 30.0)
         world = act.motion.world()
         root = animal.skeleton.names.index("root")
@@ -127,7 +127,7 @@ def test_bones_keep_their_lengths(species):
     rest = animal.skeleton.rest.translation
     moving = [animal.skeleton.names.index(name) for name in ("root", "pelvis")]
     fixed = [j for j in range(len(animal.skeleton)) if j not in moving]
-    for action in animal.actions:
+    for action in animal.parameters.actions:
         pose = performance(species, action, 30.0).motion.pose
         assert torch.equal(pose.translation[:, fixed], rest[fixed].expand(len(pose.scale), -1, -1))
         assert (pose.scale == 1).all()
@@ -185,6 +185,8 @@ def test_footfalls_follow_hildebrand(species):
             assert len(falls) == 1, (action, foot.name)
             touchdown[foot.name] = falls[0] / len(down)
             duty[foot.name] = down.mean()
+        if gait.short:
+            continue  # a limp is not symmetrical
         limb_phase = (touchdown["left_fore"] - touchdown["left_hind"]) % 1.0
         expected = {"walk": 0.25, "amble": 0.25, "trot": 0.5}
         if gait.name in expected:

@@ -9,7 +9,7 @@ import torch
 import trimesh
 from scipy.spatial import KDTree
 
-from akd.motion.actions import ACTION_LABELS
+from akd.motion.actions import ACTIONS
 from akd.zoo.creature import build_creature
 from akd.zoo.species.catalogue import SPECIES
 from tests.zoo.menagerie import ALL, FEW, creature, joint_weights, sole_rows
@@ -221,7 +221,7 @@ def test_bad_arguments_are_named(arguments, message):
 def test_actions_are_in_the_one_table():
     for species in SPECIES:
         animal = creature(species)
-        assert set(animal.actions) <= set(ACTION_LABELS)
+        assert set(animal.actions) <= set(ACTIONS)
         assert {"stand", "walk", "turn_left", "turn_right"} <= set(animal.actions)
     assert "gallop" not in SPECIES["elephant"].actions
 

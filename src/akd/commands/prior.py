@@ -68,18 +68,22 @@ class PriorList:
     def run(self) -> None:
         """Print a line for each."""
         from akd.motion.actions import ACTION_LABELS, MANNER_LABELS
-        from akd.prior.tiny.load import has_weights, shipped_weights
+        from akd.prior.tiny.load import has_weights, read_about, shipped_weights
         from akd.prior.tiny.vocabulary import CREATURES
 
-        tiny = TinySettings()
-        there = "ships with akd" if has_weights(shipped_weights()) else "its weights are missing"
-        print(
-            f"tiny    {tiny.frames} x {tiny.height} x {tiny.width} at {tiny.fps:g} fps, style "
-            f"roles, Apache-2.0, {there}"
-        )
-        known = {"actions": ACTION_LABELS, "manners": MANNER_LABELS, "creatures": CREATURES}
-        for name, words in known.items():
-            print(f"        {name}: {', '.join(word.replace('_', ' ') for word in words)}")
+        if has_weights(shipped_weights()):
+            tiny, tokens = read_about(shipped_weights())
+            pace = f"at {tiny.fps:g} fps" if tiny.frame_time is None else "in body time"
+            print(
+                f"tiny    {tiny.frames} x {tiny.height} x {tiny.width} {pace}, style roles, "
+                f"Apache-2.0, ships with akd"
+            )
+            known = {"actions": ACTION_LABELS, "manners": MANNER_LABELS, "creatures": CREATURES}
+            for name, words in known.items():
+                listed = [word.replace("_", " ") for word in words if word in tokens]
+                print(f"        {name}: {', '.join(listed)}")
+        else:
+            print("tiny    its weights are missing; `akd prior train` makes some")
         from akd.prior.large.catalogue import lines
 
         for line in lines():

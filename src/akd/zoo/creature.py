@@ -14,6 +14,7 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
+from akd.zoo.acts.catalogue import acts_of
 from akd.zoo.mesh.remesh import edges_of
 from akd.zoo.mesh.shapes import Array, body_distance
 from akd.zoo.mesh.sole import Outline, Sole
@@ -21,11 +22,9 @@ from akd.zoo.mesh.surface import mirror, surface_half
 from akd.zoo.species.anatomy import Anatomy, LegPlan
 from akd.zoo.species.catalogue import SPECIES
 from akd.zoo.species.coat import paint
-from akd.zoo.species.parameters import Humanoid, Quadruped, Theropod
+from akd.zoo.species.parameters import Humanoid, Parameters, Quadruped, Theropod
 from akd.zoo.species.variation import vary
 from akd.zoo.weights import mirror_joints, skin_weights, strongest
-
-Parameters = Quadruped | Humanoid | Theropod
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Creature:
     @property
     def actions(self) -> tuple[str, ...]:
         """What `make_clip` can make it do."""
-        return self.parameters.actions
+        return (*self.parameters.actions, *acts_of(self.parameters))
 
     @property
     def height(self) -> float:

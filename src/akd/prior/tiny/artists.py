@@ -76,6 +76,8 @@ def artist_actor(
             count = max(2, round(motion.duration * rate))
             times = motion.times[0] + torch.arange(count).to(motion.times) / rate
             world = hold_ends(motion.sample(times).world(), frames=CLIP_FRAMES)
+            if float((world - world[:1])[..., :3, 3].abs().amax()) < 0.05 * character.height:
+                continue  # a pose
         else:
             world = _looped(character, rig, motion, rate, still=action.froude == 0.0)
         if world is None:

@@ -81,8 +81,8 @@ def build_actor(
                 bones = hold_ends(bones, frames=CLIP_FRAMES)
             else:
                 bones = continue_loop(bones, root, frames=CLIP_FRAMES)
-            actions.append(action)
-            manners.append(manner)
+            actions.append(ACTIONS[action].label)
+            manners.append(ACTIONS[action].manner or manner)
             clips.append(bones)
     own = len(actions)
     more, bones = recorded_bones(

@@ -6,6 +6,7 @@ The parts stay below the size that hosts of code and of files usually accept.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.base.files import checking_content, read_tensors, write_tensors
+from akd.base.files import DamagedFile, checking_content, read_tensors, write_tensors
 from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
@@ -69,14 +70,32 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
     return torch.bfloat16 if supported is not None and supported() else torch.float32
 
 
+def read_about(folder: Path) -> tuple[TinySettings, tuple[str, ...]]:
+    """Settings of the weights in a folder, and the words that they were trained with."""
+    from safetensors import SafetensorError, safe_open
+
+    path = next(iter(sorted(folder.glob(PATTERN))), None)
+    if path is None:
+        raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
+    try:
+        with safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+    except SafetensorError as error:
+        raise DamagedFile(f"{path}: is damaged ({error})") from None
+    with checking_content(path):
+        return _settings_of(about)
+
+
+def _settings_of(about: Mapping[str, str]) -> tuple[TinySettings, tuple[str, ...]]:
+    values = json.loads(about["settings"])
+    if about["format"] == FIRST_FORMAT:
+        values |= {"frame_time": None, "known_frames": False}
+    return TinySettings(**values), tuple(json.loads(about["vocabulary"]))
+
+
 def known_tokens(folder: Path) -> tuple[str, ...]:
     """The words that the weights in a folder were trained with."""
-    from safetensors import safe_open
-
-    for path in sorted(folder.glob(PATTERN)):
-        with checking_content(path), safe_open(path, "pt") as file:
-            return tuple(json.loads(file.metadata()["vocabulary"]))
-    raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
+    return read_about(folder)[1]
 
 
 def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
@@ -92,12 +111,7 @@ def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
     with checking_content(folder):
         if int(about["parts"]) != len(paths):
             raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
-        tokens = tuple(json.loads(about["vocabulary"]))
-        if about["format"] == FIRST_FORMAT:
-            first = {"frame_time": None, "known_frames": False}
-        else:
-            first = {}
-        settings = TinySettings(**json.loads(about["settings"]), **first)
+        settings, tokens = _settings_of(about)
         with torch.device("meta"):
             network = TinyNetwork(settings, len(tokens))
         network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)

@@ -12,6 +12,8 @@ from torch import Tensor
 from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
+from akd.zoo.acts.catalogue import acts_of
+from akd.zoo.acts.pose import act_period, pose_act
 from akd.zoo.creature import Creature
 from akd.zoo.gait.gaits import plan_gait, pose_gait, with_period
 from akd.zoo.gait.jumping import plan_leap, pose_jump
@@ -43,8 +45,9 @@ def perform(
 ) -> Performance:
     """A creature performing an action, with what its feet do.
 
-    `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, or rounds of
-    standing) at `fps` frames a second and loops: its last frame is its first one, moved on. Strides
+    `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, gestures,
+    rounds of standing) at `fps` frames a second and loops: its last frame is its first one, moved
+    on. What ends in another pose (sitting or lying down, getting up) is done once and held. Strides
     are lengthened or shortened a little so that they fill whole frames. With `frames`, it is cut
     from as many cycles as are needed to have exactly that many frames, and need not loop. Where a
     foot is on the ground it does not move at all, but for rolling over its toes.
@@ -57,6 +60,8 @@ def perform(
             posed, contact = _stand(creature, puppet, fps, cycles, frames, style)
         case "jump":
             posed, contact = _jump(creature, puppet, fps, cycles, frames, style)
+        case _ if action in acts_of(creature.parameters):
+            posed, contact = _act(creature, puppet, action, fps, cycles, frames, style)
         case _:
             posed, contact = _travel(creature, puppet, action, fps, cycles, frames, style)
     if frames is not None:
@@ -109,6 +114,22 @@ def _stand(
     return posed, _contact(feet)
 
 
+def _act(
+    creature: Creature,
+    puppet: Puppet,
+    action: str,
+    fps: float,
+    cycles: int,
+    frames: int | None,
+    style: Style,
+) -> tuple[Posed, Mask]:
+    act = acts_of(creature.parameters)[action]
+    start = style.start if act.loop else 0.0
+    phase, _ = _phases(act_period(creature, act, style), fps, cycles, frames, start)
+    posed, feet = pose_act(creature, puppet, act, phase, style)
+    return posed, _contact(feet)
+
+
 def _travel(
     creature: Creature,
     puppet: Puppet,
@@ -121,7 +142,7 @@ def _travel(
     plan = plan_gait(creature, puppet, action, style)
     phase, period = _phases(plan.period, fps, cycles, frames, style.start)
     plan = with_period(plan, creature, puppet, period)
-    posed, feet = pose_gait(plan, creature, puppet, phase, crouch=style.crouch)
+    posed, feet = pose_gait(plan, creature, puppet, phase)
     _start_at_origin(puppet, posed)
     return posed, _contact(feet)
 

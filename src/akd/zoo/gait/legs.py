@@ -39,6 +39,13 @@ class FootPath:
     plantigrade foot, its pitch."""
     contact: Mask
     """Whether it is on the ground, [T], bool."""
+    frame: Array | None = None
+    """Rotation of the body that carries the foot [T, 3, 3]; the world's where it is None."""
+
+    def turned(self, pitch: Array) -> Array:
+        """World rotation of a foot that pitches about its own axis, [T, 3, 3]."""
+        rotation = turn_y(self.yaw) @ turn_x(pitch)
+        return rotation if self.frame is None else self.frame @ rotation
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ def leg_end(puppet: Puppet, plan: LegPlan, path: FootPath) -> Array:
     if plan.kind != "plantigrade":
         return path.target
     back = puppet.place(plan.foot) - puppet.place(plan.toes)
-    return path.target + turn_y(path.yaw) @ turn_x(path.fold) @ back
+    return path.target + path.turned(path.fold) @ back
 
 
 def pose_blade(posed: Posed, puppet: Puppet, plan: LegPlan, path: FootPath) -> None:
@@ -144,10 +151,10 @@ def pose_leg(posed: Posed, puppet: Puppet, shape: LegShape, path: FootPath) -> N
     posed.rotation[:, upper] = plane @ turn_x(rest[0] - angles[0])
     posed.hang(puppet, lower, plane @ turn_x(rest[1] - angles[1]))
     if angles[2] is None:
-        posed.hang(puppet, foot, turn_y(path.yaw) @ turn_x(path.fold))
+        posed.hang(puppet, foot, path.turned(path.fold))
     else:
         posed.hang(puppet, foot, plane @ turn_x(rest[2] - angles[2]))
-    posed.hang(puppet, toes, turn_y(path.yaw) @ turn_x(path.pitch))
+    posed.hang(puppet, toes, path.turned(path.pitch))
 
 
 def _leg_plane(body: Array, leg: Array) -> tuple[Array, Array, Array]:

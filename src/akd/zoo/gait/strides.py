@@ -71,8 +71,9 @@ def walk_path(
 ) -> FootPath:
     """A foot's path over frames at given phases; phase 0 is at time 0."""
     number, since = stride_place(gait, foot.name, phase)
-    contact = since < gait.duty
-    swing = np.clip((since - gait.duty) / (1.0 - gait.duty), 0.0, 1.0)
+    duty = gait.duty_of(foot.name)
+    contact = since < duty
+    swing = np.clip((since - duty) / (1.0 - duty), 0.0, 1.0)
 
     standing = puppet.place(foot.leg.toes)
     x, z, yaw = _plants(route, gait, foot.name, number, period, standing, style)
@@ -99,7 +100,7 @@ def _plants(
     pairs = []
     for stride in (number, number + 1):
         # A foot stands where its hip or shoulder will pass in the middle of its stance.
-        time = (gait.touchdown[leg] + stride + 0.5 * gait.duty) * period
+        time = (gait.touchdown[leg] + stride + 0.5 * gait.duty_of(leg)) * period
         x, z, heading = route.at(time)
         side, ahead = style.narrow * standing[0], standing[2] + style.ahead
         pairs.append(
@@ -120,7 +121,8 @@ def _arch(swing: Array, early: float) -> Array:
 
 def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Array, Array]:
     """Pitch of the toes and fold of the foot, radians, since touchdown."""
-    duty, rest = gait.duty, 1.0 - gait.duty
+    duty = gait.duty_of(foot.name)
+    rest = 1.0 - duty
 
     def curve(keys: tuple[float, ...], degrees: tuple[float, ...]) -> Array:
         """A smooth curve; keys are shares of the stance, or 1 plus shares of the swing."""

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from akd.zoo.species.bipeds import HUMANOIDS, THEROPODS
 from akd.zoo.species.carnivores import CARNIVORES
 from akd.zoo.species.hoofed import HOOFED
-from akd.zoo.species.parameters import Humanoid, Quadruped, Theropod
+from akd.zoo.species.parameters import Humanoid, Parameters, Quadruped, Theropod
 
 __all__ = ["SPECIES", "Humanoid", "Quadruped", "Theropod"]
 
-SPECIES: Mapping[str, Quadruped | Humanoid | Theropod] = MappingProxyType(
+SPECIES: Mapping[str, Parameters] = MappingProxyType(
     {**CARNIVORES, **HOOFED, **HUMANOIDS, **THEROPODS}
 )
 """Every species by name."""

@@ -9,7 +9,15 @@ import numpy as np
 from akd.zoo.mesh.noise import dot_distances, value_noise
 from akd.zoo.mesh.shapes import Array, Part
 from akd.zoo.species.anatomy import Anatomy
-from akd.zoo.species.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Theropod
+from akd.zoo.species.parameters import (
+    Clothes,
+    Coat,
+    Colour,
+    Humanoid,
+    Parameters,
+    Quadruped,
+    Theropod,
+)
 
 _HAIRY = ("coat", "face", "jaw", "cheek", "ear", "tail", "toe")
 """Materials that wear the coat and its markings."""
@@ -26,8 +34,6 @@ _BARE = {
 }
 """Other materials of animals, and the coat's fields that colour them."""
 _CLOTHES = {name: (name,) for name in ("skin", "hair", "shirt", "trousers", "shoes", "eye", "lips")}
-
-Parameters = Quadruped | Humanoid | Theropod
 
 
 def paint(

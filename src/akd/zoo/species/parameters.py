@@ -230,7 +230,13 @@ class Quadruped:
         "jump",
         "turn_left",
         "turn_right",
+        "back_up",
+        "sneak",
+        "limp",
     )
+    """Gaits, standing and the jump; acts come with the body plan (`akd.zoo.acts.catalogue`)."""
+    unable: tuple[str, ...] = ()
+    """Acts of its body plan that it cannot do."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +287,12 @@ class Humanoid:
     sleeves: Literal["short", "long"] = "long"
     look: Clothes = field(default_factory=Clothes)
     manner: Manner = field(default_factory=Manner)
-    actions: tuple[str, ...] = ("stand", "walk", "run", "jump", "turn_left", "turn_right")
+    actions: tuple[str, ...] = (
+        "stand", "walk", "run", "jump", "turn_left", "turn_right", "back_up", "sneak", "march",
+        "limp",
+    )  # fmt: skip
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -313,4 +324,12 @@ class Theropod:
     coat: Coat
     feathers: Literal["none", "ostrich", "raptor"] = "none"
     manner: Manner = field(default_factory=Manner)
-    actions: tuple[str, ...] = ("stand", "walk", "run", "jump", "turn_left", "turn_right")
+    actions: tuple[str, ...] = (
+        "stand", "walk", "run", "jump", "turn_left", "turn_right", "back_up", "sneak", "limp",
+    )  # fmt: skip
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+
+Parameters = Quadruped | Humanoid | Theropod
+"""Of any body plan."""

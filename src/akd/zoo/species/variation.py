@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from akd.zoo.species.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Theropod
-
-Parameters = Quadruped | Humanoid | Theropod
+from akd.zoo.species.parameters import Clothes, Coat, Colour, Parameters
 
 _SPREAD = 0.09
 """Standard deviation of a proportion, relative."""
