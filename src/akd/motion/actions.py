@@ -226,7 +226,7 @@ class Sentence:
 
     words: tuple[str, ...]
     """In lower case. A compound with hyphens is followed by its last part, which is its head, but
-    not if that is a participle, as in `man-eating`."""
+    for what something feeds on, as in `man-eating`."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -272,7 +272,7 @@ def read_sentence(sentence: str) -> Sentence:
             word
             for token in said
             for word in dict.fromkeys((token, token.split("-")[-1]))
-            if word == token or not word.endswith("ing")
+            if word == token or word != "eating"
         )
     )
 
