@@ -67,7 +67,7 @@ class Creature:
 
     @property
     def plan(self) -> str:
-        """`quadruped`, `humanoid` or `theropod`."""
+        """`quadruped`, `humanoid`, `theropod`, ..."""
         return type(self.parameters).__name__.lower()
 
     @property

@@ -13,7 +13,7 @@ from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
 from akd.zoo.acts.catalogue import acts_of
-from akd.zoo.acts.pose import act_period, pose_act
+from akd.zoo.acts.pose import fit_act, pose_act
 from akd.zoo.creature import Creature
 from akd.zoo.gait.gaits import plan_gait, pose_gait, with_period
 from akd.zoo.gait.jumping import plan_leap, pose_jump
@@ -123,10 +123,11 @@ def _act(
     frames: int | None,
     style: Style,
 ) -> tuple[Posed, Mask]:
-    act = acts_of(creature.parameters)[action]
+    act, period, speed = fit_act(creature, action)
     start = style.start if act.loop else 0.0
-    phase, _ = _phases(act_period(creature, act, style), fps, cycles, frames, start)
+    phase, period = _phases(period / style.speed, fps, cycles, frames, start)
     posed, feet = pose_act(creature, puppet, act, phase, style)
+    posed.position[..., 2] += (style.speed * speed * period * (phase - start))[:, None]
     return posed, _contact(feet)
 
 

@@ -115,6 +115,24 @@ class Tail:
 
 
 @dataclass(frozen=True)
+class Wing:
+    """A wing with the vane behind it: feathers or a membrane."""
+
+    length: float
+    """From the shoulder to the tip."""
+    chord: float
+    """Depth of the vane, front to back."""
+    radius: float
+    """Thickness of the arm at the elbow."""
+    ratios: tuple[float, float, float] = (0.26, 0.34, 0.40)
+    """Shares of upper arm, forearm and hand in the length."""
+    fingers: int = 0
+    """Separate feathers or finger bones at the tip."""
+    material: str = "coat"
+    vane: str = "feather"
+
+
+@dataclass(frozen=True)
 class Coat:
     """Colours."""
 
@@ -161,6 +179,8 @@ class Manner:
     """How far the head nods in the walk, radians."""
     weight_fore: float = 0.58
     """Share of the weight on the fore feet."""
+    leap: float = 1.0
+    """How high it jumps, relative to its body plan."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +242,7 @@ class Quadruped:
     """How far the belly hangs."""
     proboscis: float = 0.0
     """Length of an elephant's trunk."""
+    wing: Wing | None = None
     actions: tuple[str, ...] = (
         "stand",
         "walk",
@@ -322,13 +343,20 @@ class Theropod:
     """Length of the arm or wing."""
     arm_radius: float
     coat: Coat
-    feathers: Literal["none", "ostrich", "raptor"] = "none"
+    feathers: Literal["none", "ostrich", "raptor", "bird"] = "none"
+    wing: Wing | None = None
+    """In place of arms."""
     manner: Manner = field(default_factory=Manner)
     actions: tuple[str, ...] = (
         "stand", "walk", "run", "jump", "turn_left", "turn_right", "back_up", "sneak", "limp",
     )  # fmt: skip
     """As for `Quadruped`."""
     unable: tuple[str, ...] = ()
+
+    @property
+    def beaked(self) -> bool:
+        """Whether it is a bird: a beak, bare legs, plumes."""
+        return self.feathers in ("ostrich", "bird")
 
 
 Parameters = Quadruped | Humanoid | Theropod
