@@ -17,9 +17,19 @@ from akd.zoo.acts.animals import (
     ROLL,
     SIT,
 )  # fmt: skip
+from akd.zoo.acts.others import CLAW_ATTACK, FISH_ACTS, SERPENT_ACTS, SPIDER_ATTACK
 from akd.zoo.acts.people import HUMANOID_ACTS
 from akd.zoo.acts.wings import FLY, GLIDE
-from akd.zoo.species.parameters import Humanoid, Parameters, Quadruped, Theropod, Wing
+from akd.zoo.species.parameters import (
+    Arthropod,
+    Fish,
+    Humanoid,
+    Parameters,
+    Quadruped,
+    Serpent,
+    Theropod,
+    Wing,
+)  # fmt: skip
 
 
 @cache
@@ -32,6 +42,12 @@ def acts_of(parameters: Parameters) -> Mapping[str, Act]:
             acts = (*_quadruped(parameters), *_winged(parameters.wing))
         case Theropod():
             acts = (*HEAD_ACTS, *GRAZING, ATTACK, HEADBUTT, *_winged(parameters.wing))
+        case Arthropod():
+            acts = (CLAW_ATTACK if parameters.claw > 0.0 else SPIDER_ATTACK,)
+        case Serpent():
+            acts = SERPENT_ACTS
+        case Fish():
+            acts = FISH_ACTS
     return {act.name: act for act in acts if act.name not in parameters.unable}
 
 

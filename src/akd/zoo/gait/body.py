@@ -75,7 +75,8 @@ def pose_body(
 ) -> Posed:
     """Pose the whole body, the trunk lowered by `drop` (hind, fore) metres."""
     posed = pose_trunk(puppet, _dropped(puppet, body, drop), body.rise + correction - np.mean(drop))
-    posed.keep_off_ground(puppet)
+    if puppet.feet:
+        posed.keep_off_ground(puppet)
     for foot, path in zip(puppet.feet, feet, strict=True):
         pose_blade(posed, puppet, foot.leg, path)
         pose_leg(posed, puppet, LegShape.of(puppet, foot.leg), path)

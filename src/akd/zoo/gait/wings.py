@@ -10,6 +10,7 @@ from akd.zoo.creature import Creature
 from akd.zoo.gait.carriage import Turns
 from akd.zoo.gait.puppet import Puppet
 from akd.zoo.mesh.shapes import Array
+from akd.zoo.species.parameters import Quadruped, Theropod
 
 _FOLDED = {
     "upper": ((0.42, -0.70, 0.05), (-0.60, 0.10, -0.80)),
@@ -71,10 +72,11 @@ def wing_span(creature: Creature) -> float:
 def beat_frequency(creature: Creature) -> float:
     """Wing beats a second in cruising flight (Pennycuick 1996): m^3/8 g^1/2 b^-23/24 S^-1/3
     rho^-3/8, with mass m, span b, wing area S and the density of air."""
-    wing = creature.parameters.wing
-    assert wing is not None
+    p = creature.parameters
+    assert isinstance(p, Quadruped | Theropod)
+    assert p.wing is not None
     span = wing_span(creature)
-    area = 0.85 * span * wing.chord * creature.parameters.height
+    area = 0.85 * span * p.wing.chord * p.height
     # The vanes of the zoo are as thick as its grid needs them, so only the trunk is weighed.
     names = creature.skeleton.names
     light = sum(float(creature.mass[i, 3]) for i, n in enumerate(names) if "_wing_" in n)

@@ -359,5 +359,89 @@ class Theropod:
         return self.feathers in ("ostrich", "bird")
 
 
-Parameters = Quadruped | Humanoid | Theropod
+@dataclass(frozen=True)
+class Carapace:
+    """The main body of an arthropod."""
+
+    length: float
+    width: float
+    depth: float
+
+
+@dataclass(frozen=True)
+class Arthropod:
+    """A spider or a crab. Lengths are fractions of the body's height above the ground."""
+
+    height: float
+    """Height of the middle of the body, metres."""
+    body: Carapace
+    abdomen: float
+    """Length of the abdomen behind it; 0 for none."""
+    azimuths: tuple[float, ...]
+    """Direction of each leg of the left side, degrees from straight ahead, front to back."""
+    reach: float
+    """Distance of the feet from the middle."""
+    knee: float
+    """Height of the knees."""
+    leg_radius: float
+    eye: float
+    coat: Coat
+    claw: float = 0.0
+    """Length of a crab's arms; 0 for none."""
+    stalks: bool = False
+    """Whether the eyes stand on stalks."""
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("stand", "walk", "scuttle", "turn_left", "turn_right")
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Serpent:
+    """A snake. Lengths are fractions of its length, but for the hood."""
+
+    length: float
+    """Metres."""
+    radius: float
+    coat: Coat
+    hood: float = 0.0
+    """Half-width of a cobra's hood over the radius."""
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("slither",)
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+    @property
+    def height(self) -> float:
+        """Thickness, metres."""
+        return 2.0 * self.radius * self.length
+
+
+@dataclass(frozen=True)
+class Fish:
+    """A fish. Lengths are fractions of its length."""
+
+    length: float
+    """Metres."""
+    depth: float
+    width: float
+    fin: float
+    """Length of the fins."""
+    coat: Coat
+    lobes: float = 1.0
+    """Lower lobe of the tail fin over the upper one."""
+    eye: float = 1.0
+    """Size of the eyes, relative to usual."""
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("swim",)
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+    @property
+    def height(self) -> float:
+        """Depth of the body, metres."""
+        return self.depth * self.length
+
+
+Parameters = Quadruped | Humanoid | Theropod | Arthropod | Serpent | Fish
 """Of any body plan."""
