@@ -22,7 +22,15 @@ from akd.zoo.mesh.surface import mirror, surface_half
 from akd.zoo.species.anatomy import Anatomy, LegPlan
 from akd.zoo.species.catalogue import SPECIES
 from akd.zoo.species.coat import paint
-from akd.zoo.species.parameters import Humanoid, Parameters, Quadruped, Theropod
+from akd.zoo.species.parameters import (
+    Arthropod,
+    Fish,
+    Humanoid,
+    Parameters,
+    Quadruped,
+    Serpent,
+    Theropod,
+)  # fmt: skip
 from akd.zoo.species.variation import vary
 from akd.zoo.weights import mirror_joints, skin_weights, strongest
 
@@ -67,7 +75,7 @@ class Creature:
 
     @property
     def plan(self) -> str:
-        """`quadruped`, `humanoid` or `theropod`."""
+        """`quadruped`, `humanoid`, `theropod`, ..."""
         return type(self.parameters).__name__.lower()
 
     @property
@@ -142,7 +150,9 @@ def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> 
 
 def parameters_to_anatomy(parameters: Parameters) -> Anatomy:
     """Joints and flesh for any body plan."""
+    from akd.zoo.species.arthropod import build_arthropod
     from akd.zoo.species.humanoid import build_humanoid
+    from akd.zoo.species.legless import build_fish, build_serpent
     from akd.zoo.species.quadruped import build_quadruped
     from akd.zoo.species.theropod import build_theropod
 
@@ -153,6 +163,12 @@ def parameters_to_anatomy(parameters: Parameters) -> Anatomy:
             return build_humanoid(parameters)
         case Theropod():
             return build_theropod(parameters)
+        case Arthropod():
+            return build_arthropod(parameters)
+        case Serpent():
+            return build_serpent(parameters)
+        case Fish():
+            return build_fish(parameters)
 
 
 def _skeleton(anatomy: Anatomy, positions: Array) -> Skeleton:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from akd.motion.actions import ACTIONS
 from akd.zoo.acts.act import AXES, Act, Reach
+from akd.zoo.acts.catalogue import acts_of
+from akd.zoo.acts.flight import in_flight
 from akd.zoo.creature import Creature
 from akd.zoo.gait.body import BodyPath, missing_reach, pose_body
 from akd.zoo.gait.carriage import Turns, chain
@@ -23,9 +26,17 @@ _ROUNDS = 6
 _MOST_POINTS = 1500
 
 
-def act_period(creature: Creature, act: Act, style: Style) -> float:
-    """Duration of an act, seconds; large animals are slower."""
-    return act.seconds * (hip_height(creature) / 0.7) ** 0.35 / style.speed
+def fit_act(creature: Creature, action: str) -> tuple[Act, float, float]:
+    """An act for one body, with its natural period (seconds) and speed (metres a second)."""
+    act = acts_of(creature.parameters)[action]
+    if ACTIONS[action].froude == 0.0:
+        return act, act_period(creature, act), 0.0
+    return in_flight(creature, act)
+
+
+def act_period(creature: Creature, act: Act) -> float:
+    """Duration of an act in its place, seconds; large animals are slower."""
+    return act.seconds * (hip_height(creature) / 0.7) ** 0.35
 
 
 def styled(act: Act, style: Style) -> Act:
@@ -155,7 +166,8 @@ def _feet(
             axis=-1,
         )
         drawn = puppet.place(foot.leg.upper) + 0.72 * (stand - puppet.place(foot.leg.upper))
-        carried = centre + (roll @ (drawn - middle))
+        drawn = drawn + np.stack((np.zeros_like(ahead), raised, ahead), axis=-1)
+        carried = centre + (roll @ (drawn - middle)[..., None])[..., 0]
         target = planted + tuck[:, None] * (carried - planted)
         frame = roll if (tuck > 0.0).any() else None
         paths.append(FootPath(target, np.zeros_like(phase), toes, fold, contact, frame))

@@ -78,7 +78,7 @@ def carry(
     turns: Turns = {"pelvis": bend(pelvis_pitch, pelvis_yaw, pelvis_roll)}
 
     spine = chain(puppet, "spine")
-    share = 1.0 / len(spine)
+    share = 1.0 / max(len(spine), 1)
     along = deg(c.curve) * share
     for name in spine:
         turns[name] = bend(
@@ -119,6 +119,8 @@ def _neck_and_head(
     """The neck gives way so that the head stays level and looks ahead."""
     deg = np.radians
     neck = chain(puppet, "neck")
+    if not neck:
+        return
     length = puppet.length(neck[0], "head")
     # Where the body rises, the neck sinks a little, and the other way round.
     lower = 0.45 * np.clip(rhythm.bob(phase) / max(length, 1e-3), -0.2, 0.2)

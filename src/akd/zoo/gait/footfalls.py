@@ -95,6 +95,23 @@ THEROPOD_GAITS = {
 }
 
 
+def tetrapod(name: str, *, duty: float, pairs: int = 4, lag: float = 0.04) -> Gait:
+    """The alternating tetrapods of spiders (Wilson 1967): a leg moves with the one diagonally
+    behind it, half a stride after its own pair, in a slight wave from back to front."""
+    touchdown = {
+        f"{side}_leg{i + 1}": (0.5 * ((i + k) % 2) - lag * i) % 1.0
+        for i in range(pairs)
+        for k, side in enumerate(("left", "right"))
+    }
+    return Gait(name, MappingProxyType(touchdown), duty, 0.0)
+
+
+ARTHROPOD_GAITS = {
+    "walk": tetrapod("walk", duty=0.68),
+    "scuttle": tetrapod("scuttle", duty=0.56),
+}
+
+
 def walk_or(creature: Creature, action: str) -> str:
     """The gait that an action is made of: turns and variants are walks."""
     variant = variant_of(creature.plan, action)
@@ -110,6 +127,8 @@ def gait_of(creature: Creature, action: str) -> Gait:
             gait = QUADRUPED_GAITS[name]
         case "humanoid":
             gait = HUMANOID_GAITS[name]
+        case "arthropod":
+            gait = ARTHROPOD_GAITS[name]
         case _:
             gait = THEROPOD_GAITS[name]
     return gait if variant is None else variant.gait(gait)
@@ -129,7 +148,9 @@ def froude_of(manner: Manner, action: str) -> float:
 
 
 def hip_height(creature: Creature) -> float:
-    """Height of the hip joints in the bind pose, metres."""
+    """Height of the hip joints in the bind pose, metres; half the body's where it has no legs."""
+    if not creature.feet:
+        return 0.5 * creature.height
     names = creature.skeleton.names
     legs = [foot.leg for foot in creature.feet if foot.leg.kind != "fore"]
     bind = -creature.mesh.skin.inverse_bind[:, 1, 3]

@@ -18,7 +18,16 @@ from akd.zoo.gait.strides import Route, StepStyle, walk_path
 from akd.zoo.gait.style import Style
 from akd.zoo.gait.variants import variant_of
 from akd.zoo.mesh.shapes import Array
-from akd.zoo.species.parameters import Humanoid, Manner, Quadruped, Theropod
+from akd.zoo.species.parameters import (
+    Arthropod,
+    Fish,
+    Humanoid,
+    Manner,
+    Parameters,
+    Quadruped,
+    Serpent,
+    Theropod,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -175,6 +184,13 @@ def _plan(
             steps, carriage = _humanoid(parameters, gait.name, hip)
         case Theropod():
             steps, carriage = _theropod(parameters, gait.name, hip)
+        case Arthropod():
+            steps, carriage = _arthropod(parameters, hip)
+        case Serpent() | Fish():
+            raise ValueError(f"action {action}: a {creature.name} has no legs")
+    drift = 0.0
+    if gait.name == "scuttle" and _sideways(parameters):
+        drift = (-0.5 if style.mirrored else 0.5) * np.pi
     steps = {name: replace(s, lift=s.lift * style.lift) for name, s in steps.items()}
     turning = 0.0
     if action.startswith("turn_"):
@@ -195,13 +211,13 @@ def _plan(
         carriage, crouch = variant.carriage(carriage), crouch + variant.crouch
     carriage = style.applied(carriage)
     rhythm = _rhythm(creature, puppet, gait, period, carriage)
-    return GaitPlan(gait, period, Route(velocity, turning), steps, carriage, rhythm, crouch)
+    return GaitPlan(gait, period, Route(velocity, turning, drift), steps, carriage, rhythm, crouch)
 
 
 def _turning_circle(creature: Creature) -> float:
     """Radius of a comfortable turn, metres."""
-    hip = hip_height(creature)
-    return {"quadruped": 4.2, "humanoid": 2.6, "theropod": 3.0}[creature.plan] * hip
+    radii = {"quadruped": 4.2, "humanoid": 2.6, "theropod": 3.0, "arthropod": 9.0}
+    return radii[creature.plan] * hip_height(creature)
 
 
 def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
@@ -298,6 +314,18 @@ def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle],
         arm_swing=34,
         elbow=68,
     )
+
+
+def _sideways(p: Parameters) -> bool:
+    """Whether it runs sideways: crabs do."""
+    return isinstance(p, Arthropod) and p.claw > 0.0
+
+
+def _arthropod(p: Arthropod, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
+    # Feet are points: they neither peel nor roll. A foot is placed as far ahead as behind.
+    step = StepStyle(p.manner.lift * hip, peel=0, droop=0, fold=0, balance=0.0)
+    steps = {f"leg{i + 1}": step for i in range(len(p.azimuths))}
+    return steps, Carriage(pelvis_roll=0.0, pelvis_yaw=0.0, most_pitch=0.5, tail_swing=0.3)
 
 
 def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:

@@ -121,10 +121,11 @@ class Rhythm:
         loads = {leg: foot_load(gait, leg) for leg in gait.touchdown}
         leads = {leg: foot_lead(gait, leg) for leg in gait.touchdown}
         hind = "hind" if "left_hind" in loads else "leg"
-        share = {
-            leg: 0.5 if hind == "leg" else 0.5 * (weight_fore if "fore" in leg else 1 - weight_fore)
-            for leg in loads
-        }
+        share = dict.fromkeys(loads, 1.0 / len(loads))
+        if hind == "hind":
+            share = {
+                leg: 0.5 * (weight_fore if "fore" in leg else 1.0 - weight_fore) for leg in loads
+            }
         total = sum(share[leg] * load for leg, load in loads.items())
         bob = Wave.of(GRAVITY * (np.asarray(total) - 1.0)).integrated_twice(period)
         pitch = Wave.of(np.zeros(_SAMPLES))

@@ -23,12 +23,15 @@ class Route:
     """Metres a second."""
     turning: float = 0.0
     """Radians a second to the left."""
+    drift: float = 0.0
+    """Direction of a straight way, radians to the left of the heading."""
 
     def at(self, time: Array) -> tuple[Array, Array, Array]:
         """x, z and heading of the root at times (seconds); it starts at the origin facing +Z."""
         heading = self.turning * time
         if abs(self.turning) < 1e-9:
-            return np.zeros_like(time), self.speed * time, heading
+            way = self.speed * time
+            return np.sin(self.drift) * way, np.cos(self.drift) * way, heading
         radius = self.speed / self.turning
         return radius * (1.0 - np.cos(heading)), radius * np.sin(heading), heading
 

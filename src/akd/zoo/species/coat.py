@@ -15,8 +15,6 @@ from akd.zoo.species.parameters import (
     Colour,
     Humanoid,
     Parameters,
-    Quadruped,
-    Theropod,
 )
 
 _HAIRY = ("coat", "face", "jaw", "cheek", "ear", "tail", "toe")
@@ -48,7 +46,7 @@ def paint(
     match parameters:
         case Humanoid():
             palette = _palette(parameters.look, _CLOTHES)
-        case Quadruped() | Theropod():
+        case _:
             coat = parameters.coat
             palette = _palette(coat, _BARE)
             fur = _fur(anatomy, coat, vertices, left, normals, share, height, seed)
@@ -199,7 +197,7 @@ def _lower_face(
 ) -> Array:
     """The pale part of a face: below a line from the nose through the eye to under the ear, and the
     throat and breast below it."""
-    if "head" not in anatomy.names:
+    if not {"head", "neck_1"} <= set(anatomy.names):
         return np.zeros(len(points))
     _, a, b = anatomy.chains["trunk"][-1]
     forward = (b - a) / np.linalg.norm(b - a)
