@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from akd.api.loading import load
     from akd.api.measuring import measure, splat
     from akd.api.priors import prior
+    from akd.api.retargeting import Retargeted, retarget
     from akd.api.rigging import Rigging, rig
     from akd.base.observer import Observer, Observers
     from akd.batch import Job, animate_many
@@ -45,6 +46,7 @@ __all__ = [
     "Observers",
     "Parametrization",
     "Renderer",
+    "Retargeted",
     "Rigging",
     "SplatRenderer",
     "Spline",
@@ -59,6 +61,7 @@ __all__ = [
     "measure",
     "per_frame",
     "prior",
+    "retarget",
     "rig",
     "splat",
 ]
@@ -78,6 +81,7 @@ _HOMES = {
     "Observers": "akd.base.observer",
     "Parametrization": "akd.motion.parametrization",
     "Renderer": "akd.splat.renderer",
+    "Retargeted": "akd.api.retargeting",
     "Rigging": "akd.api.rigging",
     "Spline": "akd.motion.settings",
     "SplatRenderer": "akd.splat.renderer",
@@ -89,6 +93,7 @@ _HOMES = {
     "load": "akd.api.loading",
     "measure": "akd.api.measuring",
     "per_frame": "akd.motion.settings",
+    "retarget": "akd.api.retargeting",
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {

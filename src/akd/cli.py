@@ -23,6 +23,7 @@ from akd.commands.inspect import Inspect
 from akd.commands.pose import Pose
 from akd.commands.prior import Prior
 from akd.commands.resume import Resume
+from akd.commands.retarget import Retarget
 from akd.commands.rig import Rig
 from akd.commands.skin import Skin
 from akd.commands.splat import Splat
@@ -37,6 +38,7 @@ Command = (
     | Annotated[Skin, tyro.conf.subcommand("skin")]
     | Annotated[Splat, tyro.conf.subcommand("splat")]
     | Annotated[Ground, tyro.conf.subcommand("ground")]
+    | Annotated[Retarget, tyro.conf.subcommand("retarget")]
     | Annotated[Zoo, tyro.conf.subcommand("zoo")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Pose, tyro.conf.subcommand("pose")]

@@ -6,11 +6,11 @@ import torch
 
 from akd.metrics.motion import measure
 from akd.motion.feet import leg_length
+from akd.motion.footing.floor import find_floor
+from akd.motion.footing.stance import find_stance, number_stands
 from akd.motion.motion import Motion
-from akd.motion.retargeting.floor import find_floor
 from akd.motion.retargeting.retarget import retarget
 from akd.motion.retargeting.roles import Source, correspond
-from akd.motion.retargeting.stance import find_stance, number_stands
 from akd.motion.retargeting.transfer import to_body
 from akd.rig.limits import AngleLimits
 from akd.zoo import build_creature, make_clip

@@ -17,8 +17,8 @@ ground at 0.02."""
 STANCE = 2 * TOUCH
 """A foot may stand below this height above its own floor. More than `TOUCH`, because that floor is
 estimated from the motion: feet of clips may be sunk or lifted, and not alike."""
-_FLOOR = 0.05
-"""A foot is lower than its own floor for this share of the time."""
+_STANDS = 0.3
+"""Least share of the time that a foot of a gait stands."""
 _IN_PLACE = 0.25
 """A clip is in place where its root goes less than this share of what its feet imply; it implies
 travel where that is more than this share of the body's height."""
@@ -53,6 +53,21 @@ def skate_speed(points: Float[Tensor, "T N 3"], *, fps: float, body_height: floa
     return float((weight * moved).sum() / weight.sum().clamp_min(1e-9)) * fps
 
 
+def floor_height(low: Float[Tensor, "T"]) -> Float[Tensor, ""]:
+    """The height at which a foot stands: where its lowest point is most often.
+
+    The lowest height of all will not do: toes of artists' clips dip into the ground as they swing.
+
+    Args:
+        low: Height of the foot's lowest point, metres.
+    """
+    heights = low.sort().values
+    count = max(1, int(_STANDS * len(heights)))
+    widths = heights[count:] - heights[: len(heights) - count]
+    first = int(widths.argmin()) if len(widths) else 0
+    return heights[first : first + count + 1].mean()
+
+
 def implied_velocity(
     feet: Sequence[Float[Tensor, "T _ 3"]],
     root: Float[Tensor, "T 3"],
@@ -75,7 +90,7 @@ def implied_velocity(
         None where nothing touches, where what touches hardly moves, or where the body travels by
         itself.
     """
-    above = [foot[..., 1] - foot[..., 1].amin(1).quantile(_FLOOR) for foot in feet]
+    above = [foot[..., 1] - floor_height(foot[..., 1].amin(1)) for foot in feet]
     for touch in (TOUCH, STANCE):
         # What is far below its floor falls through it.
         low = [height.abs() < touch * body_height for height in above]
@@ -87,7 +102,10 @@ def implied_velocity(
             break
     else:
         return None
-    velocity = -(torch.cat(steps) * fps).median(0).values * root.new_tensor((1.0, 0.0, 1.0))
+    moved = torch.cat(steps) * fps * root.new_tensor((1.0, 0.0, 1.0))
+    # Feet that swing low go the other way: without them the rest says how fast.
+    backward = moved @ moved.median(0).values > 0.0
+    velocity = -moved[backward if backward.any() else ...].median(0).values
     implied = float(velocity.norm()) * (len(root) - 1) / fps
     gone = float((root[-1] - root[0])[[0, 2]].norm())
     if implied < _IN_PLACE * body_height or gone > _IN_PLACE * implied:

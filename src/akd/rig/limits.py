@@ -59,10 +59,9 @@ _RANGE: dict[Part, tuple[float, float, float]] = {
 }
 """Passive ranges of motion (those of people after Norkin and White, Measurement of Joint Motion,
 widened for a neutral pose that is not the anatomical one)."""
-_ARM_RANGE: dict[Part, tuple[float, float, float]] = {
-    Part.UPPER: (180.0, 180.0, 120.0),
-    Part.LOWER: (155.0, 45.0, 120.0),
-}
+_FREE = (math.inf, math.inf, math.inf)
+"""Of upper and lower arms, whose axes depend on a neutral pose that may hold a weapon; an elbow
+still bends one way where its axis can be told."""
 _ANY = (30.0, 20.0, 10.0)
 _FLEXES: dict[tuple[LimbKind | None, Part], float] = {
     (LimbKind.LEG, Part.LOWER): 1.0,
@@ -96,13 +95,14 @@ def limit_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
 def range_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
     """How far a joint can be turned at all, degrees either way: wider than `limit_of`, which is
     what gaits use."""
-    usual = limit_of(role, alike=alike)
-    table = _RANGE | _ARM_RANGE if role.limb is LimbKind.ARM else _RANGE
-    if role.part not in table or role.limb in (LimbKind.WING, LimbKind.FIN):
-        return tuple(min(2.0 * angle, 180.0) for angle in usual)
+    if role.limb is LimbKind.ARM and role.part in (Part.UPPER, Part.LOWER):
+        return _FREE
+    if role.part not in _RANGE or role.limb in (LimbKind.WING, LimbKind.FIN):
+        flexion, abduction, twist = limit_of(role, alike=alike)
+        return 2.0 * flexion, 2.0 * abduction, 2.0 * twist
     # A chain of many joints shares the range of its part, but one of them may take half of it.
     shares = max(1.0, alike / 2) if role.limb is None else 1.0
-    flexion, abduction, twist = table[role.part]
+    flexion, abduction, twist = _RANGE[role.part]
     return flexion / shares, abduction / shares, twist / shares
 
 

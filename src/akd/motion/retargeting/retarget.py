@@ -6,34 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.math import quaternion
-from akd.motion.contact import implied_velocity
+from akd.motion.contact import floor_height, implied_velocity
 from akd.motion.feet import leg_length, track_feet
+from akd.motion.footing.floor import find_floor
+from akd.motion.footing.planting import Footing, plant_feet
+from akd.motion.footing.points import BodyPoints, body_points
+from akd.motion.footing.stance import find_stance, smooth
 from akd.motion.grid import on_grid
 from akd.motion.loop import close_loop, loop_gap, repeat
 from akd.motion.motion import Motion
-from akd.motion.retargeting.floor import find_floor
-from akd.motion.retargeting.planting import Footing, plant_feet
-from akd.motion.retargeting.points import BodyPoints, body_points
 from akd.motion.retargeting.roles import check_match, check_same_plan, correspond
-from akd.motion.retargeting.stance import find_stance
 from akd.motion.retargeting.transfer import to_body, transfer_rotations
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
 from akd.rig.pose import Pose
 
-_FLOOR = 0.05
-"""The lowest foot is below the floor of a clip for this share of the time."""
 _LOOP = 0.01
 """A clip is a loop where its last pose is this near to its first, in body heights."""
 _SHORT = 3.0
 """Seconds. A shorter loop is planted three times over, so that the seam is planted as well."""
-_STILL = 0.02
-"""Radians: a joint that turns less than this over a clip does not move."""
+_CLEAR = 0.025
+"""Body heights by which swing feet clear the ground."""
+_RISE = 0.1
+"""Seconds after and before a stand in which they rise and come down."""
 _SUNK = 0.002
 """Body heights that a body may sink into the ground."""
 
@@ -78,9 +78,7 @@ def retarget(
     rounds = _rounds(source, motion)
     cycle = len(motion) - 1
     given = _Performance.of(source, repeat(rig, motion, rounds), fps)
-    turns = given.pose.angles.amax(0) - given.pose.angles.amin(0)
-    moving = (turns.amax(-1) > _STILL).tolist()
-    check_match(rig, matches, moving, target=target.asset.path.name)
+    check_match(rig, matches, given.pose, target=target.asset.path.name)
 
     scale = leg_length(target, other) / max(leg_length(source, rig), 1e-9)
     root, angles = transfer_rotations(rig, given.pose, other, matches)
@@ -91,7 +89,8 @@ def retarget(
     if plant:
         limits = AngleLimits.range_of_motion(other)
         pose = replace(pose, angles=limits.clamped(pose.angles))
-        footing = Footing(given.stance, scale * given.clearance)
+        clearance = torch.maximum(scale * given.clearance, target.height * given.lift)
+        footing = Footing(given.stance, clearance)
         pose = plant_feet(other, points, pose, footing, limits, height=target.height)
         pose = replace(pose, angles=limits.clamped(pose.angles))
         pose = _lifted(other, points, pose, height=target.height)
@@ -122,7 +121,9 @@ class _Performance:
     """Height of the lowest sole above the floor."""
     clearance: Float[Tensor, "T F"]
     """Height of each sole above its own floor."""
-    stance: Tensor
+    stance: Bool[Tensor, "T F"]
+    lift: Float[Tensor, "T F"]
+    """Least height of swing feet, in body heights."""
     added: Float[Tensor, "T 3"] | None
     """The travel that was added to a clip on the spot."""
 
@@ -134,9 +135,9 @@ class _Performance:
         feet = [foot.sole for foot in track_feet(character, rig, motion)]
         if not feet:
             low = world[:, [rig.root, *rig.joints], 1, 3].amin(1)
-            low = low - low.quantile(_FLOOR)
+            low = (low - floor_height(low)).clamp_min(0.0)
             none = low.new_zeros(len(low), 0)
-            return cls(pose, pose.translation, low, none, none.bool(), None)
+            return cls(pose, pose.translation, low, none, none.bool(), none, None)
         floor = find_floor(feet, root, body_height=height)
         feet = [foot - _up(floor.under(foot)) for foot in feet]
         path = pose.translation - _up(floor.under(root) - floor.level)
@@ -148,8 +149,24 @@ class _Performance:
             feet = [foot + added[:, None] for foot in feet]
         stance = find_stance(feet, root, fps=fps, body_height=height)
         lows = torch.stack([foot[..., 1].amin(1) for foot in feet], dim=1)
-        above = (lows - lows.quantile(_FLOOR, dim=0)).clamp_min(0.0)
-        return cls(pose, path, lows.amin(1).clamp_min(0.0), above * ~stance, stance, added)
+        floors = torch.stack([floor_height(low) for low in lows.T])
+        above = (lows - floors).clamp_min(0.0)
+        low = lows.amin(1).clamp_min(0.0)
+        return cls(pose, path, low, above * ~stance, stance, _lift(stance, fps), added)
+
+
+def _lift(stance: Bool[Tensor, "T F"], fps: float) -> Float[Tensor, "T F"]:
+    """Least heights of swing feet: they rise after a stand and come down before the next.
+
+    A foot that never stands need not rise.
+    """
+    away = torch.zeros(stance.shape)
+    frames = torch.arange(len(stance)).float()
+    for foot in range(stance.shape[1]):
+        stands = frames[stance[:, foot]]
+        if len(stands):
+            away[:, foot] = (frames[:, None] - stands).abs().amin(1)
+    return _CLEAR * (away / (_RISE * fps)).clamp_max(1.0)
 
 
 def _grounded(
@@ -159,7 +176,7 @@ def _grounded(
     deltas = rig.deltas(pose)
     soles = points.soles or (points.skin,)
     now = torch.stack([sole.at(deltas)[..., 1].amin(1) for sole in soles]).amin(0)
-    rise = _smooth(low - now, 3)
+    rise = smooth((low - now)[:, None], 3)[:, 0]
     return replace(pose, translation=pose.translation + _up(rise))
 
 
@@ -169,21 +186,15 @@ def _lifted(
     """The motion raised where the body sinks into the ground, smoothly."""
     deltas = rig.deltas(pose)
     lowest = torch.stack(
-        [part.at(deltas)[..., 1].amin(1) for part in (*points.soles, points.skin)]
+        [part.at(deltas)[..., 1].amin(1) for part in (*points.soles, points.skin, points.surface)]
     ).amin(0)
     depth = (-lowest - _SUNK * height).clamp_min(0.0)
     wide = torch.nn.functional.max_pool1d(depth[None, None], 5, 1, 2)[0, 0]
-    return replace(pose, translation=pose.translation + _up(_smooth(wide, 2)))
+    return replace(pose, translation=pose.translation + _up(smooth(wide[:, None], 2)[:, 0]))
 
 
 def _up(rise: Float[Tensor, "*b"]) -> Float[Tensor, "*b 3"]:
     return torch.stack((torch.zeros_like(rise), rise, torch.zeros_like(rise)), dim=-1)
-
-
-def _smooth(values: Float[Tensor, "T"], reach: int) -> Float[Tensor, "T"]:
-    """Mean over `reach` frames on either side, the ends held."""
-    padded = torch.nn.functional.pad(values[None, None], (reach, reach), mode="replicate")
-    return torch.nn.functional.avg_pool1d(padded, 2 * reach + 1, 1)[0, 0]
 
 
 def _cut(pose: ControlPose, frames: slice) -> ControlPose:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from akd.rig.character import Character
-from akd.rig.control import ControlRig
+from akd.rig.control import ControlPose, ControlRig
 from akd.rig.roles.role import LimbKind, Role
 
 ROOT_TOKEN = 0
 """Tokens of a control rig: the root, then its controls."""
+_STILL = 0.02
+"""Radians: a joint that turns less than this over a clip does not move."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,7 @@ def correspond(
     Args:
         source: Rig of the body that has the motion.
         target: Rig of the body that gets it.
-        given: Corrections: names of joints of the source by names of joints of the target are
-            not needed where roles are right; each entry is source name to target name.
+        given: Corrections: names of the target's joints by names of the source's.
 
     Raises:
         ValueError: A given name is not that of a driven joint.
@@ -77,17 +78,33 @@ def correspond(
     return tuple(found)
 
 
-def check_match(
-    source: ControlRig, matches: tuple[Source | None, ...], moving: list[bool], *, target: str
-) -> None:
-    """Raise `ValueError` where fewer than half of the controls that move have a counterpart."""
+def moving_tokens(pose: ControlPose) -> list[int]:
+    """Tokens of the controls that turn at all over a motion."""
+    turns = (pose.angles.amax(0) - pose.angles.amin(0)).amax(-1)
+    return [token for token, turn in enumerate(turns.tolist(), start=1) if turn > _STILL]
+
+
+def unmatched_joints(
+    source: ControlRig, matches: tuple[Source | None, ...], pose: ControlPose
+) -> tuple[str, ...]:
+    """Names of the source's joints that move and have no counterpart."""
     used = {token for match in matches if match for token in (match.before, match.after)}
-    moves = [token for token in range(1, len(source) + 1) if moving[token - 1]]
-    matched = [token for token in moves if token in used]
-    if len(matched) < 0.5 * len(moves):
+    return tuple(
+        source.skeleton.names[source.joints[token - 1]]
+        for token in moving_tokens(pose)
+        if token not in used
+    )
+
+
+def check_match(
+    source: ControlRig, matches: tuple[Source | None, ...], pose: ControlPose, *, target: str
+) -> None:
+    """Raise `ValueError` where fewer than half of the joints that move have a counterpart."""
+    moves, lost = moving_tokens(pose), unmatched_joints(source, matches, pose)
+    if len(moves) < 2 * len(lost):
         raise ValueError(
-            f"only {len(matched)} of the {len(moves)} joints that move have a counterpart in "
-            f"{target}: at least half are needed (--map SOURCE=TARGET names one)"
+            f"only {len(moves) - len(lost)} of the {len(moves)} joints that move have a "
+            f"counterpart in {target}: at least half are needed (--map SOURCE=TARGET names one)"
         )
 
 

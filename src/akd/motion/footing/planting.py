@@ -1,7 +1,7 @@
 """Foot planting: the nearest motion whose stance feet keep their place and nothing sinks.
 
-The root's place and the joints of the legs give way; all other joints keep their angles. Solved for
-all frames at once with L-BFGS, in body heights.
+The root's place, the joints of the legs and the arms give way; all other joints keep their angles.
+Solved for all frames at once with L-BFGS, in body heights.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.motion.contact import nearness
-from akd.motion.retargeting.points import BodyPoints
-from akd.motion.retargeting.stance import number_stands
+from akd.motion.footing.points import BodyPoints, DrivenPoints
+from akd.motion.footing.stance import number_stands
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
 
-_ITERATIONS = 60
+_ITERATIONS = 100
 _STAND = 100.0
 """Weight of feet that slide, hover or sink, against a body part that leaves its path as far."""
 _CLEAR = 30.0
@@ -27,6 +27,8 @@ _CLEAR = 30.0
 _TURN = 0.01
 """Weight of a joint turned by one radian, against a part moved by one body height."""
 _SMOOTH = 3.0
+_NEAR = 0.1
+"""Body heights above the ground from which skin may come to sink into it."""
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,18 @@ def plant_feet(
         limits: Of the joint angles.
         height: Of the body, metres.
     """
-    legs = [i for i, role in enumerate(rig.roles) if role.limb is not None and role.limb.is_leg]
+    limbs = [i for i, role in enumerate(rig.roles) if role.limb is not None]
     with torch.no_grad():
-        problem = _Problem.of(rig, points, pose, footing, legs, height=height)
+        problem = _Problem.of(rig, points, pose, footing, limbs, height=height)
     shift = torch.zeros_like(pose.translation, requires_grad=True)
-    turns = torch.zeros_like(pose.angles[:, legs], requires_grad=True)
+    turns = torch.zeros_like(pose.angles[:, limbs], requires_grad=True)
     optimiser = torch.optim.LBFGS(
         (shift, turns), max_iter=_ITERATIONS, history_size=12, line_search_fn="strong_wolfe",
         tolerance_grad=1e-7, tolerance_change=1e-9,
     )  # fmt: skip
 
     def moved() -> ControlPose:
-        angles = pose.angles.index_add(1, torch.tensor(legs, dtype=torch.long), turns)
+        angles = pose.angles.index_add(1, torch.tensor(limbs, dtype=torch.long), turns)
         return replace(pose, translation=pose.translation + height * shift, angles=angles)
 
     def loss() -> Tensor:
@@ -99,16 +101,18 @@ class _Problem:
     weights: tuple[Float[Tensor, "T S"], ...]
     """How much each point of a sole stands."""
     parts: Int[Tensor, "L"]
-    """Drivers of the root and the legs."""
+    """Drivers of the root and the limbs."""
     pivots: Float[Tensor, "L 3"]
     places: Float[Tensor, "T L 3"]
     """Where those are in the given motion."""
+    skin: DrivenPoints
+    """What of the skin comes near the ground."""
     height: float
 
     @classmethod
     def of(
         cls, rig: ControlRig, points: BodyPoints, pose: ControlPose, footing: Footing,
-        legs: list[int], *, height: float,
+        limbs: list[int], *, height: float,
     ) -> _Problem:  # fmt: skip
         deltas = rig.deltas(pose)
         weights = []
@@ -116,18 +120,20 @@ class _Problem:
             y = sole.at(deltas)[..., 1]
             near = nearness(y - y.amin(1, keepdim=True), body_height=height)
             weights.append(near * footing.stance[:, foot, None])
-        parts = torch.tensor([2, *(3 + i for i in legs)])
-        pivots = torch.cat((rig.root_pivot[None], rig.pivots[legs]))
+        parts = torch.tensor([2, *(3 + i for i in limbs)])
+        pivots = torch.cat((rig.root_pivot[None], rig.pivots[limbs]))
         places = _at(deltas, parts, pivots) / height
+        near = points.skin.at(deltas)[..., 1].amin(0) < _NEAR * height
         return cls(
-            footing, number_stands(footing.stance), tuple(weights), parts, pivots, places, height
-        )
+            footing, number_stands(footing.stance), tuple(weights), parts, pivots, places,
+            points.skin[near], height,
+        )  # fmt: skip
 
     def misfit(self, rig: ControlRig, points: BodyPoints, pose: ControlPose) -> Tensor:
         """Distance from the given motion and from feet that stand."""
         deltas = rig.deltas(pose)
         value = (_at(deltas, self.parts, self.pivots) / self.height - self.places).square().sum()
-        sinks = (-points.skin.at(deltas)[..., 1] / self.height).clamp_min(0.0).square().sum()
+        sinks = (-self.skin.at(deltas)[..., 1] / self.height).clamp_min(0.0).square().sum()
         for foot, sole in enumerate(points.soles):
             places = sole.at(deltas) / self.height
             low = places[..., 1].amin(1)

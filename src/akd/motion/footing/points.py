@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.math import transform
@@ -16,6 +16,7 @@ from akd.rig.control import ControlRig
 from akd.rig.roles.role import Limb
 
 _SKIN_POINTS = 160
+_SURFACE_POINTS = 2000
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class DrivenPoints:
     """In the neutral world, as each of its bones has the point: metres."""
     drivers: Int[Tensor, "P K"]
     weights: Float[Tensor, "P K"]
+
+    def __getitem__(self, chosen: Bool[Tensor, "P"]) -> DrivenPoints:
+        """Some of the points."""
+        return DrivenPoints(self.places[chosen], self.drivers[chosen], self.weights[chosen])
 
     def at(self, deltas: Float[Tensor, "T M 4 4"]) -> Float[Tensor, "T P 3"]:
         """Where the points are, for what `ControlRig.deltas` gives: metres, world."""
@@ -46,6 +51,8 @@ class BodyPoints:
     """One for each leg."""
     skin: DrivenPoints
     """A sample of the whole body, its extremes among them."""
+    surface: DrivenPoints
+    """A denser one."""
 
 
 def body_points(character: Character, rig: ControlRig) -> BodyPoints:
@@ -60,11 +67,15 @@ def body_points(character: Character, rig: ControlRig) -> BodyPoints:
             soles.append(_joints(rig, _foot(character, leg)))
     mesh = character.body_mesh
     if mesh is None:
-        return BodyPoints(tuple(soles), _joints(rig, [rig.root, *rig.joints]))
-    chosen = _spread(mesh.pose(rig.neutral_world))
+        joints = _joints(rig, [rig.root, *rig.joints])
+        return BodyPoints(tuple(soles), joints, joints)
     skin = mesh.skin
-    points = _bound(character, rig, mesh.vertices[chosen], skin.bones[chosen], skin.weights[chosen])
-    return BodyPoints(tuple(soles), points)
+    dense = torch.linspace(0, len(mesh.vertices) - 1, _SURFACE_POINTS).long().unique()
+    samples = [
+        _bound(character, rig, mesh.vertices[some], skin.bones[some], skin.weights[some])
+        for some in (_spread(mesh.pose(rig.neutral_world)), dense)
+    ]
+    return BodyPoints(tuple(soles), *samples)
 
 
 def _foot(character: Character, leg: Limb) -> list[int]:

@@ -9,10 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.motion.contact import STANCE
+from akd.motion.contact import STANCE, floor_height
 
-_LOWEST = 0.05
-"""The lowest foot is below the floor of a clip for this share of the time."""
 _FAR = 1.0
 """A body must go so far, in body heights, for a tilt to be seen: on the spot, heels and toes of
 unequal height would look like one."""
@@ -69,4 +67,4 @@ def _lowest_point(foot: Float[Tensor, "T S 3"]) -> Float[Tensor, "T 3"]:
 
 def _level(points: Float[Tensor, "F T 3"], tilt: Float[Tensor, "2"]) -> Floor:
     above = (points[..., 1] - points[..., [0, 2]] @ tilt).amin(0)
-    return Floor(float(above.quantile(_LOWEST)), tilt)
+    return Floor(float(floor_height(above)), tilt)

@@ -1,0 +1,123 @@
+"""`retarget`: any glTF or BVH clip on any character of the same body plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from akd.api.clips import Clip, find_motion
+from akd.api.loading import load
+from akd.asset.asset import AssetError
+from akd.export.bvh import write_bvh
+from akd.export.character import write_motions
+from akd.export.settings import KeyChoice
+from akd.motion.grid import find_fps
+from akd.motion.library.clip import without_calibration
+from akd.motion.motion import Motion
+from akd.motion.retargeting import retarget as retargeting
+from akd.motion.retargeting.roles import correspond, unmatched_joints
+from akd.rig.character import Character
+
+_LONGEST = 6000
+"""Frames of a clip: 200 seconds at 30 a second. Planting holds all of them in memory."""
+
+
+@dataclass(frozen=True)
+class Retargeted:
+    """A clip on another character."""
+
+    character: Character
+    """Who performs it."""
+    motion: Motion
+    source: Character
+    clip: Motion
+    """What was retargeted."""
+    unmatched: tuple[str, ...]
+    """Joints of the source that move and have no counterpart in the target."""
+    fps: float
+
+    def save(self, path: str | Path, *, keys: KeyChoice = "every") -> Path:
+        """Write the target's file with the clip added, as GLB; a BVH where the target is one.
+
+        Args:
+            path: The file to write, .glb or .bvh.
+            keys: As in `Animation.save`.
+
+        Returns:
+            The path.
+
+        Raises:
+            ValueError: The path has another suffix.
+            AssetError: A GLB was asked for and the target's file is no glTF.
+        """
+        path = Path(path)
+        if path.suffix.lower() == ".bvh":
+            write_bvh(self.motion, path, fps=self.fps)
+        elif path.suffix.lower() == ".glb":
+            extras = {"retargeted_from": f"{self.source.asset.path.name}:{self.clip.name}"}
+            write_motions(self.character, [self.motion], path, extras=extras, keys=keys)
+        else:
+            raise ValueError(f"out must end in .glb or .bvh, got {path.name!r}")
+        return path
+
+
+def retarget(
+    source: Character | str | Path,
+    target: Character | str | Path,
+    clip: Clip = None,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    fps: float | None = None,
+    plant: bool = True,
+    travel: bool = False,
+    name: str | None = None,
+) -> Retargeted:
+    """Put a clip on another character of the same body plan.
+
+    Joints correspond by role. Limbs keep their directions whatever the two rest poses are, the root
+    moves in proportion to the legs, stance feet are planted, nothing sinks into the ground and
+    joints stay within their range of motion.
+
+    Args:
+        source: Whose clip: what `load` returned, or a glTF or BVH file.
+        target: Who gets it.
+        clip: A motion, or a clip's name; may be left out where there is one clip.
+        mapping: Joints of the target by joints of the source, where roles do not match them
+            rightly.
+        fps: Frames a second of the result; by default the rate on whose frames the keys lie.
+        plant: Plant the feet and keep joint limits; without it rotations are only copied.
+        travel: Let a clip that runs on the spot travel as its feet imply.
+        name: Of the new clip; by default that of the old one.
+
+    Returns:
+        The motion on the target. `save` writes the file.
+
+    Raises:
+        AssetError: A file cannot be read, or there is no body in it.
+        ValueError: There is no such clip, the bodies have different plans, or fewer than half of
+            the joints that move have a counterpart.
+    """
+    if fps is not None and not 1 <= fps <= 240:
+        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    source = source if isinstance(source, Character) else load(source)
+    target = target if isinstance(target, Character) else load(target)
+    for body in (source, target):
+        if not len(body.control_rig):
+            raise AssetError(f"{body.asset.path}: there is no body in it that can be driven")
+    motion = without_calibration(find_motion(source, clip))
+    rate = fps or find_fps(motion)
+    if motion.duration * rate > _LONGEST:
+        raise ValueError(
+            f"clip {motion.name!r} must have at most {_LONGEST} frames, got "
+            f"{motion.duration:g} s at {rate:g} frames a second; give a lower fps or cut it"
+        )
+    moved = retargeting.retarget(
+        source, motion, target, mapping=mapping, fps=rate, plant=plant, travel=travel
+    )
+    if name is not None:
+        moved = replace(moved, name=name)
+    rig = source.control_rig
+    matches = correspond(rig, target.control_rig, mapping)
+    unmatched = unmatched_joints(rig, matches, rig.from_pose(motion.pose))
+    return Retargeted(target, moved, source, motion, unmatched, rate)

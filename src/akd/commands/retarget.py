@@ -1,0 +1,98 @@
+"""`akd retarget`: a clip of one character on another."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from akd.commands.errors import UsageError, check_ranges, input_file
+from akd.commands.options import load_file, usage_error
+
+
+@dataclass(frozen=True)
+class Retarget:
+    """Put a clip on another character of the same body plan.
+
+    Joints correspond by what they are to the body, whatever they are called. The root moves in
+    proportion to the legs, feet that stand keep their place, and joints stay within their range.
+
+        akd retarget walk.bvh knight.glb -o knight-walk.glb
+        akd retarget wolf.glb:Gallop husky.glb -o husky.glb --map Tail_1=Tail.001
+    """
+
+    clip: tyro.conf.Positional[str]
+    """A glTF, GLB or BVH file, and after a colon the name of its clip where it has several."""
+    target: tyro.conf.Positional[Path]
+    """The rigged character that gets the clip."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """The file to write: the target's, with the clip added (.glb), or a .bvh of its skeleton."""
+    map: tuple[str, ...] = ()
+    """Joints that correspond, SOURCE=TARGET, where roles do not find it out."""
+    roles: Path | None = None
+    """A TOML file that puts roles of the target's joints right, as `akd inspect` reads it."""
+    clip_roles: Path | None = None
+    """The same for the file of the clip."""
+    height: float | None = None
+    """Height of the target in metres, where its file's own is not to be believed."""
+    name: str | None = None
+    """Name of the new clip; by default that of the old one."""
+    fps: float | None = None
+    """Frames a second; by default the rate on whose frames the keys lie."""
+    keys: Literal["every", "reduced"] = "every"
+    """Keys on every frame, or reduced to those that keep every joint within 0.1 % of the body's
+    height."""
+    travel: bool = False
+    """Let a clip that runs on the spot travel as its feet imply."""
+    plant: bool = True
+    """Plant feet and keep joint limits; --no-plant only copies rotations."""
+
+    def run(self) -> None:
+        """Retarget, write, and say what came of it."""
+        check_ranges(self, fps=(1, 240))
+        if self.out.suffix.lower() not in (".glb", ".bvh"):
+            raise UsageError(f"--out must end in .glb or .bvh, got {self.out.name!r}")
+        file, name = _split(self.clip)
+        mapping = dict(_pair(text) for text in self.map)
+        source = load_file(file, roles=self.clip_roles)
+        target = load_file(self.target, height=self.height, roles=self.roles)
+        from akd.api.retargeting import retarget
+        from akd.metrics.motion import measure
+
+        try:
+            made = retarget(
+                source, target, name, mapping=mapping, fps=self.fps, plant=self.plant,
+                travel=self.travel, name=self.name,
+            )  # fmt: skip
+        except ValueError as error:
+            raise usage_error(error, self) from None
+        if made.unmatched:
+            some = ", ".join(made.unmatched[:8]) + (", ..." if len(made.unmatched) > 8 else "")
+            print(
+                f"akd: note: without a counterpart in {target.asset.path.name}: {some}",
+                file=sys.stderr,
+            )
+        made.save(self.out, keys=self.keys)
+        found = measure(target, target.control_rig, made.motion)
+        print(f"{self.out}: {made.motion.name!r}, {made.motion.duration:.2f} s at {made.fps:g} fps")
+        print(f"travel {found.travel:.2f} leg lengths, penetration {found.penetration:.4f} heights")
+
+
+def _split(text: str) -> tuple[Path, str | None]:
+    """A file, and the clip's name after a colon; file names may hold colons as well."""
+    if Path(text).exists():
+        return input_file(Path(text)), None
+    for place in (i for i, letter in enumerate(text) if letter == ":"):
+        if Path(text[:place]).is_file() and text[place + 1 :]:
+            return Path(text[:place]), text[place + 1 :]
+    return input_file(Path(text.partition(":")[0] or text)), None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    source, equals, target = text.partition("=")
+    if not (equals and source and target):
+        raise UsageError(f"--map must be SOURCE=TARGET, two names of joints, got {text!r}")
+    return source, target

@@ -1,0 +1,85 @@
+"""When feet stand, seen in a motion that may float, sink or slide a little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from akd.motion.contact import STANCE, floor_height
+
+_SWINGS = 0.3
+"""Body heights a second. A foot that moves ahead of the body faster than this swings, however low
+it is; so does one that is faster than half the body's speed, where that is slower."""
+_TRAVELS = 0.1
+"""Body heights a second. A slower body does not travel: there any foot that is quick swings."""
+_COURSE = 0.5
+"""Seconds on either side over which the way the body goes is taken: sway is no change of course."""
+_SHORTEST = 0.07
+"""Seconds that a foot must stand to count."""
+
+
+def find_stance(
+    feet: Sequence[Float[Tensor, "T _ 3"]],
+    root: Float[Tensor, "T 3"],
+    *,
+    fps: float,
+    body_height: float,
+) -> Bool[Tensor, "T F"]:
+    """When each foot stands: near its own floor, and not swinging ahead of the body.
+
+    Args:
+        feet: Points of each foot's sole, metres.
+        root: Path of the body, metres.
+        fps: Frames a second.
+        body_height: Metres.
+    """
+    if not feet or len(root) < 3:
+        return torch.zeros(len(root), len(feet), dtype=torch.bool)
+    body = smooth(_velocity(root, fps), max(1, round(_COURSE * fps)))
+    speed = body.norm(dim=-1)
+    along = body / speed[:, None].clamp_min(1e-9)
+    travels = speed > _TRAVELS * body_height
+    columns = []
+    for foot in feet:
+        low = foot[..., 1].amin(1)
+        # Of the points that are low the stillest counts: a heel may lift while the toes stand.
+        near = foot[..., 1] - low[:, None] < 0.5 * STANCE * body_height
+        moves = _velocity(foot, fps)
+        ahead = ((moves - body[:, None]) * along[:, None]).sum(-1)
+        quick = torch.where(travels[:, None], ahead, moves.norm(dim=-1))
+        quick = torch.where(near, quick, torch.inf).amin(1)
+        limit = torch.where(travels, 0.5 * speed, torch.inf).clamp_max(_SWINGS * body_height)
+        above = low - floor_height(low)
+        columns.append((above.abs() < STANCE * body_height) & (quick < limit))
+    stance = torch.stack(columns, dim=1)
+    return _long_enough(stance, max(2, round(_SHORTEST * fps)))
+
+
+def number_stands(stance: Bool[Tensor, "T F"]) -> Int[Tensor, "T F"]:
+    """A number for each stand of each foot, from 1; 0 where it does not stand."""
+    begins = stance.clone()
+    begins[1:] &= ~stance[:-1]
+    return begins.T.flatten().cumsum(0).view(stance.T.shape).T * stance
+
+
+def smooth(values: Float[Tensor, "T *c"], reach: int) -> Float[Tensor, "T *c"]:
+    """Mean over up to `reach` frames on either side."""
+    frames = torch.arange(len(values))
+    near = ((frames[:, None] - frames).abs() <= reach).to(values)
+    return (near @ values.flatten(1) / near.sum(1, keepdim=True)).view_as(values)
+
+
+def _velocity(points: Float[Tensor, "T *c 3"], fps: float) -> Float[Tensor, "T *c 2"]:
+    return torch.gradient(points[..., [0, 2]], dim=0)[0] * fps
+
+
+def _long_enough(stance: Bool[Tensor, "T F"], frames: int) -> Bool[Tensor, "T F"]:
+    """Gaps of one frame closed, stands of fewer frames left out."""
+    closed = stance.clone()
+    closed[1:-1] |= stance[:-2] & stance[2:]
+    numbers = number_stands(closed)
+    counts = torch.bincount(numbers.flatten(), minlength=int(numbers.max()) + 1)
+    return closed & (counts[numbers] >= frames)
