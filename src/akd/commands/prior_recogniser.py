@@ -16,7 +16,13 @@ from akd.metrics.recognise.train import measure_accuracy, train_recogniser
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.artists import certain
 from akd.prior.tiny.backend import choose_studio
-from akd.prior.tiny.casting import build_actors, cast_actors, cast_artists, collect_actors
+from akd.prior.tiny.casting import (
+    Casting,
+    build_actors,
+    cast_actors,
+    cast_artists,
+    collect_actors,
+)
 from akd.prior.tiny.evaluate import measuring_actors, true_videos
 from akd.prior.tiny.pool import Pool
 from akd.prior.tiny.recorded import Recordings
@@ -59,7 +65,7 @@ def make_recogniser(
         "zoo": measuring_actors(judges, pool, cache, workers=workers),
         "artists": _certain(
             collect_actors(
-                cast_artists(recordings, pool, training=False)[:judges], pool, cache,
+                _spread(cast_artists(recordings, pool, training=False), judges), pool, cache,
                 workers=workers,
             )
         ),
@@ -111,6 +117,12 @@ def make_recogniser(
             scores[side] = measure_accuracy(recogniser, seen.float() / 255.0, labels)
     write_json(out / f"recogniser-{name}.json", scores)
     return scores
+
+
+def _spread(cast: list[Casting], count: int) -> list[Casting]:
+    """So many of the files, from all folders but that of broken ones."""
+    sound = [one for one in cast if not one.name.startswith("robustness/")]
+    return sound[:: max(1, len(sound) // max(count, 1))]
 
 
 def _certain(actors: Sequence[Actor]) -> list[Actor]:

@@ -31,7 +31,10 @@ from akd.prior.tiny.vocabulary import NONE, Words
 from akd.rig.character import Character, load_character
 from akd.scene.follow import random_view
 
-ASKED = {4: ("walk", "trot", "gallop", "stand"), 2: ("walk", "run", "stand", "jump")}
+ASKED = {
+    4: ("walk", "trot", "gallop", "stand", "eat", "attack"),
+    2: ("walk", "run", "stand", "jump", "punch", "dance"),
+}
 """What is asked of bodies with so many legs."""
 PROMPTS_EACH = 2
 MOST_OF_A_FOLDER = 4

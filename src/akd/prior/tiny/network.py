@@ -129,8 +129,8 @@ class TinyNetwork(nn.Module):
         if s.known_frames:
             if known is None:
                 known = torch.zeros(noisy.shape[:2], dtype=torch.bool, device=noisy.device)
-            told = self.known_in(known.view(batch, frames, pt).to(patches))
-            patches = patches + told.repeat_interleave(rows * columns, dim=1)
+            told = self.known_in(known.view(batch, frames, 1, pt).to(patches))
+            patches = patches + told.expand(-1, -1, rows * columns, -1).reshape(patches.shape)
         seen = torch.cat((patches, pieces), dim=1)
         x = torch.cat((seen + place.to(seen), self.text_in(text).to(seen)), dim=1)
 
