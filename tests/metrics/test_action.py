@@ -54,4 +54,4 @@ def test_a_score_is_the_mean_over_views(recogniser, fox):
     assert found.said == CLASSES[int(expected.argmax())]
     assert score_action(recogniser, character, walk, None).probability is None
     with pytest.raises(ValueError, match="asked must be one of stand, walk"):
-        score_action(recogniser, character, walk, "fly")
+        score_action(recogniser, character, walk, "knit")

@@ -116,11 +116,12 @@ def test_many_cameras_at_once_are_those_of_follow(actor: Actor):
         low, high, (neutral[0][0], neutral[1][0]), views, forward=forward, size=(32, 32)
     )
     for k, view in enumerate(views):
-        one = follow(low[k], high[k], view, forward=forward, width=32, height=32)
+        radius = float((0.5 * (high[k] - low[k])).norm(dim=-1).amax())
+        radius = max(radius, float((0.5 * (neutral[1] - neutral[0])).norm()))
+        one = follow(low[k], high[k], view, forward=forward, width=32, height=32, radius=radius)
         mine = moving[slice(8 * k, 8 * k + 8)]
         torch.testing.assert_close(mine.camera_from_world, one.camera_from_world)
         torch.testing.assert_close(mine.focal, one.focal)
-        radius = float((0.5 * (high[k] - low[k])).norm(dim=-1).amax())
         pose = follow(
             neutral[0], neutral[1], view, forward=forward, width=32, height=32, radius=radius
         )

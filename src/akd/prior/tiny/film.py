@@ -61,14 +61,16 @@ def cameras_of(
 
     `low` and `high` are the corners of the boxes around the body in the videos, `neutral` those of
     the neutral pose (world, metres). A reference image is taken from the side and distance of its
-    video. The same as `akd.scene.follow.follow` for each, but in one go.
+    video, which have room for both. The same as `akd.scene.follow.follow` for each, in one go.
     """
     frames = low.shape[1]
     # All videos side by side: a path is smoothed along its frames alone.
     middles = (0.5 * (low + high)).transpose(0, 1).flatten(1)
     paths = smooth_path(middles, 6.0).unflatten(1, (-1, 3)).transpose(0, 1)
     still = (0.5 * (neutral[0] + neutral[1])).expand(len(views), 1, 3)
+    # The neutral pose may be the larger one: spread wings must be within the reference image.
     radius = (0.5 * (high - low)).norm(dim=-1).amax(-1)
+    radius = radius.clamp_min(float((0.5 * (neutral[1] - neutral[0])).norm()))
     opening = views[0].field_of_view
     if any(view.field_of_view != opening for view in views):
         raise ValueError("all views of one call must have one field of view")

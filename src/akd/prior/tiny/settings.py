@@ -77,7 +77,7 @@ class PoolSettings:
     """How many are built, spread evenly over the species."""
     frame_time: float = 0.3
     """Length of a video's frame in units of sqrt(leg length / g)."""
-    vertices: int = 1500
+    vertices: int = 2000
     """Of a creature's mesh."""
     splats: int = 2500
     """Gaussians on a creature."""

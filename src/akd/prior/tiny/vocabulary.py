@@ -45,6 +45,7 @@ CREATURES: dict[str, tuple[str, ...]] = {
         "duck",
         "goose",
         "swan",
+        "crane",
         "parrot",
         "penguin",
     ),
