@@ -16,7 +16,7 @@ from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 from akd.zoo.acts.catalogue import acts_of
 from akd.zoo.mesh.remesh import edges_of
-from akd.zoo.mesh.shapes import Array, body_distance
+from akd.zoo.mesh.shapes import Array, Tube, body_distance
 from akd.zoo.mesh.sole import Outline, Sole
 from akd.zoo.mesh.surface import mirror, surface_half
 from akd.zoo.species.anatomy import Anatomy, LegPlan
@@ -118,7 +118,7 @@ def build_creature(species: str, *, seed: int = 0, vertices: int = 5000) -> Crea
 def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> Creature:
     """Build a creature from parameters of one's own; `seed` only moves the markings of its coat."""
     anatomy = parameters_to_anatomy(parameters)
-    half = surface_half(anatomy.parts, vertices=vertices)
+    half = surface_half(anatomy.parts, vertices=vertices, thinnest=_thinnest(anatomy))
     edges, _ = edges_of(half.faces, len(half.vertices))
     half_weights = skin_weights(anatomy, half.vertices, edges)
     points, faces, source = mirror(half)
@@ -171,6 +171,13 @@ def parameters_to_anatomy(parameters: Parameters) -> Anatomy:
             return build_fish(parameters)
 
 
+def _thinnest(anatomy: Anatomy) -> float:
+    """Least radius of a leg, metres."""
+    legs = {leg.name for leg in anatomy.legs}
+    tubes = (p.shape for p in anatomy.parts if p.group in legs and isinstance(p.shape, Tube))
+    return min((float(np.min(tube.radii)) for tube in tubes), default=np.inf)
+
+
 def _skeleton(anatomy: Anatomy, positions: Array) -> Skeleton:
     parents = np.asarray(anatomy.parents)
     above = np.where(parents[:, None] < 0, 0.0, positions[parents.clip(0)])
@@ -196,7 +203,8 @@ def _foot(
     toes, foot = anatomy.names.index(leg.toes), anatomy.names.index(leg.foot)
     on_toes = np.where(bones == toes, weights, 0.0).sum(axis=1)
     on_foot = np.where(bones == foot, weights, 0.0).sum(axis=1)
-    rigid = np.flatnonzero(on_toes > 0.999)
+    # A pointed foot may have too few vertices of its own on a coarse mesh.
+    rigid = np.flatnonzero(on_toes > min(0.999, 0.95 * float(np.sort(on_toes)[-4])))
     whole = rigid
     if leg.kind == "plantigrade":
         whole = np.flatnonzero(on_toes + on_foot > 0.999)

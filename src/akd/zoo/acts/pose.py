@@ -36,7 +36,10 @@ def fit_act(creature: Creature, action: str) -> tuple[Act, float, float]:
 
 def act_period(creature: Creature, act: Act) -> float:
     """Duration of an act in its place, seconds; large animals are slower."""
-    return act.seconds * (hip_height(creature) / 0.7) ** 0.35
+    size = hip_height(creature)
+    if not creature.feet:
+        size = 0.25 * float(creature.mesh.vertices[:, 2].max() - creature.mesh.vertices[:, 2].min())
+    return act.seconds * (size / 0.7) ** 0.35
 
 
 def styled(act: Act, style: Style) -> Act:

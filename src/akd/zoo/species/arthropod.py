@@ -83,10 +83,10 @@ def _leg(
     body.limb(group, "pelvis", LEG, places, tip)
     body.leg(group, "radial")
     r = p.leg_radius * h
-    line = Tube((hip, *places[1:]), (1.25 * r, 1.1 * r, 0.75 * r, 0.45 * r), side=out)
+    line = Tube((hip, *places[1:]), (1.25 * r, 1.15 * r, 0.95 * r, 0.80 * r), side=out)
     body.add(line, group, material="toe", blend=0.05 * h, detail=0.8)
-    end = Cone(places[3], tip, 0.45 * r, 0.30 * r)
-    body.add(end, group, material="hoof", blend=0.1 * r, detail=0.4, bone=f"{group}_toes")
+    end = Cone(places[3], tip, 0.80 * r, 0.62 * r)
+    body.add(end, group, material="hoof", blend=0.1 * r, detail=0.35, bone=f"{group}_toes")
 
 
 def _claw(body: Anatomy, p: Arthropod, centre: Array, size: tuple[float, ...]) -> None:

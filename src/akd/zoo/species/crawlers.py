@@ -48,7 +48,7 @@ CRAB = Arthropod(
     manner=Manner(walk_froude=0.03, trot_froude=0.5, lift=0.26),
 )
 SNAKE = Serpent(
-    length=1.4,
+    length=2.0,
     radius=0.022,
     coat=Coat(
         base=(0.20, 0.17, 0.07),
@@ -62,7 +62,7 @@ SNAKE = Serpent(
 )
 COBRA = replace(
     SNAKE,
-    length=1.7,
+    length=2.2,
     radius=0.020,
     hood=2.3,
     coat=replace(SNAKE.coat, base=(0.07, 0.055, 0.035), back=(0.04, 0.03, 0.02), pattern="plain"),

@@ -55,10 +55,10 @@ DRAGON = replace(
     manner=Manner(supple=0.5, lift=0.10, walk_froude=0.18, trot_froude=0.8, gallop_froude=2.2),
 )
 FROG = Quadruped(
-    height=0.075,
+    height=0.10,
     trunk=Trunk(0.86, 0.72, chest=Oval(0.62, 0.80), waist=Oval(0.52, 0.70), rump=0.56),
     fore=Leg(0.62, (0.42, 0.40, 0.18), (-30, 34, 24), (0.11, 0.075, 0.055, 0.05), 0.10, 0.40),
-    hind=Leg(0.50, (0.98, 1.0, 0.80), (74, -72, 66), (0.17, 0.12, 0.075, 0.06), 0.17, 0.44),
+    hind=Leg(0.50, (0.98, 1.0, 0.80), (64, -60, 52), (0.17, 0.12, 0.075, 0.06), 0.17, 0.44),
     fore_foot=Foot("paw", 0.26, 0.24, 0.07),
     hind_foot=Foot("paw", 0.42, 0.28, 0.07),
     neck=Neck(0.16, 8, base=0.30, end=0.28, width=1.25),
@@ -87,8 +87,8 @@ FROG = Quadruped(
 )
 TOAD = replace(
     FROG,
-    height=0.085,
-    hind=replace(FROG.hind, ratios=(0.80, 0.84, 0.66)),
+    height=0.11,
+    hind=replace(FROG.hind, ratios=(0.86, 0.88, 0.62)),
     coat=replace(
         FROG.coat,
         base=(0.17, 0.11, 0.06),
