@@ -41,7 +41,8 @@ def choose_studio(actor: Actor, tiny: TinySettings, device: torch.device) -> Stu
     def film(studio: Studio) -> Tensor:
         footage = film_actor(
             small.to(studio.device), 2, generator=torch.Generator().manual_seed(3), tiny=two,
-            cameras=CameraSettings(), clips=[1, 2], rasterizer=studio.rasterizer,
+            cameras=CameraSettings(), clips=[0, len(actor.actions) - 1],
+            rasterizer=studio.rasterizer,
         )  # fmt: skip
         return torch.cat((footage.videos.flatten(0, 1), footage.reference_images)).cpu().float()
 
