@@ -135,12 +135,13 @@ def make_request(
     if not isinstance(preset, DistillSettings):
         preset = find_preset(preset or ("tiny" if tiny else "fast"))
     asked = prompt_for(source.name, prompt, weights=source.weights) if named else plain
-    folder = check_prior(source, device=device) if named else None
+    tokens = source.tokens if isinstance(source, PriorTiny) else None
+    if named and isinstance(plan := check_prior(source, device=device), Path):
+        tokens = known_tokens(plan)
     character = animatable(character, template=template)
     notes = list(character.notes)
-    if tiny:
+    if tokens is not None:
         try:
-            tokens = known_tokens(folder) if isinstance(folder, Path) else source.tokens
             if warning := check_body(character.anatomy, tokens):
                 notes.append(warning)
         except ValueError as error:

@@ -119,8 +119,8 @@ def load_recogniser(
         classes, values = tuple(json.loads(about["classes"])), json.loads(about["settings"])
         if about["format"] == FIRST_FORMAT:
             values |= {"frame_time": None, **_FIRST[values["name"]]}
-        # JSON has no tuples.
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+        for key in ("azimuth", "elevation", "zoom", "channels"):
+            values[key] = tuple(values[key])  # JSON has no tuples
         network = build_network(RecogniserSettings(**values), len(classes))
         network.load_state_dict({name: value.float() for name, value in tensors.items()})
     return Recogniser(network.eval().to(device), classes)
