@@ -1,1 +1,1 @@
-"""Keyframed actions: descriptions by body part over phase, and the solver that poses them."""
+"""Pose sheets: keyframed actions, described by body part over phase."""

@@ -13,8 +13,8 @@ from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
 from akd.zoo.acts.catalogue import acts_of
-from akd.zoo.acts.pose import fit_act, pose_act
 from akd.zoo.creature import Creature
+from akd.zoo.gait.acting import fit_act, pose_act
 from akd.zoo.gait.gaits import plan_gait, pose_gait, with_period
 from akd.zoo.gait.jumping import plan_leap, pose_jump
 from akd.zoo.gait.legs import FootPath

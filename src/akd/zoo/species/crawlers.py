@@ -45,7 +45,7 @@ CRAB = Arthropod(
         hoof=(0.16, 0.05, 0.03),
         eye=(0.01, 0.01, 0.01),
     ),
-    manner=Manner(walk_froude=0.03, trot_froude=0.5, lift=0.26),
+    manner=Manner(walk_froude=0.03, trot_froude=0.22, lift=0.26),
 )
 SNAKE = Serpent(
     length=2.0,

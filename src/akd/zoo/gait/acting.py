@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from akd.motion.actions import ACTIONS
 from akd.zoo.acts.act import AXES, Act, Reach
 from akd.zoo.acts.catalogue import acts_of
-from akd.zoo.acts.flight import in_flight
 from akd.zoo.creature import Creature
 from akd.zoo.gait.body import BodyPath, missing_reach, pose_body
 from akd.zoo.gait.carriage import Turns, chain
+from akd.zoo.gait.flight import in_flight
 from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.legs import FootPath
 from akd.zoo.gait.puppet import Posed, Puppet, bend, turn_x, turn_z
