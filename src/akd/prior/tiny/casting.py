@@ -58,12 +58,24 @@ def cast_actors(
     recordings: Recordings | None, settings: PoolSettings, *, first_seed: int
 ) -> list[Casting]:
     """Creatures and artists' characters of the training side, in a mixed order."""
+    from akd.zoo.species.catalogue import SPECIES, Humanoid, Quadruped
+
     people = [] if recordings is None else recordings.people()
     artists = [] if recordings is None else recordings.artists()
-    cast = [
-        Casting(species, seed, clips=_offered(people, artists, settings, seed))
-        for species, seed in cast_list(settings.creatures, first_seed=first_seed)
-    ]
+    # Reading a file to count its legs takes a second; what gallops has four.
+    four_legged = {_file(clip) for clip in artists if clip.action == "gallop"}
+    animals = [clip for clip in artists if _file(clip) in four_legged]
+    others = [clip for clip in artists if _file(clip) not in four_legged]
+    cast = []
+    for species, seed in cast_list(settings.creatures, first_seed=first_seed):
+        parameters = SPECIES[species]
+        # What people do looks wrong on two-legged dinosaurs and birds.
+        clips: tuple[LibraryClip, ...] = ()
+        if isinstance(parameters, Humanoid):
+            clips = _offered(people, others, settings, seed)
+        elif isinstance(parameters, Quadruped):
+            clips = _offered([], animals, settings, seed)
+        cast.append(Casting(species, seed, clips=clips))
     if recordings is None:
         return cast
     files = cast_artists(recordings, settings)
@@ -86,6 +98,10 @@ def cast_artists(
         Casting(name, folder=folder, clips=_offered(clips, [], settings, k))
         for k, name in enumerate(files)
     ]
+
+
+def _file(clip: LibraryClip) -> str:
+    return clip.name.partition(":")[0]
 
 
 def _offered(
