@@ -73,7 +73,7 @@ class CameraSettings:
 class PoolSettings:
     """The creatures and the rendered videos that training draws from."""
 
-    creatures: int = 560
+    creatures: int = 480
     """How many are built, spread evenly over the species."""
     frame_time: float = 0.3
     """Length of a video's frame in units of sqrt(leg length / g)."""
