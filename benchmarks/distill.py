@@ -1,6 +1,7 @@
-"""Distillation measured: 24 cases, what each part is worth, and a deformation field beside it.
+"""Distillation measured: 48 cases, what each part is worth, and a deformation field beside it.
 
     python benchmarks/distill.py cases ablation field --assets FOLDER --out out/distill
+    python benchmarks/distill.py controls --assets FOLDER --out out/distill
     python benchmarks/distill.py full --out out/distill         10,000 iterations; hours
     python benchmarks/distill.py table --out out/distill --doc docs/benchmarks/distill.md
 
@@ -10,6 +11,8 @@ another folder). Clips go to OUT/clips, strips of frames to OUT/strips.
 
 cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part,
 and with some more.
+controls: every case with another action than the words say, a prior of noise, no score, and a sine
+gait without a video model.
 field: no skeleton, as many steps. full: 10,000 iterations of the ablation's cases.
 """
 
@@ -32,8 +35,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import torch
 
 from akd.distill.settings import DistillSettings
+from akd.metrics.naturalness import NaturalRange
 from akd.presets import find_preset, with_values
 from benchmarks.distill_cases import ABLATED, CASES
+from benchmarks.distill_controls import CONTROLS
 from benchmarks.distill_parts import ALL, CHANGES, Variant, alone
 from benchmarks.distill_rows import FIELDS, Job, work
 from benchmarks.distill_sheet import write_sheet
@@ -50,6 +55,9 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
     plan: list[tuple[str, str, str, Callable[[DistillSettings], DistillSettings], int]] = []
     if "cases" in options.parts:
         plan += [("cases", c.name, ALL, Variant().change, options.physics) for c in CASES]
+    if "controls" in options.parts:
+        for name, variant in CONTROLS.items():
+            plan += [("controls", c.name, name, variant.change, options.physics) for c in CASES]
     if "ablation" in options.parts:
         for name, variant in CHANGES.items():
             change = lambda s, v=variant: v.change(alone(s))  # noqa: E731
@@ -141,7 +149,7 @@ def _ends_whole(path: Path) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parts = ("cases", "ablation", "field", "full", "table")
+    parts = ("cases", "controls", "ablation", "field", "full", "table")
     parser.add_argument("parts", nargs="+", choices=parts)
     parser.add_argument("--assets", type=Path, help="folder of real files")
     parser.add_argument("--out", type=Path, default=Path("out/distill"))
@@ -157,12 +165,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pose-prior", type=float, default=0.0, help="weight of the pose model")
     parser.add_argument("--pose-weights", type=Path, help="a pose model that does not ship")
+    parser.add_argument(
+        "--naturalness", type=Path, help="with table: ranges written by benchmarks/naturalness.py"
+    )
     parser.add_argument("--doc", type=Path, help="with table: the page whose tables are replaced")
     parser.add_argument("--sheet", type=Path, help="with table: a picture of all cases")
     options = parser.parse_args()
     run(jobs_of(options), options)
     if "table" in options.parts:
-        write_tables(read_rows(options.out / "rows.jsonl"), options.doc)
+        ranges = options.naturalness and NaturalRange.read(options.naturalness)
+        write_tables(read_rows(options.out / "rows.jsonl"), options.doc, ranges)
         if options.sheet is not None:
             write_sheet(options.out, options.sheet)
 

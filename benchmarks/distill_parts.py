@@ -24,14 +24,14 @@ class Variant:
     """Distillation without one of its parts, or with one more."""
 
     change: Change = lambda settings: settings
-    reference: bool = True
-    """Whether the prior sees the reference image."""
+    kind: type[PriorTiny] = PriorTiny
+    """What is made of the tiny prior."""
     steering: bool = True
     """Whether recogniser A helps choose."""
 
     def prior(self, prior: PriorTiny) -> PriorTiny:
         """The prior as this variant asks it."""
-        return prior if self.reference else PriorWithoutReference(prior.network)
+        return prior if self.kind is PriorTiny else self.kind(prior.network, tokens=prior.tokens)
 
 
 def _losses(**values: float) -> Change:
@@ -92,7 +92,7 @@ WITHOUT: dict[str, Variant] = {
     "no L_smooth": Variant(_losses(smooth=0.0)),
     "no support, no skate": Variant(_losses(support=0.0, skate=0.0)),
     "no pull to the neutral pose": Variant(_losses(rest=0.0)),
-    "no reference image": Variant(reference=False),
+    "no reference image": Variant(kind=PriorWithoutReference),
     "no camera jitter": Variant(lambda s: replace(s, camera_jitter=0.0)),
 }
 """By name, from nothing on. What is left out stays out of the warm start as well."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,8 +19,10 @@ from akd.base.files import file_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import film_views, score_action, score_videos
+from akd.metrics.naturalness import naturalness_features
 from akd.metrics.recognise.recogniser import find_recogniser, shipped_recognisers
 from akd.metrics.selection import video_score
+from akd.motion.feet import leg_length
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
 from akd.pipeline import search, set_stage
@@ -38,6 +41,7 @@ from benchmarks.deformation_field import (
     field_settings,
 )
 from benchmarks.distill_cases import Case, find_case, played
+from benchmarks.distill_controls import CONTROLS, SINE, sine_gait
 from benchmarks.distill_parts import CHANGES, Variant
 
 FIELDS = ("field", "field, fitted first")
@@ -121,7 +125,10 @@ def work(job: Job, device: str, assets: Path | None, out: Path) -> dict[str, Any
         row |= {"prompt": case.prompt, "asked": case.action}
         prior = load_prior(device, job.weights)
         with played(case, assets) as (character, true):
-            if job.part == "field":
+            prior = prior.for_body(leg_length(character, character.control_rig))
+            if job.variant == SINE:
+                row |= measured({"motion": sine_gait(character, case.prompt)}, case, character)
+            elif job.part == "field":
                 row |= search_by_field(job, case, character, prior, out)
             else:
                 row |= search_by_skeleton(job, case, character, true, prior, out)
@@ -135,35 +142,46 @@ def search_by_skeleton(
     job: Job, case: Case, character: Character, true: Motion | None, prior: PriorTiny, out: Path
 ) -> dict[str, Any]:
     """Distil as `akd animate` does, and measure the result beside start and true clip."""
-    variant, clock = CHANGES.get(job.variant, Variant()), Clock()
+    variant, clock = {**CHANGES, **CONTROLS}.get(job.variant, Variant()), Clock()
     made = akd.animate(
         character, case.prompt, prior=variant.prior(prior), preset=job.settings,
         physics=job.physics > 0 and TrackingSettings(iterations=job.physics),
         steering=variant.steering, observer=clock, seed=job.seed, losses=job.losses(),
     )  # fmt: skip
     clock.begin("measure")
-    motions, metrics = {"start": made.start, **made.motions()}, dict(made.metrics)
+    motions = {"start": made.start, **made.motions()}
     if job.part != "cases":
         del motions["start"]
     elif true is not None:
         motions["true"] = true
-        metrics["true"] = akd.measure(character, true, action=case.action)
     row: dict[str, Any] = {
         # Without the notes on the file.
         "notes": list(made.notes[len(made.character.notes) :]),
         "selection_scores": list(made.selection_scores),
+        **measured(motions, case, character),
     }
-    steering = find_recogniser("a")
-    for name, motion in motions.items():
-        row[name] = metrics[name].to_json()
-        if steering is not None:  # what steers the search, beside what only reports
-            steered = score_action(steering, character, motion, case.action)
-            row[name]["steering"] = steered.probability
     row["motion"] |= skeleton_measures(made, prior)
     clock.begin("film")
     keep(job, made, out)
     clock.begin("end")
     return {**row, "stages": clock.seconds}
+
+
+def measured(
+    motions: Mapping[str, Motion], case: Case, character: Character
+) -> dict[str, dict[str, Any]]:
+    """Metrics of motions by name: recogniser B's word, and beside it C's and that of A, which
+    steers, and the features of naturalness."""
+    rows: dict[str, dict[str, Any]] = {}
+    for name, motion in motions.items():
+        rows[name] = akd.measure(character, motion, action=case.action).to_json()
+        rows[name]["naturalness"] = naturalness_features(character, motion)
+        if (steering := find_recogniser("a")) is not None:
+            steered = score_action(steering, character, motion, case.action)
+            rows[name]["steering"] = steered.probability
+        if (other := find_recogniser("c")) is not None:
+            rows[name]["action_c"] = asdict(score_action(other, character, motion, case.action))
+    return rows
 
 
 def skeleton_measures(made: akd.Animation, prior: PriorTiny) -> dict[str, float]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from statistics import pstdev
 from typing import Any
 
+from akd.metrics.naturalness import NaturalRange
 from akd.motion.actions import ACTIONS
 from benchmarks.distill_cases import CASES
+from benchmarks.distill_controls import CONTROLS, SINE
 from benchmarks.distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
 
 Row = dict[str, Any]
@@ -31,10 +34,11 @@ def line(row: Row) -> str:
     return f"{name}: {'; '.join(parts)}; {row['seconds']:.0f} s"
 
 
-def write_tables(rows: Sequence[Row], doc: Path | None) -> None:
+def write_tables(rows: Sequence[Row], doc: Path | None, ranges: NaturalRange | None = None) -> None:
     """Print the tables and, with `doc`, put them below the marker of a page: what is written above
     it by hand stays."""
-    tables = "\n\n".join(t for t in (*case_tables(rows), *other_tables(rows)) if t) + "\n"
+    found = (*case_tables(rows), controls_table(rows, ranges), *other_tables(rows))
+    tables = "\n\n".join(t for t in found if t) + "\n"
     print(tables)
     if doc is not None:
         head = doc.read_text().partition(MARKER)[0] if doc.exists() else ""
@@ -189,6 +193,61 @@ def confusion(found: Sequence[Row], kind: str) -> str:
     return table(
         ["asked", *said], [[a, *(str(pairs.count((a, s)) or "") for s in said)] for a in asked]
     )
+
+
+def controls_table(rows: Sequence[Row], ranges: NaturalRange | None) -> str:
+    """The cases, the controls and the true clips side by side, over all seeds: mean and spread."""
+    groups = {"distilled": ("cases", ALL, "motion"), "grounded": ("cases", ALL, "grounded")}
+    groups |= {name: ("controls", name, "grounded") for name in CONTROLS}
+    groups |= {"true clips": ("cases", ALL, "true")}
+    body = []
+    for name, (part, variant, made) in groups.items():
+        some = [
+            r for r in rows
+            if (r["part"], r["variant"]) == (part, variant) and "error" not in r
+        ]  # fmt: skip
+        seeds = sorted({r["seed"] for r in some})
+        kind = "motion" if name == SINE else made
+        each = [[r for r in some if r["seed"] == seed and kind in r] for seed in seeds]
+        if any(each):
+            numbers = [_control_numbers(found, kind, ranges) for found in each if found]
+            body.append([name, str(len(some)), *map(_spread, zip(*numbers, strict=True))])
+    if not any(row[0] in CONTROLS for row in body):
+        return ""
+    about = (
+        "Shares of the cases, mean and standard deviation over seeds. A condition that the sine "
+        "gait meets is a sanity check, not a result. Natural: features within two standard "
+        "deviations of true clips of the same action and number of legs."
+    )
+    head = ["", "rows", "named as asked by B", "by C", "all conditions hold", "natural"]
+    return f"## Controls\n\n{about}\n\n{table(head, body)}"
+
+
+def _control_numbers(
+    rows: Sequence[Row], kind: str, ranges: NaturalRange | None
+) -> list[float | None]:
+    said = [[r[kind].get(judge, {}).get("said") for r in rows] for judge in ("action", "action_c")]
+    right: list[float | None] = [
+        _mean([s == r["asked"] for s, r in zip(names, rows, strict=True)]) if any(names) else None
+        for names in said
+    ]
+    held = _mean([not r[kind]["fails"] for r in rows])
+    away = [
+        abs(value)
+        for r in rows
+        if ranges is not None
+        for value in ranges.deviations(
+            r["asked"], f"{len(r[kind]['contact'])} legs", r[kind].get("naturalness", {})
+        ).values()
+    ]
+    return [*right, held, _mean([value <= 2.0 for value in away]) if away else None]
+
+
+def _spread(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "-"
+    return f"{_mean(known):.3f}" + (f" ± {pstdev(known):.3f}" if len(known) > 1 else "")
 
 
 def other_tables(rows: Sequence[Row]) -> list[str]:

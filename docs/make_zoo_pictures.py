@@ -27,6 +27,9 @@ COLOURS = {
     "left_leg": (46, 92, 184), "right_leg": (244, 164, 96),
 }  # fmt: skip
 
+OTHER = (90, 130, 90)
+"""Of the feet of spiders and crabs."""
+
 
 def posed(creature: Creature, world) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Vertices, faces and colours of a creature in one pose."""
@@ -121,7 +124,7 @@ def _mark(image, creature, contacts, vertices, centre, height) -> None:
         y = image.height / 2 + float(centre[1]) * scale * 0.997
         y += 12 * image.height / 240
         r = 4.5 * image.height / 240
-        draw.ellipse((x - r, y - r, x + r, y + r), fill=COLOURS[foot.name])
+        draw.ellipse((x - r, y - r, x + r, y + r), fill=COLOURS.get(foot.name, OTHER))
 
 
 def gait() -> None:
@@ -158,7 +161,7 @@ def _diagram(draw, creature, action, top: int, width: int, height: int) -> None:
             x = left + (right - left) * i / len(contacts)
             draw.rectangle(
                 (x, y + 3, x + (right - left) / len(contacts) + 1, y + line - 4),
-                fill=COLOURS[foot.name],
+                fill=COLOURS.get(foot.name, OTHER),
             )
 
 

@@ -25,6 +25,7 @@ from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import VideoScore, fit_to_videos, sample_videos
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import video_score
+from akd.motion.feet import leg_length
 from akd.motion.parametrization import pose_together
 from akd.pipeline import set_stage, starting_point
 from akd.posespace.codec import PoseCodec
@@ -33,7 +34,7 @@ from akd.posespace.dataset import BodyPoses, BodyRecord
 from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.shards import Row, is_done, write_shard
 from akd.prior.choose import choose_prior
-from akd.prior.protocol import VideoPrior
+from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
 from akd.request import Request, make_request
 from akd.rig.character import Character, load_character
@@ -206,6 +207,7 @@ def harvest(
     if not jobs:
         return
     character, stage, recogniser = body.load(), None, find_recogniser("a")
+    prior = for_body(prior, leg_length(character, character.control_rig))
     codec = PoseCodec.of(character)
     record = BodyRecord(
         body.name, "harvest", body.family, codec.body.tokens, character.height / codec.size

@@ -46,7 +46,7 @@ from akd.motion.parametrization import (
 from akd.motion.prompt import split_prompt
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
-from akd.prior.protocol import VideoPrior
+from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
 from akd.request import Request, make_request
 from akd.rig.character import Character
@@ -232,7 +232,9 @@ def animate_part(
         title = f"{title[:48]} (preview)"
         request, observer = request.quick(), PreviewObserver(observer)
     observer.begin("load")
-    model, character = request.load_prior(), request.character
+    character = request.character
+    leg = leg_length(character, character.control_rig)
+    model = for_body(request.load_prior(), leg)
     chooser = find_recogniser("a", request.weights) if request.steering else None
     observer.begin("stage")
     stage = set_stage(request, model, renderer)

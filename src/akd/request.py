@@ -22,6 +22,7 @@ from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
 from akd.prior.protocol import VideoPrior
 from akd.prior.source import PriorSource
 from akd.prior.tiny.bodies import check_body
+from akd.prior.tiny.load import known_tokens
 from akd.prior.tiny.prior import PriorTiny
 from akd.rig.character import Character
 
@@ -133,14 +134,15 @@ def make_request(
     tiny = is_tiny(source.name) if named else isinstance(source, PriorTiny)
     if not isinstance(preset, DistillSettings):
         preset = find_preset(preset or ("tiny" if tiny else "fast"))
-    asked = prompt_for(source.name, prompt) if named else plain
-    if named:
-        check_prior(source, device=device)
+    asked = prompt_for(source.name, prompt, weights=source.weights) if named else plain
+    tokens = source.tokens if isinstance(source, PriorTiny) else None
+    if named and isinstance(plan := check_prior(source, device=device), Path):
+        tokens = known_tokens(plan)
     character = animatable(character, template=template)
     notes = list(character.notes)
-    if tiny:
+    if tokens is not None:
         try:
-            if warning := check_body(character.anatomy):
+            if warning := check_body(character.anatomy, tokens):
                 notes.append(warning)
         except ValueError as error:
             raise ValueError(f"{character.asset.path.name}: {error}") from None

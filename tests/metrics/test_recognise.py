@@ -13,6 +13,7 @@ from akd.metrics.recognise.recogniser import (
     has_recogniser,
     load_recogniser,
     save_recogniser,
+    scaled,
 )
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
 from akd.metrics.recognise.train import measure_accuracy, roughen, train_recogniser
@@ -54,20 +55,35 @@ def test_a_recogniser_learns_what_only_time_tells_and_comes_back(name: str, tmp_
     torch.testing.assert_close(again(videos), probabilities, rtol=0.02, atol=0.02)
 
 
-def test_the_two_differ_in_everything_but_what_they_look_at():
-    a, b = RECOGNISERS["a"], RECOGNISERS["b"]
+def test_they_differ_in_everything_but_what_they_look_at():
+    a, b, c = (RECOGNISERS[name] for name in ("a", "b", "c"))
     assert isinstance(build_network(a), ConvolutionNetwork)
     assert isinstance(build_network(b), SequenceNetwork)
-    assert a.seed != b.seed
-    assert (a.azimuth, a.elevation) != (b.azimuth, b.elevation)
-    assert (a.frames, a.size, a.fps) == (b.frames, b.size, b.fps)
+    assert len({one.seed for one in (a, b, c)}) == 3
+    assert len({(one.azimuth, one.elevation) for one in (a, b, c)}) == 3
+    assert len({(one.frames, one.size, one.frame_time) for one in (a, b, c)}) == 1
     assert CLASSES[-2:] == ("gliding statue", "paddling in the air")
 
 
-def test_videos_of_another_size_are_refused():
+def test_videos_of_another_length_are_refused_and_of_another_size_scaled():
     recogniser = Recogniser(build_network(RECOGNISERS["b"]))
-    with pytest.raises(ValueError, match=r"16 frames of 64 x 64 pixels, got \[8, 64, 64\]"):
+    with pytest.raises(ValueError, match=r"24 square frames, got \[8, 64, 64\]"):
         recogniser(torch.zeros(1, 8, 64, 64, 3))
+    ramp = torch.linspace(0.0, 1.0, 96).expand(1, 24, 96, 96)[..., None].expand(-1, -1, -1, -1, 3)
+    middle = scaled(ramp, 64)[0, 0, 0, 1:-1, 0]
+    torch.testing.assert_close(middle.diff(), torch.full((61,), 1.5 / 95), rtol=0.05, atol=1e-3)
+    assert recogniser(torch.rand(1, 24, 96, 96, 3)).shape == (1, len(CLASSES))
+
+
+def test_together_they_are_small():
+    weights = [build_network(one).parameters() for one in RECOGNISERS.values()]
+    assert sum(2 * p.numel() for network in weights for p in network) < 6_000_000
+
+
+def test_the_first_recognisers_still_load():
+    for name in ("a", "b"):
+        recogniser = load_recogniser(name)
+        assert recogniser.classes[-2:] == CLASSES[-2:]
 
 
 def test_a_missing_recogniser_is_said(tmp_path: Path):

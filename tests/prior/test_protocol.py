@@ -37,7 +37,7 @@ class Case:
 def tiny_prior() -> PriorTiny:
     torch.manual_seed(0)
     settings = TinySettings(
-        frames=4, width=16, height=16, channels=32, layers=2, heads=2, text_channels=8
+        frames=4, width=16, height=16, patch=8, channels=32, layers=2, heads=2, text_channels=8
     )
     network = TinyNetwork(settings)
     # Random weights: an untrained network predicts nothing at all, whatever it is told.

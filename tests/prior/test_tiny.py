@@ -1,16 +1,19 @@
 """The tiny prior with random weights, but for the last tests, which need those that ship."""
 
 import json
+import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from akd.prior.protocol import Condition, VideoPrior
-from akd.prior.sample import sample_latents, sample_videos
+from akd.prior.protocol import Condition, KnownFrames, VideoPrior, for_body, with_known
+from akd.prior.sample import sample_chain, sample_latents, sample_videos
 from akd.prior.tiny.bodies import check_body
+from akd.prior.tiny.known import draw_known
 from akd.prior.tiny.load import PATTERN, has_weights, load_tiny, save_tiny, shipped_weights
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Batch
@@ -21,7 +24,7 @@ from akd.rig.roles.role import Limb, LimbKind
 from akd.scene.settings import SceneStyle
 
 SMALL = TinySettings(
-    frames=4, width=16, height=16, channels=32, layers=2, heads=2, text_channels=8,
+    frames=4, width=16, height=16, patch=8, channels=32, layers=2, heads=2, text_channels=8,
     refine_channels=8,
 )  # fmt: skip
 
@@ -102,6 +105,54 @@ def test_unconditioned_keeps_the_picture(prior: PriorTiny):
     torch.testing.assert_close(empty.reference_image, picture)
 
 
+def test_known_frames_are_returned_as_given_and_change_the_others(prior: PriorTiny):
+    z, t = torch.randn(1, 4, 16, 16, 3), torch.tensor([0.5])
+    plain = prior.condition("a fox walking")
+    known = KnownFrames(torch.rand(4, 16, 16, 3), torch.tensor([True, False, False, False]))
+    given = with_known(prior, plain, known)
+    got = prior.predict(z, t, [given])
+    torch.testing.assert_close(prior.decode(got)[0, 0], known.video[0])
+    assert float((got - prior.predict(z, t, [plain]))[0, 1:].abs().max()) > 1e-3
+    assert prior.unconditioned(given).known is given.known
+    # What the latents hold at the known frames does not matter.
+    other = z.clone()
+    other[:, 0] += 1.0
+    torch.testing.assert_close(prior.predict(other, t, [given]), got)
+    with pytest.raises(ValueError, match=r"of shape \[4, 16, 16, 3\]"):
+        with_known(prior, plain, KnownFrames(torch.rand(2, 16, 16, 3), known.mask[:2]))
+
+
+def test_parts_of_a_chain_continue_each_other(prior: PriorTiny):
+    conditions = [prior.condition("a fox walking"), prior.condition("a fox trotting")]
+    generator = torch.Generator().manual_seed(0)
+    video = sample_chain(prior, conditions, generator=generator, overlap=2, steps=2)
+    assert video.shape == (6, 16, 16, 3)
+    first = sample_chain(
+        prior, conditions[:1], generator=torch.Generator().manual_seed(0), overlap=2, steps=2
+    )
+    torch.testing.assert_close(video[:4], first)
+
+
+def test_masks_of_known_frames_leave_something_to_find():
+    generator = torch.Generator().manual_seed(0)
+    masks = draw_known(2000, 24, 0.4, generator=generator)
+    some = masks.any(1)
+    assert 0.3 < float(some.float().mean()) < 0.42
+    assert not masks.all(1).any()
+    starts = masks[:, 0] & masks[:, 1] & ~masks[:, -1]
+    assert bool(starts.any())
+    assert bool((masks[:, 0] & masks[:, -1] & ~masks[:, 8:16].any(1)).any())
+    assert not draw_known(50, 24, 0.0, generator=generator).any()
+
+
+def test_a_frame_lasts_as_long_as_the_legs_make_it(prior: PriorTiny):
+    slow, quick = prior.for_body(1.0), prior.for_body(0.25)
+    assert slow.fps == pytest.approx(1.0 / (0.3 * math.sqrt(1.0 / 9.81)), rel=1e-3)
+    assert quick.fps == pytest.approx(2.0 * slow.fps)
+    assert slow.network is prior.network
+    assert for_body(prior, 1.0).fps == slow.fps
+
+
 def test_wrong_input_is_named(prior: PriorTiny):
     with pytest.raises(ValueError, match="reference_image must be 16 x 16 pixels, got 8 x 16"):
         prior.condition("a fox walking", reference_image=torch.zeros(16, 8, 3))
@@ -137,11 +188,13 @@ COMPILED = """
 import torch
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.settings import TinySettings
-s = TinySettings(frames=4, width=16, height=16, channels=32, layers=2, heads=2, text_channels=8)
+s = TinySettings(
+    frames=4, width=16, height=16, patch=8, channels=32, layers=2, heads=2, text_channels=8
+)
 network = TinyNetwork(s)
 given = (
     torch.randn(2, 4, 16, 16, 3), torch.rand(2), torch.randn(2, 3, 8), torch.rand(2, 16, 16, 3),
-    torch.tensor([True, False]),
+    torch.tensor([True, False]), torch.rand(2, 4) < 0.5,
 )
 compiled = torch.compile(network, backend="aot_eager", fullgraph=True)
 torch.testing.assert_close(compiled(*given), network(*given))
@@ -208,6 +261,21 @@ def test_training_learns_a_video_and_goes_on_from_where_it_was_saved(tmp_path: P
     again.step(batch, part=0.5)
 
 
+def test_training_can_begin_with_the_weights_of_another(tmp_path: Path):
+    settings = TrainSettings(batch=2)
+    trainer = Trainer(SMALL, settings, device=torch.device("cpu"), seed=0)
+    save_tiny(trainer.average, tmp_path)
+    again = Trainer(SMALL, settings, device=torch.device("cpu"), seed=1)
+    again.start_from(tmp_path)
+    assert again.progress.step == 0
+    for module in (again.network, again.average):
+        for a, b in zip(module.parameters(), trainer.average.parameters(), strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-2, atol=1e-3)  # half precision
+    other = Trainer(replace(SMALL, layers=1), settings, device=torch.device("cpu"), seed=1)
+    with pytest.raises(ValueError, match="another network or vocabulary"):
+        other.start_from(tmp_path)
+
+
 @pytest.mark.slow
 def test_training_from_creatures_to_card_very_small(tmp_path: Path):
     from akd.prior.tiny.card import write_card
@@ -246,13 +314,15 @@ class _Anatomy:
 
 def test_bodies_it_never_saw_are_refused_or_warned_of(monkeypatch: pytest.MonkeyPatch):
     check = getattr(check_body, "__wrapped__", check_body)
-    assert check(_Anatomy(*[LimbKind.FORE] * 2, *[LimbKind.HIND] * 2)) is None
-    warning = check(_Anatomy(*[LimbKind.LEG] * 2, LimbKind.WING))
+    first = ("<none>", "fox", "man")
+    assert check(_Anatomy(*[LimbKind.FORE] * 2, *[LimbKind.HIND] * 2), first) is None
+    warning = check(_Anatomy(*[LimbKind.LEG] * 2, LimbKind.WING), first)
     assert warning == "the tiny prior never saw wings: they will hardly move"
     with pytest.raises(ValueError, match="two or four legs, this one has 8"):
-        check(_Anatomy(*[LimbKind.MID] * 8))
+        check(_Anatomy(*[LimbKind.MID] * 8), first)
+    assert check(_Anatomy(*[LimbKind.MID] * 8), (*first, "spider")) is None
     with pytest.raises(ValueError, match="this one has 0"):
-        check(_Anatomy())
+        check(_Anatomy(), first)
 
 
 needs_weights = pytest.mark.skipif(

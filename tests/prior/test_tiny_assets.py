@@ -25,7 +25,7 @@ from akd.scene.follow import View
 from akd.scene.settings import SceneStyle
 from akd.zoo.creature import build_creature
 
-WIDE = TinySettings(width=48, height=64)
+WIDE = TinySettings(width=48, height=64, patch=8)
 SMALL = TinySettings(channels=24, layers=1, heads=2, text_channels=8, refine_channels=4)
 
 
@@ -103,18 +103,18 @@ def test_the_evaluation_from_pictures_to_card(folder: Path, tmp_path: Path):
     torch.manual_seed(0)
     prior = PriorTiny(TinyNetwork(SMALL))
     judge = Recogniser(build_network(RECOGNISERS["b"]).eval())
-    result = evaluate_assets(prior, judge, folder, count=3, steps=1, true_views=1)
-    assert result.samples.asked == (*ASKED[4], *ASKED[2][:2])
-    assert result.samples.videos.shape == (6, 16, 64, 64, 3)
+    result = evaluate_assets(prior, {"b": judge}, folder, count=3, steps=1, true_views=1)
+    assert result.samples.asked == (*ASKED[4][:4], *ASKED[2][:2])
+    assert result.samples.videos.shape == (6, 24, 96, 96, 3)
     assert torch.equal(result.samples.reference_images[0], result.samples.reference_images[1])
     assert not torch.equal(result.samples.reference_images[0], result.samples.reference_images[2])
     result.write(tmp_path)
     assert (tmp_path / "evaluation-assets.png").stat().st_size > 1000
     about = json.loads((tmp_path / "evaluation-assets.json").read_text())
-    said = [sample["said"] for sample in about["samples"]]
+    said = [sample["said"]["b"] for sample in about["samples"]]
     right = sum(a == b for a, b in zip(result.samples.asked, said, strict=True)) / 6
     assert about["b"]["all"] == pytest.approx(right)
-    assert about["true_clips"] == {"videos": 0, "all": None, "mistakes": {}}
+    assert about["true_clips"]["b"] == {"videos": 0, "all": None, "mistakes": {}}
     about |= {"scale": 3.0, "steps": 1}
     (tmp_path / "evaluation-assets.json").write_text(json.dumps(about))
     card = write_card(tmp_path).read_text()

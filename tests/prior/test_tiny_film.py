@@ -5,16 +5,18 @@ import pytest
 import torch
 
 from akd.base.splits import zoo_seed_trains
-from akd.prior.tiny.backend import Studio, choose_studio
-from akd.prior.tiny.creatures import (
+from akd.prior.tiny.actor import (
+    CLIP_FRAMES,
     Actor,
-    build_actor,
-    build_actors,
-    cast_list,
     continue_loop,
+    hold_ends,
     load_actor,
     save_actor,
+    start_of,
 )
+from akd.prior.tiny.backend import Studio, choose_studio
+from akd.prior.tiny.casting import Casting, build_actors
+from akd.prior.tiny.creatures import build_actor, cast_list
 from akd.prior.tiny.film import cameras_of, film_actor, freeze, lift_off, squash
 from akd.prior.tiny.pool import Pool, caption
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
@@ -23,7 +25,7 @@ from akd.rig.skin import skin_points
 from akd.scene.follow import View, bounding_boxes, follow
 
 SMALL = PoolSettings(vertices=600, splats=300, styles=1)
-TINY = TinySettings(frames=4, width=32, height=32)
+TINY = TinySettings(frames=4, width=36, height=36)
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +65,19 @@ def test_a_loop_goes_on_as_it_began(actor: Actor):
     torch.testing.assert_close(onward @ longer[:3], clip[7:10], rtol=1e-4, atol=1e-5)
 
 
-def test_the_leap_of_a_jump_is_in_the_middle(actor: Actor):
+def test_what_has_an_end_is_held_there_and_shown_about_its_middle(actor: Actor):
+    clip = torch.eye(4).repeat(5, 2, 1, 1)
+    clip[:, :, 0, 3] = torch.arange(5.0)[:, None]
+    held = hold_ends(clip, frames=9)[:, 0, 0, 3]
+    assert held.tolist() == [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 4.0, 4.0]
+    assert hold_ends(clip, frames=3)[:, 0, 0, 3].tolist() == [1.0, 2.0, 3.0]
     jump = actor.clips[actor.actions.index("jump")]
-    heights = points(actor, jump)[..., 1].mean(1)
-    assert abs(int(heights.argmax()) - len(jump) // 2) <= 1
+    highest = int(points(actor, jump)[..., 1].mean(1).argmax())
+    for u in (0.0, 0.5, 1.0):
+        first = start_of("jump", 24, u)
+        assert first <= highest <= first + 46
+    assert start_of("walk", 24, 0.0) == 0
+    assert start_of("walk", 24, 1.0) + 46 == CLIP_FRAMES - 1
 
 
 def test_a_statue_keeps_its_pose_and_travels(actor: Actor):
@@ -105,11 +116,12 @@ def test_many_cameras_at_once_are_those_of_follow(actor: Actor):
         low, high, (neutral[0][0], neutral[1][0]), views, forward=forward, size=(32, 32)
     )
     for k, view in enumerate(views):
-        one = follow(low[k], high[k], view, forward=forward, width=32, height=32)
+        radius = float((0.5 * (high[k] - low[k])).norm(dim=-1).amax())
+        radius = max(radius, float((0.5 * (neutral[1] - neutral[0])).norm()))
+        one = follow(low[k], high[k], view, forward=forward, width=32, height=32, radius=radius)
         mine = moving[slice(8 * k, 8 * k + 8)]
         torch.testing.assert_close(mine.camera_from_world, one.camera_from_world)
         torch.testing.assert_close(mine.focal, one.focal)
-        radius = float((0.5 * (high[k] - low[k])).norm(dim=-1).amax())
         pose = follow(
             neutral[0], neutral[1], view, forward=forward, width=32, height=32, radius=radius
         )
@@ -126,7 +138,7 @@ def film(actor: Actor, count: int, **options: object):
 def test_footage_shows_the_creature_and_moves(actor: Actor):
     walk, stand = actor.actions.index("walk"), actor.actions.index("stand")
     footage = film(actor, 2, clips=[walk, stand], vary=False)
-    assert footage.videos.shape == (2, 4, 32, 32, 3)
+    assert footage.videos.shape == (2, 4, 36, 36, 3)
     assert footage.labels == ("walk", "stand")
     assert footage.words[0] == Words("dog", "walk", actor.manners[walk])
     change = (
@@ -163,14 +175,14 @@ def test_the_pool_is_a_ring(actor: Actor):
     pool.film_next()
     assert (pool.count, pool.made) == (5, 6)
     batch = pool.batch(7)
-    assert batch.videos.shape == (7, 4, 32, 32, 3)
+    assert batch.videos.shape == (7, 4, 36, 36, 3)
     assert float(batch.videos.min()) >= -1.0
     assert float(batch.videos.max()) <= 1.0
     assert float(batch.videos.std()) > 0.1
 
 
 def test_captions_name_species_plan_or_nothing():
-    truth = torch.tensor([[*Words("fox", "gallop", "slowly").tokens(), TOKENS.index("quadruped")]])
+    truth = torch.tensor([[*Words("fox", "gallop", "slowly").numbers(), TOKENS.index("quadruped")]])
     draws = torch.tensor([[0.1, 0.9, 0.1], [0.6, 0.1, 0.1], [0.9, 0.9, 0.95]])
     said = caption(truth.expand(3, -1), draws)
     names = [[TOKENS[k] for k in row] for row in said.tolist()]
@@ -192,11 +204,12 @@ def test_the_cast_takes_all_species_and_keeps_to_its_side():
 
 def test_actors_are_cached(tmp_path: Path):
     settings = replace(SMALL, splats=100)
-    (first,) = build_actors([("pig", 1002)], settings, tmp_path, workers=0)
+    cast = [Casting("pig", 1002)]
+    (first,) = build_actors(cast, settings, tmp_path, workers=0)
     assert first is not None
     (path,) = tmp_path.glob("*.safetensors")
     stamp = path.stat().st_mtime_ns
-    (again,) = build_actors([("pig", 1002)], settings, tmp_path, workers=0)
+    (again,) = build_actors(cast, settings, tmp_path, workers=0)
     assert again is not None
     assert path.stat().st_mtime_ns == stamp
     torch.testing.assert_close(first.clips, again.clips)

@@ -9,12 +9,15 @@ import torch
 from akd.rig.skin import skin_points
 from akd.zoo.creature import Creature, build_creature
 from akd.zoo.gait.clips import Performance, perform
-from akd.zoo.species.catalogue import SPECIES
+from akd.zoo.species.catalogue import SPECIES, Humanoid, Quadruped, Theropod
 
 FEW = ("fox", "horse", "man", "ostrich")
 """One of each way of standing: paws, hooves, soles and claws."""
 ALL = [s if s in FEW else pytest.param(s, marks=pytest.mark.slow) for s in SPECIES]
 """For parametrising: every species, the quick tests with a few of them."""
+_STRIDERS = [s for s, p in SPECIES.items() if isinstance(p, Quadruped | Humanoid | Theropod)]
+STRIDERS = [s if s in FEW else pytest.param(s, marks=pytest.mark.slow) for s in _STRIDERS]
+"""The same of those that stride on legs under their bodies."""
 
 
 @cache

@@ -9,7 +9,7 @@ from akd.zoo.gait.clips import make_clip, perform
 from akd.zoo.gait.footfalls import QUADRUPED_GAITS, gait_of, speed_and_period
 from akd.zoo.gait.style import Style
 from akd.zoo.species.catalogue import SPECIES
-from tests.zoo.menagerie import ALL, FEW, creature, performance, skinned, sole_rows
+from tests.zoo.menagerie import FEW, STRIDERS, creature, performance, skinned, sole_rows
 
 JUMPERS = [name for name, parameters in SPECIES.items() if "jump" in parameters.actions]
 FAST = 120.0
@@ -17,7 +17,7 @@ FAST = 120.0
 
 
 def travelling(species):
-    return [a for a in creature(species).actions if a not in ("stand", "jump")]
+    return [a for a in creature(species).parameters.actions if a not in ("stand", "jump")]
 
 
 def root_path(act):
@@ -46,10 +46,10 @@ def body_speed(act):
     return np.linalg.norm(np.diff(root_path(act), axis=0), axis=1).sum() / act.motion.duration
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_planted_feet_stay(species):
     """Contact speed under one hundredth of the body's speed, on the vertices of the soles."""
-    for action in creature(species).actions:
+    for action in creature(species).parameters.actions:
         fps = 30.0 if action == "stand" else FAST
         act = performance(species, action, fps)
         speed = 0.1 * creature(species).height if action == "stand" else body_speed(act)
@@ -58,15 +58,15 @@ def test_planted_feet_stay(species):
         assert lift < 0.002 * creature(species).height, action
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_nothing_sinks_into_the_ground(species):
     animal = creature(species)
-    for action in animal.actions:
+    for action in animal.parameters.actions:
         act = performance(species, action, 30.0)
         assert skinned(animal, act)[..., 1].min() > -0.005 * animal.height, action
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_feet_in_the_air_are_in_the_air(species):
     animal = creature(species)
     for action in travelling(species):
@@ -77,7 +77,7 @@ def test_feet_in_the_air_are_in_the_air(species):
             assert height.max() > 0.01 * animal.height, action
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_root_travels_at_its_natural_speed(species):
     animal = creature(species)
     for action in travelling(species):
@@ -85,20 +85,20 @@ def test_root_travels_at_its_natural_speed(species):
         path = root_path(act)
         natural, _ = speed_and_period(animal, action)
         speed = body_speed(act)
-        assert speed == pytest.approx(natural, rel=0.01)
+        assert speed == pytest.approx(abs(natural), rel=0.01)
         assert path[0] == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
         if not action.startswith("turn"):
-            assert path[-1, 2] == pytest.approx(speed * act.motion.duration, rel=1e-3)
+            assert path[-1, 2] == pytest.approx(natural * act.motion.duration, rel=0.01)
         elif action == "turn_left":
             assert path[-1, 0] > 0.0
         else:
             assert path[-1, 0] < 0.0
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_clips_loop_up_to_the_roots_displacement(species):
     animal = creature(species)
-    for action in animal.actions:
+    for action in animal.parameters.actions:
         act = performance(species, action, 30.0)
         world = act.motion.world()
         root = animal.skeleton.names.index("root")
@@ -121,13 +121,13 @@ def test_joints_move_smoothly(species):
         assert (step[1:] - step[:-1]).abs().max() < np.radians(7.0), action
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_bones_keep_their_lengths(species):
     animal = creature(species)
     rest = animal.skeleton.rest.translation
     moving = [animal.skeleton.names.index(name) for name in ("root", "pelvis")]
     fixed = [j for j in range(len(animal.skeleton)) if j not in moving]
-    for action in animal.actions:
+    for action in animal.parameters.actions:
         pose = performance(species, action, 30.0).motion.pose
         assert torch.equal(pose.translation[:, fixed], rest[fixed].expand(len(pose.scale), -1, -1))
         assert (pose.scale == 1).all()
@@ -136,7 +136,7 @@ def test_bones_keep_their_lengths(species):
         )
 
 
-@pytest.mark.parametrize("species", ALL)
+@pytest.mark.parametrize("species", STRIDERS)
 def test_knees_hocks_and_elbows_bend_the_right_way(species):
     animal = creature(species)
     names = animal.skeleton.names
@@ -185,6 +185,8 @@ def test_footfalls_follow_hildebrand(species):
             assert len(falls) == 1, (action, foot.name)
             touchdown[foot.name] = falls[0] / len(down)
             duty[foot.name] = down.mean()
+        if gait.short:
+            continue  # a limp is not symmetrical
         limb_phase = (touchdown["left_fore"] - touchdown["left_hind"]) % 1.0
         expected = {"walk": 0.25, "amble": 0.25, "trot": 0.5}
         if gait.name in expected:

@@ -9,7 +9,7 @@ import torch
 import trimesh
 from scipy.spatial import KDTree
 
-from akd.motion.actions import ACTION_LABELS
+from akd.motion.actions import ACTIONS
 from akd.zoo.creature import build_creature
 from akd.zoo.species.catalogue import SPECIES
 from tests.zoo.menagerie import ALL, FEW, creature, joint_weights, sole_rows
@@ -89,14 +89,17 @@ def test_archetype_is_symmetric(species):
 def test_stands_on_the_ground_and_faces_forward(species):
     animal = creature(species)
     vertices = animal.mesh.vertices
-    assert float(vertices[:, 1].min()) == pytest.approx(0.0, abs=1e-5 * animal.height)
+    if animal.plan == "fish":
+        assert 0.0 <= float(vertices[:, 1].min()) < 0.2 * animal.height
+    else:
+        assert float(vertices[:, 1].min()) == pytest.approx(0.0, abs=1e-5 * animal.height)
     for rows in sole_rows(species):
         sole = vertices[rows]
         assert float(sole[:, 1].min()) == pytest.approx(0.0, abs=1e-3 * animal.height)
     places = -animal.mesh.skin.inverse_bind[:, :3, 3]
     names = animal.skeleton.names
-    toes = names.index(animal.feet[0].leg.toes)
-    assert vertices[sole_rows(species)[0]][:, 2].max() > places[toes, 2]
+    head = names.index("head")
+    assert places[head, 2] > places[names.index("pelvis"), 2]
     left = [i for i, name in enumerate(names) if name.startswith("left_")]
     assert (places[left, 0] > 0).all()
 
@@ -221,8 +224,10 @@ def test_bad_arguments_are_named(arguments, message):
 def test_actions_are_in_the_one_table():
     for species in SPECIES:
         animal = creature(species)
-        assert set(animal.actions) <= set(ACTION_LABELS)
-        assert {"stand", "walk", "turn_left", "turn_right"} <= set(animal.actions)
+        assert set(animal.actions) <= set(ACTIONS)
+        assert "stand" in animal.actions
+        if animal.feet:
+            assert {"walk", "turn_left", "turn_right"} <= set(animal.actions)
     assert "gallop" not in SPECIES["elephant"].actions
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from akd.metrics.recognise.recogniser import Recogniser
     from akd.prior.tiny.prior import PriorTiny
+    from akd.prior.tiny.recorded import Recordings
 
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
@@ -32,6 +33,15 @@ def _device(name: str) -> torch.device:
         return choose_device(name)
     except ValueError as error:
         raise UsageError(f"--{error}") from None
+
+
+def _recordings(assets: Path | None, mocap: Path | None) -> Recordings:
+    from akd.prior.tiny.recorded import Recordings
+
+    for name, folder in (("assets", assets), ("mocap", mocap)):
+        if folder is not None and not folder.is_dir():
+            raise UsageError(f"--{name} {folder}: is not a folder")
+    return Recordings(assets, mocap)
 
 
 def _workers(asked: int | None) -> int:
@@ -61,18 +71,22 @@ class PriorList:
     def run(self) -> None:
         """Print a line for each."""
         from akd.motion.actions import ACTION_LABELS, MANNER_LABELS
-        from akd.prior.tiny.load import has_weights, shipped_weights
+        from akd.prior.tiny.load import has_weights, read_about, shipped_weights
         from akd.prior.tiny.vocabulary import CREATURES
 
-        tiny = TinySettings()
-        there = "ships with akd" if has_weights(shipped_weights()) else "its weights are missing"
-        print(
-            f"tiny    {tiny.frames} x {tiny.height} x {tiny.width} at {tiny.fps:g} fps, style "
-            f"roles, Apache-2.0, {there}"
-        )
-        known = {"actions": ACTION_LABELS, "manners": MANNER_LABELS, "creatures": CREATURES}
-        for name, words in known.items():
-            print(f"        {name}: {', '.join(word.replace('_', ' ') for word in words)}")
+        if has_weights(shipped_weights()):
+            tiny, tokens = read_about(shipped_weights())
+            pace = f"at {tiny.fps:g} fps" if tiny.frame_time is None else "in body time"
+            print(
+                f"tiny    {tiny.frames} x {tiny.height} x {tiny.width} {pace}, style roles, "
+                f"Apache-2.0, ships with akd"
+            )
+            known = {"actions": ACTION_LABELS, "manners": MANNER_LABELS, "creatures": CREATURES}
+            for name, words in known.items():
+                listed = [word.replace("_", " ") for word in words if word in tokens]
+                print(f"        {name}: {', '.join(listed)}")
+        else:
+            print("tiny    its weights are missing; `akd prior train` makes some")
         from akd.prior.large.catalogue import lines
 
         for line in lines():
@@ -94,9 +108,14 @@ class PriorTrain:
     """Of the whole training, building and rendering included."""
     stop_after: float | None = None
     """Stop and save after so many minutes of this run; the same command goes on from there."""
-    creatures: int = 640
+    creatures: int = PoolSettings.creatures
     assets: Path | None = None
     """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
+    mocap: Path | None = None
+    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    start: Path | None = None
+    """Folder of weights to begin with, such as those of an earlier run."""
+    learning_rate: float = TrainSettings.learning_rate
     device: str = "auto"
     seed: int = 0
     workers: int | None = None
@@ -111,13 +130,13 @@ class PriorTrain:
         if not self.minutes > 0:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
         check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
-        if self.assets is not None and not self.assets.is_dir():
-            raise UsageError(f"--assets {self.assets}: is not a folder")
+        recordings = _recordings(self.assets, self.mocap)
         from akd.base.process_group import is_first_process
         from akd.prior.tiny.card import write_card
         from akd.prior.tiny.train import train
 
-        pool, tiny, settings = replace(PoolSettings(), creatures=self.creatures), None, None
+        pool, tiny = replace(PoolSettings(), creatures=self.creatures), None
+        settings = replace(TrainSettings(), learning_rate=self.learning_rate)
         minutes, workers = self.minutes, _workers(self.workers)
         if self.smoke:
             tiny, pool, settings = SMOKE_TINY, SMOKE_POOL, SMOKE_TRAIN
@@ -125,7 +144,8 @@ class PriorTrain:
         device = _device(self.device)
         train(
             self.out, minutes=minutes, stop_after=self.stop_after, device=device, seed=self.seed,
-            workers=workers, assets=self.assets, tiny=tiny, pool=pool, settings=settings,
+            workers=workers, recordings=recordings, start=self.start,
+            tiny=tiny, pool=pool, settings=settings,
             compiled=self.compiled and not self.smoke and device.type == "cuda",
         )  # fmt: skip
         if not is_first_process():
@@ -139,8 +159,9 @@ class PriorTrain:
 
 SMOKE_TINY = TinySettings(channels=48, layers=2, heads=2, text_channels=16, refine_channels=8)
 SMOKE_POOL = PoolSettings(
-    creatures=3, vertices=600, splats=400, styles=1, videos=32, videos_a_call=4, ready=8
-)
+    creatures=3, vertices=600, splats=400, styles=1, recorded_clips=1, videos=32, videos_a_call=4,
+    ready=8,
+)  # fmt: skip
 SMOKE_TRAIN = TrainSettings(
     batch=4, warm_up=2, checkpoint_seconds=5.0, sheet_seconds=60.0, sheet_rows=2, sheet_steps=3
 )
@@ -148,23 +169,25 @@ SMOKE_TRAIN = TrainSettings(
 
 @dataclass(frozen=True)
 class PriorTrainRecogniser:
-    """Train an action recogniser on true and on wrong motions of the zoo's creatures.
+    """Train an action recogniser on true and on wrong motions.
 
     Example: akd prior train-recogniser b -o out/prior
     """
 
-    name: tyro.conf.Positional[Literal["a", "b"]]
-    """`a` may steer, `b` only reports."""
+    name: tyro.conf.Positional[Literal["a", "b", "c"]]
+    """`a` may steer, `b` and `c` only report; `c` learns from recorded clips alone."""
     out: Out = Path("out/prior")
     """The folder of `akd prior train`: its creatures are used again."""
     minutes: float = 1.5
     """Of training, after the creatures are there."""
-    creatures: int = 640
+    creatures: int = PoolSettings.creatures
     """Creatures to learn from."""
     judges: int = 48
     """Creatures of the measuring side to be judged by."""
     assets: Path | None = None
     """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
+    mocap: Path | None = None
+    """Folder of motion capture with a table of actions; its training side is filmed too."""
     device: str = "auto"
     workers: int | None = None
     smoke: bool = False
@@ -181,11 +204,13 @@ class PriorTrainRecogniser:
         scores = make_recogniser(
             RECOGNISERS[self.name] if not self.smoke else replace(RECOGNISERS[self.name], batch=8),
             self.out, seconds=seconds, pool=pool, judges=judges,
-            device=_device(self.device), workers=workers, assets=self.assets,
+            device=_device(self.device), workers=workers,
+            recordings=_recordings(self.assets, self.mocap),
         )  # fmt: skip
-        print(f"recogniser {self.name}: {100.0 * scores['all']:.2f} % right on unseen creatures")
-        for label, score in scores.items():
-            print(f"  {label:<22} {100.0 * score:.1f} %")
+        for side, values in scores.items():
+            print(f"recogniser {self.name}: {100.0 * values['all']:.2f} % right, unseen {side}")
+            for label, score in values.items():
+                print(f"  {label:<22} {100.0 * score:.1f} %")
 
 
 @dataclass(frozen=True)
@@ -203,7 +228,7 @@ class PriorEvaluate:
     the zoo's creatures."""
     count: int = 20
     """Characters of that folder; two prompts each."""
-    prompts: int = 200
+    prompts: int = 400
     """For the zoo's creatures."""
     actors: int = 48
     """Creatures of the measuring side."""
@@ -234,14 +259,15 @@ class PriorEvaluate:
         own = self.out / "weights"
         prior = _tiny(own if has_weights(own) else None, device)
         judges = {}
-        for name in ("a", "b"):
+        for name in ("a", "b", "c"):
             folder = own if has_recogniser(name, own) else None
             if has_recogniser(name, folder):
                 judges[name] = load_recogniser(name, folder, device=device)
         if "b" not in judges:
             raise UsageError("there is no recogniser b; `akd prior train-recogniser b` makes one")
         if self.assets is not None:
-            self._on_assets(self.assets, prior, judges["b"])
+            judges.pop("a", None)
+            self._on_assets(self.assets, prior, judges)
             return
         pool, count, prompts, steps = PoolSettings(), self.actors, self.prompts, self.steps
         if self.smoke:
@@ -264,14 +290,14 @@ class PriorEvaluate:
         print(json.dumps(about["b"]["mistakes"]))
         print(f"{write_card(self.out)}; {self.out / 'evaluation.png'}")
 
-    def _on_assets(self, assets: Path, prior: PriorTiny, judge: Recogniser) -> None:
+    def _on_assets(self, assets: Path, prior: PriorTiny, judges: dict[str, Recogniser]) -> None:
         from akd.prior.tiny.card import asset_lines, write_card
         from akd.prior.tiny.evaluate_assets import evaluate_assets
 
         count, steps = (2, 2) if self.smoke else (self.count, self.steps)
         try:
             result = evaluate_assets(
-                prior, judge, assets, count=count, steps=steps, scale=self.scale, seed=self.seed
+                prior, judges, assets, count=count, steps=steps, scale=self.scale, seed=self.seed
             )
         except ValueError as error:
             raise UsageError(f"--assets {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -12,13 +13,23 @@ from akd.base.files import write_json
 from akd.metrics.recognise.recogniser import save_recogniser
 from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 from akd.metrics.recognise.train import measure_accuracy, train_recogniser
-from akd.prior.tiny.artists import artist_actors, certain
+from akd.prior.tiny.actor import Actor
+from akd.prior.tiny.artists import certain
 from akd.prior.tiny.backend import choose_studio
-from akd.prior.tiny.creatures import build_actors, cast_list
+from akd.prior.tiny.casting import (
+    Casting,
+    build_actors,
+    cast_actors,
+    cast_artists,
+    collect_actors,
+)
 from akd.prior.tiny.evaluate import measuring_actors, true_videos
 from akd.prior.tiny.pool import Pool
+from akd.prior.tiny.recorded import Recordings
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
-from akd.prior.tiny.train import ARTIST_TURNS, FIRST_SEED
+from akd.prior.tiny.train import FIRST_SEED
+
+MOST_VIDEOS = 60_000
 
 
 def make_recogniser(
@@ -30,34 +41,46 @@ def make_recogniser(
     judges: int,
     device: torch.device,
     workers: int,
-    assets: Path | None = None,
-) -> dict[str, float]:
-    """Train and measure a recogniser; its weights go to `out/weights`. Returns its scores.
+    recordings: Recordings,
+) -> dict[str, dict[str, float]]:
+    """Train and measure a recogniser; its weights go to `out/weights`.
 
-    The training side of the folder `assets` is learnt from as well.
+    A and B learn from creatures of the zoo and from the training side of `recordings`, C from the
+    latter alone. Returns the scores on the measuring side: of the zoo, and of artists' files.
     """
-    name = settings.name
+    name, cache = settings.name, out / "actors"
     tiny = TinySettings(
-        frames=settings.frames, width=settings.size, height=settings.size, fps=settings.fps
-    )
+        frames=settings.frames, width=settings.size, height=settings.size, patch=8,
+        frame_time=settings.frame_time,
+    )  # fmt: skip
     cameras = CameraSettings(settings.azimuth, settings.elevation, settings.zoom)
     started = time.perf_counter()
-    unseen = measuring_actors(judges, pool, out / "actors", workers=workers)
-    studio = choose_studio(unseen[0], tiny, device)
+    if name == "c":
+        cast = cast_artists(recordings, pool)
+        if not cast:
+            raise ValueError("recogniser c learns from artists' files alone: give --assets")
+    else:
+        cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)
+    unseen = {
+        "zoo": measuring_actors(judges, pool, cache, workers=workers),
+        "artists": _certain(
+            collect_actors(
+                _spread(cast_artists(recordings, pool, training=False), judges), pool, cache,
+                workers=workers,
+            )
+        ),
+    }  # fmt: skip
+    studio = choose_studio(unseen["zoo"][0], tiny, device)
     videos = Pool(
-        min(pool.videos, 60_000), tiny, cameras, device=device, seed=settings.seed,
+        min(pool.videos, MOST_VIDEOS), tiny, cameras, device=device, seed=settings.seed,
         classes=CLASSES, videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
-    for actor in [] if assets is None else artist_actors(assets, pool):
-        videos.add(certain(actor), turns=ARTIST_TURNS)
-    feed = build_actors(
-        cast_list(pool.creatures, first_seed=FIRST_SEED), pool, out / "actors", workers=workers
-    )
+    feed = build_actors(cast, pool, cache, workers=workers)
     for actor in feed:
-        # Half of the time is enough to gather creatures; the rest come while it learns.
+        # Half of the time is enough to gather actors; the rest come while it learns.
         late = time.perf_counter() - started > 0.5 * seconds
         if actor is not None:
-            videos.add(actor)
+            _add(videos, actor)
         elif videos.actors and not late:
             videos.film_next()
         if videos.count >= pool.ready and late:
@@ -65,29 +88,48 @@ def make_recogniser(
     while videos.count < min(pool.ready, videos.capacity):
         videos.film_next()
     print(
-        f"recogniser {name}: {videos.count} videos of {len(videos.actors)} creatures after "
+        f"recogniser {name}: {videos.count} videos of {len(videos.actors)} actors after "
         f"{time.perf_counter() - started:.1f} s", flush=True,
     )  # fmt: skip
 
     def source(count: int) -> tuple[Tensor, Tensor]:
-        batch = videos.batch(count)
+        batch = videos.batch(count, balanced=True)
         return 0.5 * batch.videos + 0.5, batch.labels
 
     def between(gone: float) -> None:
         if videos.seconds < 0.5 * (gone + 5.0):
             actor = next(feed, None)
             if actor is not None:
-                videos.add(actor)
+                _add(videos, actor)
             else:
                 videos.film_next()
 
     recogniser = train_recogniser(settings, source, seconds=seconds, device=device, between=between)
     feed.close()
     save_recogniser(recogniser, out / "weights")
-    seen, labels = true_videos(
-        unseen, tiny, cameras, each=20, device=device, seed=settings.seed + 7,
-        studio=studio,
-    )  # fmt: skip
-    scores = measure_accuracy(recogniser, seen.float() / 255.0, labels)
+    scores = {}
+    for side, actors in unseen.items():
+        if actors:
+            seen, labels = true_videos(
+                actors, tiny, cameras, each=20, device=device, seed=settings.seed + 7,
+                studio=studio,
+            )  # fmt: skip
+            scores[side] = measure_accuracy(recogniser, seen.float() / 255.0, labels)
     write_json(out / f"recogniser-{name}.json", scores)
     return scores
+
+
+def _spread(cast: list[Casting], count: int) -> list[Casting]:
+    """So many of the files, from all folders but that of broken ones."""
+    sound = [one for one in cast if not one.name.startswith("robustness/")]
+    return sound[:: max(1, len(sound) // max(count, 1))]
+
+
+def _certain(actors: Sequence[Actor]) -> list[Actor]:
+    return [kept for actor in actors if (kept := certain(actor)).actions]
+
+
+def _add(videos: Pool, actor: Actor) -> None:
+    """Take an actor on, without the clips whose class is in doubt."""
+    for kept in _certain([actor]):
+        videos.add(kept)

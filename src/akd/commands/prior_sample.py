@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from akd.prior.protocol import VideoPrior
-    from akd.prior.tiny.settings import TinySettings
+    from akd.prior.tiny.prior import PriorTiny
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 CHARACTERS = (".glb", ".gltf")
@@ -71,7 +71,7 @@ class PriorSample:
             self.prior, self.weights, self.frames, self.height, self.width, download=self.download
         )
         try:
-            asked = prompt_for(self.prior, self.prompt, exactly=self.exactly)
+            asked = prompt_for(self.prior, self.prompt, weights=self.weights, exactly=self.exactly)
             self._check_reference(tiny)
             plan = check_prior(source, device=self.device)
             if not tiny:
@@ -92,7 +92,8 @@ class PriorSample:
 
         picture = None
         if self.reference is not None and isinstance(prior, PriorTiny):
-            picture = self._character(prior.network.settings)
+            picture, leg = self._character(prior)
+            prior = prior.for_body(leg)
         elif self.reference is not None:
             if not prior.takes_reference_image:
                 raise UsageError(f"--reference: {prior.name} takes words alone, no picture")
@@ -132,21 +133,24 @@ class PriorSample:
         if not tiny:
             read_picture(self.reference, height=1, width=1)
 
-    def _character(self, settings: TinySettings) -> Tensor:
+    def _character(self, prior: PriorTiny) -> tuple[Tensor, float]:
+        """The reference image of the character, and the length of its legs."""
+        from akd.motion.feet import leg_length
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.reference_image import reference_image_of
 
         assert self.reference is not None
         character = load_file(self.reference, up="y", roles=self.roles)
         try:
-            warning = check_body(character.anatomy)
+            warning = check_body(character.anatomy, prior.tokens)
         except ValueError as error:
             raise UsageError(f"{self.reference}: {error}") from error
         if warning:
             print(f"akd: {self.reference}: {warning}", file=sys.stderr)
         if character.mesh is None:
             raise UsageError(f"{self.reference}: has a skeleton but no surface to be seen")
-        return reference_image_of(character, settings)
+        leg = leg_length(character, character.control_rig)
+        return reference_image_of(character, prior.network.settings), leg
 
 
 def read_picture(path: Path, *, height: int, width: int) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
+from akd.motion.feet import leg_length
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.scene.compose import render_scene
@@ -57,14 +58,15 @@ def film_for(
     if mesh is None:
         raise ValueError(f"{character.asset.path.name}: there is no mesh to look at")
     settings = recogniser.settings
-    span = (settings.frames - 1) / settings.fps
+    rate = settings.rate(leg_length(character, character.control_rig))
+    span = (settings.frames - 1) / rate
     spare = max(0.0, motion.duration - span)
     windows = min(_MOST_WINDOWS, 1 + round(spare / (0.5 * span)))
     cloud = surface_splats(mesh, _SPLATS)
     colours = role_colours(bone_roles(character))
     videos = []
     for start in torch.linspace(0.0, spare, windows).tolist():
-        times = float(motion.times[0]) + start + torch.arange(settings.frames) / settings.fps
+        times = float(motion.times[0]) + start + torch.arange(settings.frames) / rate
         transforms = mesh.skin.bone_transforms(motion.sample(times).world())
         videos.append(film_views(recogniser, character, cloud, transforms, colours))
     return torch.cat(videos)
@@ -99,7 +101,8 @@ def film_views(
 def score_action(
     recogniser: Recogniser, character: Character, motion: Motion, asked: str | None
 ) -> ActionScore:
-    """What the recogniser says. `asked` is one of `CLASSES`, or None where that is not known."""
+    """What the recogniser says. `asked` is the label of an action, or None where it is not known;
+    it counts as not known where the recogniser has no class for it."""
     return score_videos(recogniser, film_for(recogniser, character, motion), asked)
 
 
@@ -110,6 +113,7 @@ def score_videos(
     if asked is not None and asked not in CLASSES:
         raise ValueError(f"asked must be one of {', '.join(CLASSES)}; got {asked!r}")
     found = recogniser(videos).mean(0).tolist()
-    probabilities = dict(zip(CLASSES, found, strict=True))
-    said = max(CLASSES, key=probabilities.__getitem__)
+    probabilities = dict(zip(recogniser.classes, found, strict=True))
+    said = max(probabilities, key=probabilities.__getitem__)
+    asked = asked if asked in probabilities else None
     return ActionScore(asked, None if asked is None else probabilities[asked], said, probabilities)

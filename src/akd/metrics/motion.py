@@ -52,7 +52,7 @@ def measure(
     feet = track_feet(character, rig, frames)
     leg = leg_length(character, rig)
     heading = _heading(rig, world)
-    relative = [_in_body(f.centre - root, heading) for f in feet]
+    relative = feet_in_body(rig, world, feet)
     joints = world[:, [rig.root, *rig.joints], :3, 3]
     return MotionMetrics(
         duration=frames.duration,
@@ -83,6 +83,14 @@ def judged(
     if recogniser is None or character.mesh is None:
         return found
     return found.with_action(score_action(recogniser, character, motion, action))
+
+
+def feet_in_body(
+    rig: ControlRig, world: Float[Tensor, "T J 4 4"], feet: list[FootTrack]
+) -> list[Float[Tensor, "T 3"]]:
+    """Middle of each sole from the root, in axes of the body: x left, y up, z forward."""
+    heading, root = _heading(rig, world), world[:, rig.root, :3, 3]
+    return [_in_body(foot.centre - root, heading) for foot in feet]
 
 
 def _mean(values: list[float]) -> float:

@@ -14,7 +14,6 @@ from akd.metrics.action import score_action
 from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
-from akd.metrics.recognise.settings import CLASSES
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.scene.settings import SceneStyle
@@ -33,14 +32,14 @@ def video_score(
     """A function from videos to the probability that they show the action.
 
     None where that cannot be said: no recogniser, an action that it does not know, or videos of
-    another style or `size` (frames, height, width) than it was trained on.
+    another style, number of frames or shape (`size`: frames, height, width) than it was trained on.
     """
-    if recogniser is None or action is None:
+    if recogniser is None or action not in recogniser.classes:
         return None
-    wanted = recogniser.settings
-    if style is not SceneStyle.ROLES or size != (wanted.frames, wanted.size, wanted.size):
+    frames, height, width = size
+    if style is not SceneStyle.ROLES or frames != recogniser.settings.frames or height != width:
         return None
-    place = CLASSES.index(action)
+    place = recogniser.classes.index(action)
     return lambda videos: recogniser(videos.cpu())[:, place]
 
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal
+
+Body = Literal["biped", "quadruped", "many-legged", "winged", "finned", "legless"]
+_LEGS = ("biped", "quadruped", "winged")
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Action:
     """Whether a left leg does what the right one did half a cycle before."""
     one_off: bool = False
     """It has a beginning and an end: a jump."""
+    bodies: tuple[Body, ...] = ("biped", "quadruped", "many-legged", "winged")
+    """Body plans that do it. A winged body is one with wings besides its legs."""
     turn: int = 0
     """1 where the path bends to the left, -1 to the right."""
 
@@ -40,7 +46,7 @@ class Action:
 
     @property
     def is_cyclic(self) -> bool:
-        """Whether it is a gait: strides that repeat."""
+        """Whether it is a gait: strides, wing beats or tail beats that repeat."""
         return self.froude > 0.0 and not self.one_off
 
     def alternates_on(self, legs: int) -> bool:
@@ -67,14 +73,48 @@ class Manner:
 
 TURN = Action("turn", 0.12)
 """A turn to a side that is not said. It has no class of its own."""
+_IN_PLACE: tuple[tuple[str, tuple[str, ...], bool, tuple[Body, ...]], ...] = (
+    ("sit_down", ("sit", "sit down"), True, ("biped", "quadruped")),
+    ("lie_down", ("lie down", "lay down"), True, ("biped", "quadruped")),
+    ("get_up", ("get up", "stand up", "rise"), True, ("biped", "quadruped")),
+    ("eat", ("eat", "graze", "feed"), False, _LEGS),
+    ("drink", ("drink",), False, _LEGS),
+    ("look_around", ("look around", "look about"), False, (*_LEGS, "legless")),
+    ("shake", ("shake", "shiver"), True, _LEGS),
+    ("roar", ("roar", "howl", "growl", "bellow"), True, _LEGS),
+    ("attack", ("attack", "bite", "strike"), True, ("biped", "quadruped", "many-legged", "winged",
+                                                    "legless")),
+    ("headbutt", ("headbutt",), True, ("biped", "quadruped")),
+    ("kick", ("kick", "buck"), True, ("biped", "quadruped")),
+    ("punch", ("punch",), True, ("biped",)),
+    ("throw", ("throw", "toss"), True, ("biped",)),
+    ("pick_up", ("pick up",), True, ("biped",)),
+    ("wave", ("wave", "greet"), False, ("biped",)),
+    ("cheer", ("cheer", "celebrate"), False, ("biped",)),
+    ("dance", ("dance", "groove"), False, ("biped",)),
+    ("jig", ("jig",), False, ("biped",)),
+    ("twist", ("twist",), False, ("biped",)),
+    ("roll", ("roll", "roll over"), True, ("quadruped",)),
+)  # fmt: skip
+"""Actions that stay in their place: name, verbs, whether they have an end, and which bodies."""
+_DANCES = ("jig", "twist")
+"""Kinds of dance, which are one class."""
 ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
         action.name: action
         for action in (
             Action("stand", 0.0, ("stand", "idle", "still", "breathe", "wait"), alternates="never"),
-            Action("walk", 0.16, ("walk", "stride", "march", "wander")),
+            Action("walk", 0.16, ("walk", "stride", "wander")),
             Action("stroll", 0.12, kind="walk"),
-            Action("sneak", 0.05, kind="walk", manner="crouching"),
+            Action("march", 0.16, kind="walk", bodies=("biped",)),
+            Action(
+                "sneak",
+                0.05,
+                ("sneak", "prowl", "stalk", "tiptoe"),
+                kind="walk",
+                manner="crouching",
+                bodies=_LEGS,
+            ),
             Action("amble", 0.3),
             Action("trot", 0.7),
             Action("jog", 0.8, kind="trot"),
@@ -88,10 +128,37 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
             Action("hop", 0.4, kind="jump", alternates="never", one_off=True),
             replace(TURN, name="turn_left", turn=1),
             replace(TURN, name="turn_right", turn=-1),
+            Action(
+                "back_up",
+                0.04,
+                ("back up", "back away", "walk backwards", "step backwards"),
+                bodies=_LEGS,
+            ),
+            Action("limp", 0.06, ("limp", "hobble"), bodies=_LEGS),
+            Action("crawl", 0.02, ("crawl",), bodies=("quadruped",)),
+            Action("scuttle", 0.3, ("scuttle", "scurry"), bodies=("many-legged",)),
+            Action("fly", 40.0, ("fly", "flap"), alternates="never", bodies=("winged",)),
+            Action("glide", 40.0, ("glide", "soar"), alternates="never", bodies=("winged",)),
+            Action("swim", 0.5, alternates="never", bodies=("finned",)),
+            Action(
+                "slither", 0.3, ("slither", "undulate"), alternates="never", bodies=("legless",)
+            ),
+            *(
+                Action(
+                    name,
+                    0.0,
+                    verbs,
+                    kind="dance" if name in _DANCES else None,
+                    alternates="never",
+                    one_off=one_off,
+                    bodies=bodies,
+                )
+                for name, verbs, one_off, bodies in _IN_PLACE
+            ),
         )
     }
 )
-"""Every action by name. Trained weights depend on the order of the labels."""
+"""Every action by name."""
 MANNERS: tuple[Manner, ...] = (
     Manner("slowly", ("slowly", "slow", "leisurely", "calmly"), pace=0.6),
     Manner("quickly", ("quickly", "quick", "fast", "rapidly"), pace=1.4),
@@ -101,30 +168,55 @@ MANNERS: tuple[Manner, ...] = (
     Manner("swaying", ("swaying", "swaggering")),
     Manner("high", ("high", "far")),
 )
-"""Every manner. Trained weights depend on the order of these labels too."""
+"""Every manner."""
 ACTION_LABELS: tuple[str, ...] = tuple(dict.fromkeys(a.label for a in ACTIONS.values()))
+"""Classes of priors and recognisers that are trained now. Weights bring those that they know."""
 MANNER_LABELS: tuple[str, ...] = tuple(dict.fromkeys(m.label for m in MANNERS))
 
 
 def _verb_forms(verb: str) -> tuple[str, ...]:
-    """A verb as sentences use it: `trot`, `trots`, `trotting`, `trotted`."""
-    stem = verb
-    if verb.endswith("e"):
-        stem = verb[:-1]
-    elif re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):  # one short syllable
-        stem = verb + verb[-1]
-    ending = "es" if verb.endswith(("s", "x", "z", "ch", "sh")) else "s"
-    return verb, verb + ending, stem + "ing", stem + "ed"
+    """A verb as sentences use it: `trot`, `trots`, `trotting`, `trotted`; `gets up`."""
+    verb, *particle = verb.split()
+    if verb in _WHOLE:
+        forms = (verb, *_WHOLE[verb])
+    else:
+        stem = verb
+        if verb.endswith("e"):
+            stem = verb[:-1]
+        elif re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):  # one short syllable
+            stem = verb + verb[-1]
+        ending = "es" if verb.endswith(("s", "x", "z", "ch", "sh")) else "s"
+        forms = (verb, verb + ending, stem + "ing", stem + "ed")
+    return tuple(" ".join((form, *particle)) for form in forms)
 
 
-_IRREGULAR = {"ran": "run", "stood": "stand", "strode": "stride", "leapt": "leap"}
+_WHOLE = {
+    "run": ("runs", "running", "ran"),
+    "stand": ("stands", "standing", "stood"),
+    "stride": ("strides", "striding", "strode"),
+    "leap": ("leaps", "leaping", "leaped", "leapt"),
+    "fly": ("flies", "flying", "flew"),
+    "swim": ("swims", "swimming", "swam"),
+    "sit": ("sits", "sitting", "sat"),
+    "lie": ("lies", "lying"),
+    "lay": ("lays", "laying"),
+    "get": ("gets", "getting", "got"),
+    "rise": ("rises", "rising", "rose"),
+    "eat": ("eats", "eating", "ate"),
+    "feed": ("feeds", "feeding", "fed"),
+    "drink": ("drinks", "drinking", "drank"),
+    "bite": ("bites", "biting", "bit"),
+    "strike": ("strikes", "striking", "struck"),
+    "shake": ("shakes", "shaking", "shook"),
+    "throw": ("throws", "throwing", "threw"),
+}
+"""Verbs whose forms do not follow the rule."""
 _ACTION_OF = {
     form: action
     for action in (*(a for a in ACTIONS.values() if not a.turn), TURN)
     for verb in action.verbs or (action.name,)
     for form in _verb_forms(verb)
 }
-_ACTION_OF |= {past: _ACTION_OF[verb] for past, verb in _IRREGULAR.items()}
 _MANNER_OF = {word: manner for manner in MANNERS for word in manner.words}
 
 
@@ -133,12 +225,20 @@ class Sentence:
     """The words of a sentence, and what of them says how a body moves."""
 
     words: tuple[str, ...]
-    """In lower case. A compound with hyphens is followed by its last part, which is its head."""
+    """In lower case. A compound with hyphens is followed by its last part, which is its head, but
+    for what something feeds on, as in `man-eating`."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """Actions in the order in which they are named."""
-        return tuple(_ACTION_OF[word] for word in self.words if word in _ACTION_OF)
+        found, skip = [], False
+        for word, after in pairwise((*self.words, "")):
+            # A verb with its particle goes before the verb alone: `stands up` is no standing.
+            pair = _ACTION_OF.get(f"{word} {after}")
+            if pair or (word in _ACTION_OF and not skip):
+                found.append(pair or _ACTION_OF[word])
+            skip = pair is not None
+        return tuple(found)
 
     @property
     def gait(self) -> Action | None:
@@ -168,11 +268,16 @@ def read_sentence(sentence: str) -> Sentence:
     """Read a prompt. Never fails: what is not in the tables is passed over."""
     said = re.findall(r"[a-z]+(?:-[a-z]+)*", sentence.lower().replace("t-rex", "trex"))
     return Sentence(
-        tuple(word for token in said for word in dict.fromkeys((token, token.split("-")[-1])))
+        tuple(
+            word
+            for token in said
+            for word in dict.fromkeys((token, token.split("-")[-1]))
+            if word == token or word != "eating"
+        )
     )
 
 
 def action_label(sentence: str) -> str | None:
-    """Class of the action that a sentence asks for; None where it names none of `ACTIONS`."""
+    """Class of the action that a sentence asks for; None where it is none of `ACTION_LABELS`."""
     action = read_sentence(sentence).action
-    return None if action is None or action is TURN else action.label
+    return action.label if action is not None and action.label in ACTION_LABELS else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from akd.asset.asset import ClipRecord
-from akd.motion.actions import TURN, Action, read_sentence
+from akd.motion.actions import ACTIONS, TURN, Action, read_sentence
 from akd.rig.character import Character
 
 
@@ -40,19 +40,44 @@ def find_clip(character: Character, name: str | None) -> ClipRecord:
     raise ValueError(f"{file}: there is no clip {name!r}: it has {', '.join(map(repr, names))}")
 
 
+_IDLE_WORDS = frozenset(
+    {
+        "a", "b", "c", "chair", "chop", "cross", "enter", "fast", "floor", "forward", "front",
+        "full", "fwd", "h", "hook", "jab", "left", "loop", "melee", "normal", "overhand", "right",
+        "short", "slice", "stab", "sword", "table", "unarmed",
+    }
+)  # fmt: skip
+"""Words in names of clips that leave it certain what is done."""
+_PARTICLES = ("around", "down", "over", "up")
+
+
 def clip_action(name: str, *, owner: str) -> Action | None:
     """What is done in a clip of that name, or None where that is not certain.
 
-    Certain is a name that holds one word for an action and nothing else but numbers and the name
-    of the file's `owner`: `Fox_Walk_2`, but neither `Walk_Backwards` nor `Gallop_Jump`.
+    Certain is a name that holds one action and nothing else but numbers, the name of the file's
+    `owner` and words that do not matter: `Fox_Walk_2`, `Sit_Floor_Down` and `Attack_Kick`, but
+    neither `Walk_Backwards_Fast_Turn` nor `Gallop_Jump`.
     """
-    last = name.rsplit("|", 1)[-1]
+    last = name.rsplit("|", 1)[-1].replace("Pickup", "PickUp")
     words = [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", last)]
-    actions = [read_sentence(w).action for w in words]
-    others = [
+    known = [w for w in words if read_sentence(w).actions]
+    telling = [
         word
-        for word, action in zip(words, actions, strict=True)
-        if action is None and not word.isdigit() and word not in owner.lower()
+        for word in words
+        if word in known or not (word.isdigit() or word in owner.lower() or word in _IDLE_WORDS)
     ]
-    named = [action for action in actions if action is not None]
-    return named[0] if len(named) == 1 and named[0] is not TURN and not others else None
+    if len(known) == 2 and ACTIONS["attack"] in read_sentence(known[0]).actions:
+        telling.remove(known[0])  # the second word says how
+    actions = read_sentence(" ".join(telling)).actions
+    if len(actions) != 1 or actions[0] is TURN or len(telling) > 2:
+        return None
+    # Of two words, the second belongs to the first: `get up`, `walk backwards`.
+    if len(telling) == 2 and telling[1] not in _PARTICLES:
+        alone = read_sentence(telling[0]).actions
+        if alone == actions or telling[1] in known:
+            return None
+    if actions[0].one_off and "loop" in words:
+        return None  # between a start and an end that are clips of their own
+    if actions[0].is_cyclic and {"left", "right"} & set(words):
+        return None  # sideways
+    return actions[0]

@@ -107,12 +107,17 @@ def track_feet(character: Character, rig: ControlRig, motion: Motion) -> list[Fo
 def leg_length(character: Character, rig: ControlRig) -> float:
     """From a leg's first joint down to its sole in the neutral pose, metres; mean over legs.
 
-    Half the body's height where there are no feet.
+    Where there are no feet: half the body's height, or a quarter of its length if that is more.
     """
     neutral = rig.neutral_world
     feet = _feet_at(character, rig, neutral[None])
     if not feet:
-        return 0.5 * character.height
+        mesh = character.body_mesh
+        if mesh is None:
+            return 0.5 * character.height
+        points = mesh.pose(neutral[None])[0][:, [0, 2]]
+        length = float((points.amax(0) - points.amin(0)).max())
+        return max(0.5 * character.height, 0.25 * length)
     lengths = [
         max(float(neutral[foot.leg.joints[0], 1, 3]) - float(foot.lowest[0]), 1e-6) for foot in feet
     ]

@@ -18,6 +18,15 @@ _TURN_RATE = 0.8
 """Radians a second: a quarter of a circle in two."""
 
 
+def frame_rate(frame_time: float, leg_length: float) -> float:
+    """Frames a second where a frame lasts `frame_time` times sqrt(leg length / g).
+
+    In this unit of time bodies of all sizes do the same gait alike, so that a fixed number of
+    frames shows as many strides of a mouse as of an elephant.
+    """
+    return 1.0 / (frame_time * math.sqrt(max(leg_length, 1e-3) / GRAVITY))
+
+
 def stride_length(froude: float, leg_length: float) -> float:
     """Length of a stride (a whole cycle), in the unit of the leg length."""
     return 2.3 * froude**0.3 * leg_length

@@ -19,7 +19,7 @@ from akd.prior.large.plan import Plan, plan_prior
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.protocol import VideoPrior
 from akd.prior.source import PriorSource
-from akd.prior.tiny.load import has_weights, load_tiny, shipped_weights
+from akd.prior.tiny.load import has_weights, known_tokens, load_tiny, shipped_weights
 from akd.prior.tiny.vocabulary import read_prompt
 
 Held = Literal["auto", "fast", "lean"]
@@ -35,6 +35,7 @@ def prompt_for(
     name: str | Path,
     prompt: str,
     *,
+    weights: Path | None = None,
     words: Enrichment | None = None,
     exactly: bool = False,
 ) -> str:
@@ -42,14 +43,15 @@ def prompt_for(
 
     A large prior gets view, ground, framing and style from `words` besides, unless the prompt is
     to be taken `exactly` or is a long description already. For the tiny one it is the prompt
-    itself, read once here: `ValueError`, one line, lists what it knows where it does not
-    understand.
+    itself, read once here: `ValueError`, one line, lists what its `weights` know, by default those
+    that ship, where it does not understand.
     """
     plain = " ".join(prompt.split())
     if not plain:
         raise ValueError("the prompt is empty: say what the character does")
     if is_tiny(name):
-        read_prompt(plain)
+        folder = _tiny_folder(PriorSource(name, weights))
+        read_prompt(plain, known_tokens(folder))
         return plain
     return plain if exactly else enrich(plain, words)
 

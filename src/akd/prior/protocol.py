@@ -7,14 +7,24 @@ numbered steps maps it to its own. A noisy latent is z_t = alpha(t) z + sigma(t)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.scene.settings import SceneStyle
+
+
+@dataclass(frozen=True)
+class KnownFrames:
+    """Frames of a video that are given: to continue it, or to fill in between keyframes."""
+
+    video: Float[Tensor, "T H W 3"]
+    """sRGB 0..1; what is not known does not matter."""
+    mask: Bool[Tensor, "T"]
+    """Which frames are given."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,8 @@ class Condition:
     """The character in its neutral pose, from the camera of the video; sRGB 0..1."""
     extra: dict[str, Tensor] = field(default_factory=dict)
     """Whatever else the model's own encoder made of the prompt, such as masks or latents."""
+    known: KnownFrames | None = None
+    """Frames that the video must hold, for a model that takes them: see `with_known`."""
 
 
 @runtime_checkable
@@ -34,6 +46,10 @@ class VideoPrior(Protocol):
     """A video diffusion model with frozen weights, its predictions brought to the clean estimate.
 
     Latents have a batch dimension in front; the rest of their shape is the model's own.
+
+    Two members are optional. `takes_known_frames` is true for a model whose `predict` honours
+    `Condition.known`. `for_body(leg_length)` returns the model at the frame rate for a body, for
+    one whose frames last longer the larger the body is.
     """
 
     @property
@@ -115,3 +131,29 @@ class VideoPrior(Protocol):
     ) -> Tensor:
         """The model's estimate of the clean latents, one condition a row of the batch."""
         ...
+
+
+def for_body(prior: VideoPrior, leg_length: float) -> VideoPrior:
+    """The prior at its frame rate for a body with legs of `leg_length` metres."""
+    fitted = getattr(prior, "for_body", None)
+    return prior if fitted is None else fitted(leg_length)
+
+
+def with_known(prior: VideoPrior, condition: Condition, known: KnownFrames | None) -> Condition:
+    """A condition with frames that the video must hold.
+
+    Raises:
+        ValueError: The prior takes no known frames, or they are not of its size.
+    """
+    if known is None:
+        return condition
+    if not getattr(prior, "takes_known_frames", False):
+        raise ValueError(f"the prior {prior.name} takes no known frames")
+    wanted = (prior.frames, prior.height, prior.width, 3)
+    if known.video.shape != wanted or known.mask.shape != wanted[:1]:
+        raise ValueError(
+            f"known frames must be a video of shape {list(wanted)} and a mask of its frames, got "
+            f"{list(known.video.shape)} and {list(known.mask.shape)}"
+        )
+    moved = KnownFrames(known.video.to(prior.device), known.mask.to(prior.device))
+    return replace(condition, known=moved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from akd.asset.asset import Asset, AssetError, Problem
+from akd.asset.asset import Asset, AssetError, Problem, SkinRecord
 from akd.rig.bind import Bind, find_bind, skeleton_of
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
@@ -105,6 +106,31 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         height=extent * units.metres_per_unit,
         anatomy=anatomy,
         problems=(*asset.problems, *read.bind.problems),
+    )
+
+
+def bound_character(name: str, skeleton: Skeleton, mesh: SkinnedMesh) -> Character:
+    """A mesh that was never a file, in metres, Y up, at rest as it was bound."""
+    world = skeleton.forward(skeleton.rest)
+    every = np.arange(len(skeleton))
+    evidence = Evidence(
+        skeleton,
+        world[:, :3, 3].double().numpy(),
+        np.ones(len(skeleton), dtype=bool),
+        mesh.vertices.double().numpy(),
+        _weights_by_joint(mesh, every),
+    )
+    skin = SkinRecord(name, every, mesh.skin.inverse_bind.double().numpy())
+    return Character(
+        asset=Asset(Path(name), "glb", skins=(skin,)),
+        skeleton=skeleton,
+        mesh=mesh,
+        body_mesh=mesh,
+        bind=skeleton.rest,
+        units=FileUnits(),
+        height=evidence.height,
+        anatomy=find_anatomy(evidence),
+        problems=(),
     )
 
 

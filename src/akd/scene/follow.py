@@ -82,7 +82,7 @@ def bounding_boxes(
     return torch.cat(low), torch.cat(high)
 
 
-def smooth_path(path: Float[Tensor, "*k T 3"], frames: float) -> Float[Tensor, "*k T 3"]:
+def smooth_path(path: Float[Tensor, "*k T D"], frames: float) -> Float[Tensor, "*k T D"]:
     """Paths with what happens within about `frames` frames smoothed away.
 
     A line is fitted around each frame with Gaussian weights, so that steady travel stays as it is,

@@ -14,18 +14,25 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
+from akd.zoo.acts.catalogue import acts_of
 from akd.zoo.mesh.remesh import edges_of
-from akd.zoo.mesh.shapes import Array, body_distance
+from akd.zoo.mesh.shapes import Array, Tube, body_distance
 from akd.zoo.mesh.sole import Outline, Sole
 from akd.zoo.mesh.surface import mirror, surface_half
 from akd.zoo.species.anatomy import Anatomy, LegPlan
 from akd.zoo.species.catalogue import SPECIES
 from akd.zoo.species.coat import paint
-from akd.zoo.species.parameters import Humanoid, Quadruped, Theropod
+from akd.zoo.species.parameters import (
+    Arthropod,
+    Fish,
+    Humanoid,
+    Parameters,
+    Quadruped,
+    Serpent,
+    Theropod,
+)  # fmt: skip
 from akd.zoo.species.variation import vary
 from akd.zoo.weights import mirror_joints, skin_weights, strongest
-
-Parameters = Quadruped | Humanoid | Theropod
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,13 @@ class Creature:
 
     @property
     def plan(self) -> str:
-        """`quadruped`, `humanoid` or `theropod`."""
+        """`quadruped`, `humanoid`, `theropod`, ..."""
         return type(self.parameters).__name__.lower()
 
     @property
     def actions(self) -> tuple[str, ...]:
         """What `make_clip` can make it do."""
-        return self.parameters.actions
+        return (*self.parameters.actions, *acts_of(self.parameters))
 
     @property
     def height(self) -> float:
@@ -111,7 +118,7 @@ def build_creature(species: str, *, seed: int = 0, vertices: int = 5000) -> Crea
 def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> Creature:
     """Build a creature from parameters of one's own; `seed` only moves the markings of its coat."""
     anatomy = parameters_to_anatomy(parameters)
-    half = surface_half(anatomy.parts, vertices=vertices)
+    half = surface_half(anatomy.parts, vertices=vertices, thinnest=_thinnest(anatomy))
     edges, _ = edges_of(half.faces, len(half.vertices))
     half_weights = skin_weights(anatomy, half.vertices, edges)
     points, faces, source = mirror(half)
@@ -143,7 +150,9 @@ def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> 
 
 def parameters_to_anatomy(parameters: Parameters) -> Anatomy:
     """Joints and flesh for any body plan."""
+    from akd.zoo.species.arthropod import build_arthropod
     from akd.zoo.species.humanoid import build_humanoid
+    from akd.zoo.species.legless import build_fish, build_serpent
     from akd.zoo.species.quadruped import build_quadruped
     from akd.zoo.species.theropod import build_theropod
 
@@ -154,6 +163,19 @@ def parameters_to_anatomy(parameters: Parameters) -> Anatomy:
             return build_humanoid(parameters)
         case Theropod():
             return build_theropod(parameters)
+        case Arthropod():
+            return build_arthropod(parameters)
+        case Serpent():
+            return build_serpent(parameters)
+        case Fish():
+            return build_fish(parameters)
+
+
+def _thinnest(anatomy: Anatomy) -> float:
+    """Least radius of a leg, metres."""
+    legs = {leg.name for leg in anatomy.legs}
+    tubes = (p.shape for p in anatomy.parts if p.group in legs and isinstance(p.shape, Tube))
+    return min((float(np.min(tube.radii)) for tube in tubes), default=np.inf)
 
 
 def _skeleton(anatomy: Anatomy, positions: Array) -> Skeleton:
@@ -181,7 +203,8 @@ def _foot(
     toes, foot = anatomy.names.index(leg.toes), anatomy.names.index(leg.foot)
     on_toes = np.where(bones == toes, weights, 0.0).sum(axis=1)
     on_foot = np.where(bones == foot, weights, 0.0).sum(axis=1)
-    rigid = np.flatnonzero(on_toes > 0.999)
+    # A pointed foot may have too few vertices of its own on a coarse mesh.
+    rigid = np.flatnonzero(on_toes > min(0.999, 0.95 * float(np.sort(on_toes)[-4])))
     whole = rigid
     if leg.kind == "plantigrade":
         whole = np.flatnonzero(on_toes + on_foot > 0.999)

@@ -9,6 +9,7 @@ from akd.zoo.mesh.shapes import Array, Part
 from akd.zoo.species.anatomy import Anatomy
 
 INFLUENCES = 4
+_LIMBS = ("left_fore", "left_hind", "left_leg", "left_arm", "left_wing", "left_fin")
 _SPREAD = 0.40
 """How gradually a chain of bones hands over from one to the next, in local thicknesses squared."""
 _SMOOTHING_ROUNDS = 3
@@ -65,7 +66,7 @@ def mirror_joints(names: list[str]) -> NDArray[np.integer]:
 
 def _limb(group: str, *, flip: bool) -> str:
     """The limb a group belongs to, with its side; empty for trunk, head and tail."""
-    if group not in ("left_fore", "left_hind", "left_leg", "left_arm"):
+    if not group.startswith(_LIMBS):
         return ""
     return group.replace("left_", "right_") if flip else group
 

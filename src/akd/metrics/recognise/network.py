@@ -1,4 +1,4 @@
-"""The two networks: convolutions in space and time, and frames read one by one as a sentence."""
+"""Two architectures: convolutions in space and time, and frames read one by one as a sentence."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 
 
 class ConvolutionNetwork(nn.Module):
-    """Recogniser A: four blocks of 3D convolutions, and the mean over everything."""
+    """Recognisers A and C: four blocks of 3D convolutions, and the mean over everything."""
 
-    def __init__(self, settings: RecogniserSettings) -> None:
+    def __init__(self, settings: RecogniserSettings, classes: int = len(CLASSES)) -> None:
         super().__init__()
         self.settings = settings
         layers: list[nn.Module] = []
-        sizes = (3, 32, 64, 128, 192)
+        sizes = (3, *settings.channels)
         for k, (have, want) in enumerate(pairwise(sizes)):
             # Time is halved only twice: steps are told apart by what happens between frames.
             stride = (1 if k % 2 == 0 else 2, 2, 2)
@@ -29,7 +29,7 @@ class ConvolutionNetwork(nn.Module):
                 nn.SiLU(),
             ]  # fmt: skip
         self.layers = nn.Sequential(*layers)
-        self.head = nn.Linear(sizes[-1], len(CLASSES))
+        self.head = nn.Linear(sizes[-1], classes)
 
     def forward(self, videos: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B classes"]:
         """Logits for videos in 0..1."""
@@ -40,10 +40,10 @@ class ConvolutionNetwork(nn.Module):
 class SequenceNetwork(nn.Module):
     """Recogniser B: each frame, and its change, to a few vectors; a transformer over time."""
 
-    def __init__(self, settings: RecogniserSettings) -> None:
+    def __init__(self, settings: RecogniserSettings, classes: int = len(CLASSES)) -> None:
         super().__init__()
         self.settings = settings
-        channels, width = (6, 32, 64, 96, 128), 192
+        channels, width = (6, *settings.channels), settings.width
         layers: list[nn.Module] = []
         for have, want in pairwise(channels):
             layers += [
@@ -56,10 +56,16 @@ class SequenceNetwork(nn.Module):
         self.flatten = nn.Linear(channels[-1] * side * side, width)
         self.place = nn.Parameter(torch.randn(settings.frames, width) * 0.02)
         layer = nn.TransformerEncoderLayer(
-            width, 6, 2 * width, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+            width,
+            width // 32,
+            2 * width,
+            dropout=0.0,
+            activation="gelu",
+            batch_first=True,
+            norm_first=True,
         )
         self.time = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
-        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, len(CLASSES)))
+        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, classes))
 
     def forward(self, videos: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B classes"]:
         """Logits for videos in 0..1."""
@@ -71,8 +77,9 @@ class SequenceNetwork(nn.Module):
         return self.head(self.time(tokens + self.place).mean(1))
 
 
-def build_network(settings: RecogniserSettings) -> ConvolutionNetwork | SequenceNetwork:
-    """The network of a recogniser, with random weights."""
-    if settings.name == "a":
-        return ConvolutionNetwork(settings)
-    return SequenceNetwork(settings)
+def build_network(
+    settings: RecogniserSettings, classes: int = len(CLASSES)
+) -> ConvolutionNetwork | SequenceNetwork:
+    """The network of a recogniser for so many classes, with random weights."""
+    build = SequenceNetwork if settings.name == "b" else ConvolutionNetwork
+    return build(settings, classes)

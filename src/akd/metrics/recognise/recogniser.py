@@ -10,19 +10,26 @@ from pathlib import Path
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import interpolate
 
 from akd.base.files import checking_content, file_hash, read_tensors, write_tensors
 from akd.metrics.recognise.network import ConvolutionNetwork, SequenceNetwork, build_network
 from akd.metrics.recognise.settings import CLASSES, Name, RecogniserSettings
 
-FORMAT = "akd-recogniser-1"
+FORMAT, FIRST_FORMAT = "akd-recogniser-2", "akd-recogniser-1"
+_FIRST = {
+    "a": {"channels": (32, 64, 128, 192)},
+    "b": {"channels": (32, 64, 96, 128), "width": 192},
+}
+"""Settings that files of the first format leave out."""
 
 
 @dataclass(frozen=True)
 class Recogniser:
-    """A trained network that says how likely each of `CLASSES` is."""
+    """A trained network that says how likely each of its classes is."""
 
     network: ConvolutionNetwork | SequenceNetwork
+    classes: tuple[str, ...] = CLASSES
 
     @property
     def settings(self) -> RecogniserSettings:
@@ -31,27 +38,28 @@ class Recogniser:
 
     @torch.no_grad()
     def __call__(self, videos: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B classes"]:
-        """Probabilities of `CLASSES` for videos (sRGB 0..1) in the style `roles`, of its size.
+        """Probabilities of the classes for square videos (sRGB 0..1) in the style `roles`.
 
-        They should be made at its frame rate by a camera that follows the character.
+        They should be made at its frame rate by a camera that follows the character. Other sizes
+        than its own are scaled.
         """
-        wanted = (self.settings.frames, self.settings.size, self.settings.size)
-        if videos.shape[1:4] != wanted:
+        frames, height, width = videos.shape[1:4]
+        if frames != self.settings.frames or height != width:
             raise ValueError(
-                f"videos must have {wanted[0]} frames of {wanted[1]} x {wanted[2]} pixels, got "
+                f"videos must have {self.settings.frames} square frames, got "
                 f"{list(videos.shape[1:4])}"
             )
         first = next(self.network.parameters())
-        logits = self.network.eval()(videos.clamp(0.0, 1.0).to(first))
+        logits = self.network.eval()(scaled(videos.clamp(0.0, 1.0).to(first), self.settings.size))
         return logits.float().softmax(-1)
 
     def names(self, videos: Float[Tensor, "B T H W 3"]) -> list[str]:
         """The likeliest class of each video."""
-        return [CLASSES[k] for k in self(videos).argmax(-1).tolist()]
+        return [self.classes[k] for k in self(videos).argmax(-1).tolist()]
 
     def to(self, device: torch.device | str) -> Recogniser:
         """Move to a device."""
-        return Recogniser(self.network.to(device))
+        return Recogniser(self.network.to(device), self.classes)
 
 
 def save_recogniser(recogniser: Recogniser, folder: Path) -> Path:
@@ -61,7 +69,7 @@ def save_recogniser(recogniser: Recogniser, folder: Path) -> Path:
     about = {
         "format": FORMAT,
         "settings": json.dumps(asdict(settings)),
-        "classes": json.dumps(CLASSES),
+        "classes": json.dumps(recogniser.classes),
     }
     path = folder / f"recogniser-{settings.name}.safetensors"
     write_tensors(path, tensors, about=about)
@@ -100,19 +108,28 @@ def _file_of(name: Name, weights: Path | None) -> Path | None:
 def load_recogniser(
     name: Name, folder: Path | None = None, *, device: torch.device | str = "cpu"
 ) -> Recogniser:
-    """A trained recogniser, `a` or `b`, from a folder, by default the one that ships."""
+    """A trained recogniser, `a`, `b` or `c`, from a folder, by default the one that ships."""
     path = (folder or shipped_recognisers()) / f"recogniser-{name}.safetensors"
     if not path.is_file():
         raise FileNotFoundError(
             f"{path}: there is no such recogniser; `akd prior train-recogniser {name}` makes one"
         )
-    tensors, about = read_tensors(path, format=FORMAT)
+    tensors, about = read_tensors(path, format=(FORMAT, FIRST_FORMAT))
     with checking_content(path):
-        if tuple(json.loads(about["classes"])) != CLASSES:
-            raise ValueError(f"it was trained for other classes than {', '.join(CLASSES)}")
-        values = json.loads(about["settings"])
-        for key in ("azimuth", "elevation", "zoom"):
+        classes, values = tuple(json.loads(about["classes"])), json.loads(about["settings"])
+        if about["format"] == FIRST_FORMAT:
+            values |= {"frame_time": None, **_FIRST[values["name"]]}
+        for key in ("azimuth", "elevation", "zoom", "channels"):
             values[key] = tuple(values[key])  # JSON has no tuples
-        network = build_network(RecogniserSettings(**values))
+        network = build_network(RecogniserSettings(**values), len(classes))
         network.load_state_dict({name: value.float() for name, value in tensors.items()})
-    return Recogniser(network.eval().to(device))
+    return Recogniser(network.eval().to(device), classes)
+
+
+def scaled(videos: Float[Tensor, "B T H W 3"], size: int) -> Float[Tensor, "B T S S 3"]:
+    """Square videos scaled to `size` pixels a side, antialiased."""
+    if videos.shape[2] == size:
+        return videos
+    flat = videos.flatten(0, 1).permute(0, 3, 1, 2)
+    flat = interpolate(flat, (size, size), mode="bilinear", antialias=True)
+    return flat.permute(0, 2, 3, 1).unflatten(0, videos.shape[:2])

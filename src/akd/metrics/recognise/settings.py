@@ -1,7 +1,8 @@
-"""Settings of the two recognisers: no torch here.
+"""Settings of the three recognisers: no torch here.
 
-They differ in architecture, seed and cameras, so that what pleases the one by accident does not
-please the other. A may steer (choose the best of several); B only reports.
+They differ in architecture, seed, cameras and data, so that what pleases one by accident does not
+please the others. A may steer (choose the best of several); B and C only report. C has only
+seen artists' clips and motion capture, on artists' bodies.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from akd.motion.actions import ACTION_LABELS
+from akd.motion.gait import frame_rate
 
-Name = Literal["a", "b"]
+Name = Literal["a", "b", "c"]
 GLIDING, PADDLING = "gliding statue", "paddling in the air"
 CLASSES: tuple[str, ...] = (*ACTION_LABELS, GLIDING, PADDLING)
 """What a recogniser can say. The last two are motions that are wrong."""
@@ -24,9 +26,11 @@ class RecogniserSettings:
 
     name: Name
     seed: int
-    frames: int = 16
+    frames: int = 24
     size: int = 64
-    """Side of the pictures, pixels."""
+    """Side of the images, pixels; others are scaled to it."""
+    frame_time: float | None = 0.3
+    """Length of a frame in units of sqrt(leg length / g); None where `fps` holds for all bodies."""
     fps: float = 12.0
     azimuth: tuple[float, float] = (math.radians(45.0), math.radians(135.0))
     """Of the cameras, from the way the character faces, on either side."""
@@ -36,6 +40,16 @@ class RecogniserSettings:
     batch: int = 192
     noise: float = 0.12
     """Most noise that is added to training videos, of the range 0..1."""
+    channels: tuple[int, ...] = (24, 48, 96, 160)
+    """Of the convolutions, from fine to coarse."""
+    width: int = 160
+    """Of the transformer over time, a multiple of 32."""
+
+    def rate(self, leg_length: float) -> float:
+        """Frames a second for a body with legs of so many metres."""
+        if self.frame_time is None:
+            return self.fps
+        return frame_rate(self.frame_time, leg_length)
 
 
 RECOGNISERS: dict[Name, RecogniserSettings] = {
@@ -43,5 +57,11 @@ RECOGNISERS: dict[Name, RecogniserSettings] = {
     "b": RecogniserSettings(
         "b", seed=202, azimuth=(math.radians(40.0), math.radians(140.0)),
         elevation=(math.radians(2.0), math.radians(26.0)), zoom=(0.86, 1.1), learning_rate=7e-4,
+        channels=(24, 48, 80, 112),
+    ),
+    "c": RecogniserSettings(
+        "c", seed=303, azimuth=(math.radians(35.0), math.radians(145.0)),
+        elevation=(math.radians(0.0), math.radians(24.0)), zoom=(0.84, 1.08),
+        channels=(32, 48, 88, 144), noise=0.16,
     ),
 }  # fmt: skip

@@ -1,14 +1,15 @@
 """Characters that artists made, as `Actor`s: their own bodies and their own clips.
 
-A clip's name says what is done in it; the body travels as its stance feet imply, because artists
-mostly animate on the spot.
+A clip's name says what is done in it. In a gait the body travels as its stance feet imply, because
+artists mostly animate on the spot; something with a beginning and an end is held at both.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -19,9 +20,11 @@ from akd.base.splits import asset_trains
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import clip_action
 from akd.motion.contact import implied_velocity
-from akd.motion.feet import track_feet
+from akd.motion.feet import leg_length, track_feet
+from akd.motion.library.clip import LibraryClip
 from akd.motion.motion import Motion
-from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
+from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, hold_ends
+from akd.prior.tiny.recorded import recorded_bones
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE
 from akd.rig.character import Character, load_character
@@ -39,24 +42,27 @@ def find_files(folder: Path, *, training: bool) -> list[Path]:
     return [p for p in files if asset_trains(p.relative_to(folder).as_posix()) == training]
 
 
-def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
-    """The actor of a file, or None where its body or its clips are of no use for training."""
+def artist_actor(
+    path: Path, settings: PoolSettings, recorded: Sequence[LibraryClip] = ()
+) -> Actor | None:
+    """The actor of a file, or None where its body or its clips are of no use for training.
+
+    Beside its own clips it gets some that were `recorded` and fit its body.
+    """
     try:
         character = load_character(read_asset(path))
     except AssetError:
         return None
     mesh = character.mesh
-    if mesh is None or len(character.anatomy.legs) not in (2, 4):
-        return None
-    # Where a one-off action begins and ends in its clip, a file does not tell.
     clips = [
         (action, clip)
         for clip in character.asset.clips
-        if (action := clip_action(clip.name, owner=path.stem)) is not None and not action.one_off
+        if (action := clip_action(clip.name, owner=path.stem)) is not None
     ]
-    if not clips:
+    if mesh is None or not clips:
         return None
     rig = build_control_rig(character)
+    rate = clip_rate(settings.frame_time, leg_length(character, rig))
     cloud = surface_splats(mesh, settings.splats, generator=torch.Generator().manual_seed(0))
     cloud = cloud.with_influences(4)
     turn = _to_face_z(character.forward)
@@ -66,32 +72,47 @@ def artist_actor(path: Path, settings: PoolSettings) -> Actor | None:
         motion = motion_from_clip(character, clip)
         if motion.duration < 0.2:
             continue
-        world = _looped(character, rig, motion, still=action.froude == 0.0)
+        if action.one_off:
+            count = max(2, round(motion.duration * rate))
+            times = motion.times[0] + torch.arange(count).to(motion.times) / rate
+            world = hold_ends(motion.sample(times).world(), frames=CLIP_FRAMES)
+            if float((world - world[:1])[..., :3, 3].abs().amax()) < 0.05 * character.height:
+                continue  # a pose
+        else:
+            world = _looped(character, rig, motion, rate, still=action.froude == 0.0)
         if world is None:
             continue
         actions.append(action.label)
         manners.append(action.manner or NONE)
         bones.append(_grounded(cloud, turn @ mesh.skin.bone_transforms(world)))
+    carried = (mesh.skin.bone_joints == rig.root).nonzero()
+    root = int(carried[0]) if len(carried) else 0
+    more, others = recorded_bones(
+        recorded, character, root, rate=rate, most=settings.recorded_clips,
+        rng=np.random.default_rng(len(actions)),
+    )  # fmt: skip
+    actions += more
+    manners += [NONE] * len(more)
+    bones += [_grounded(cloud, other) for other in others]
     if not bones:
         return None
-    carried = (mesh.skin.bone_joints == rig.root).nonzero()
-    plan = "quadruped" if len(character.anatomy.legs) == 4 else "humanoid"
+    plan = {2: "humanoid", 4: "quadruped"}.get(len(character.anatomy.legs), "other")
     return Actor(
-        path.stem.lower(), 0, plan, character.height, int(carried[0]) if len(carried) else 0,
-        cloud, role_colours(bone_roles(character)), neutral, tuple(actions),
-        tuple(manners), torch.stack(bones),
+        path.stem.lower(), 0, plan, character.height, root, cloud,
+        role_colours(bone_roles(character)), neutral, tuple(actions), tuple(manners),
+        (True,) * len(actions), torch.stack(bones),
     )  # fmt: skip
 
 
 def _looped(
-    character: Character, rig: ControlRig, motion: Motion, *, still: bool
+    character: Character, rig: ControlRig, motion: Motion, rate: float, *, still: bool
 ) -> Float[Tensor, "T J 4 4"] | None:
     """A clip played over and over, with the travel that it has or that its feet imply.
 
     None where a body that should travel does neither.
     """
     start, period = motion.times[0], motion.duration
-    seconds = torch.arange(CLIP_FRAMES).to(motion.times) / CLIP_FPS
+    seconds = torch.arange(CLIP_FRAMES).to(motion.times) / rate
     rounds = torch.floor(seconds / period)
     times = start + seconds - rounds * period
     world = torch.cat([motion.sample(times[rounds == n]).world() for n in rounds.unique()])
@@ -99,10 +120,10 @@ def _looped(
     ends = motion.world()[[0, -1], rig.root, :3, 3] * level
     velocity = None
     if not still:
-        frames = motion.resample(CLIP_FPS)
+        frames = motion.resample(rate)
         soles = [foot.sole for foot in track_feet(character, rig, frames)]
         velocity = implied_velocity(
-            soles, frames.world()[:, rig.root, :3, 3], fps=CLIP_FPS, body_height=character.height
+            soles, frames.world()[:, rig.root, :3, 3], fps=rate, body_height=character.height
         )
     own = ends[1] - ends[0]
     if velocity is not None:
@@ -131,19 +152,12 @@ def _grounded(cloud: SplatCloud, bones: Float[Tensor, "T B 4 4"]) -> Float[Tenso
     return shift @ bones
 
 
-def artist_actors(folder: Path, settings: PoolSettings, *, training: bool = True) -> list[Actor]:
-    """All usable actors of one side of a folder of assets."""
-    actors = [artist_actor(path, settings) for path in find_files(folder, training=training)]
-    return [actor for actor in actors if actor is not None]
-
-
 def certain(actor: Actor) -> Actor:
     """The actor without the clips whose class is in doubt: four legs that `run` may do anything."""
-    keep = [
-        i for i, action in enumerate(actor.actions)
-        if not (action == "run" and actor.plan == "quadruped")
-    ]  # fmt: skip
-    return replace(
-        actor, actions=tuple(actor.actions[i] for i in keep),
-        manners=tuple(actor.manners[i] for i in keep), clips=actor.clips[keep],
-    )  # fmt: skip
+    return actor.only(
+        [
+            i
+            for i, action in enumerate(actor.actions)
+            if not (action == "run" and actor.plan == "quadruped")
+        ]
+    )

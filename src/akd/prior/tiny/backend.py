@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from akd.prior.tiny.creatures import Actor
+from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.splat.render import Rasterizer
@@ -41,7 +41,8 @@ def choose_studio(actor: Actor, tiny: TinySettings, device: torch.device) -> Stu
     def film(studio: Studio) -> Tensor:
         footage = film_actor(
             small.to(studio.device), 2, generator=torch.Generator().manual_seed(3), tiny=two,
-            cameras=CameraSettings(), clips=[1, 2], rasterizer=studio.rasterizer,
+            cameras=CameraSettings(), clips=[0, len(actor.actions) - 1],
+            rasterizer=studio.rasterizer,
         )  # fmt: skip
         return torch.cat((footage.videos.flatten(0, 1), footage.reference_images)).cpu().float()
 

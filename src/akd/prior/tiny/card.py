@@ -32,14 +32,16 @@ def asset_lines(evaluation: dict[str, Any]) -> list[str]:
     """Lines about real characters, from `evaluation-assets.json`."""
     if not evaluation:
         return ["Characters of artists: not measured."]
-    judged, true = evaluation["b"], evaluation["true_clips"]
+    judged, true = evaluation["b"], evaluation["true_clips"]["b"]
+    c = evaluation.get("c")
+    beside = "" if c is None else f", recogniser C in {_percent(c['all'])}"
     lines = [
         f"{len(evaluation['subjects'])} characters of artists on the measuring side, two prompts "
         f"each ({evaluation['prompts']} in all), guidance {evaluation['scale']}, "
         f"{evaluation['steps']} steps, an image of the character and the word of the action: "
-        f"recogniser B names the asked action in **{_percent(judged['all'])}**. On "
+        f"recogniser B names the asked action in **{_percent(judged['all'])}**{beside}. On "
         f"{true['videos']} videos of true clips of the same characters, those whose names say what "
-        f"is done, it agrees with the name in {_percent(true['all'])}.",
+        f"is done, B agrees with the name in {_percent(true['all'])}.",
         "",
         _table(judged["by_action"]),
         f"Characters: {', '.join(evaluation['subjects'])}.",

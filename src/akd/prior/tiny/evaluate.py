@@ -16,8 +16,10 @@ from akd.base.splits import zoo_seed_trains
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
 from akd.prior.sample import sample_latents
+from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import Studio
-from akd.prior.tiny.creatures import Actor, build_actors, cast_list
+from akd.prior.tiny.casting import Casting, collect_actors
+from akd.prior.tiny.creatures import cast_list
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
@@ -31,17 +33,11 @@ def measuring_actors(
     count: int, settings: PoolSettings, folder: Path, *, workers: int
 ) -> list[Actor]:
     """Creatures of the measuring side, built or from the cache."""
-    import time
-
     cast = cast_list(count, first_seed=FIRST_MEASURING_SEED)
     if any(zoo_seed_trains(seed) for _, seed in cast):
         raise ValueError(f"there are not {count} creatures on the measuring side")
-    actors = []
-    for actor in build_actors(cast, settings, folder, workers=workers):
-        if actor is None:
-            time.sleep(0.02)
-        else:
-            actors.append(actor)
+    castings = [Casting(species, seed) for species, seed in cast]
+    actors = collect_actors(castings, settings, folder, workers=workers)
     return sorted(actors, key=lambda actor: actor.seed)
 
 
@@ -120,7 +116,7 @@ def evaluate(
     recognisers: dict[str, Recogniser],
     actors: Sequence[Actor],
     *,
-    prompts: int = 200,
+    prompts: int = 400,
     steps: int = 40,
     scale: float = 3.0,
     seed: int = 0,

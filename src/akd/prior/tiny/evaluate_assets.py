@@ -1,7 +1,7 @@
 """How the tiny prior does on characters that artists made, of the measuring side of `splits.toml`.
 
-It is shown an image of each and asked for actions that fit its body; recogniser B names what came
-out. How far B itself can be trusted on such bodies is measured on their true clips.
+It is shown an image of each and asked for actions that fit its body; recognisers B and C name what
+came out. How far they can be trusted on such bodies is measured on their true clips.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from akd.base.files import write_json
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.prior.sample import sample_videos
 from akd.prior.tiny.artists import artist_actor, certain, find_files
-from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.evaluate import Evaluation
 from akd.prior.tiny.film import film_actor, view_bounds
 from akd.prior.tiny.prior import PriorTiny
@@ -32,7 +31,10 @@ from akd.prior.tiny.vocabulary import NONE, Words
 from akd.rig.character import Character, load_character
 from akd.scene.follow import random_view
 
-ASKED = {4: ("walk", "trot", "gallop", "stand"), 2: ("walk", "run", "stand", "jump")}
+ASKED = {
+    4: ("walk", "trot", "gallop", "stand", "eat", "attack"),
+    2: ("walk", "run", "stand", "jump", "punch", "dance"),
+}
 """What is asked of bodies with so many legs."""
 PROMPTS_EACH = 2
 MOST_OF_A_FOLDER = 4
@@ -99,7 +101,8 @@ def _usable(file: Path) -> Character | None:
         if not asset.skins:
             return None
         character = load_character(asset)
-        check_body(character.anatomy)
+        if len(character.anatomy.legs) not in ASKED:
+            return None
     except (AssetError, ValueError):
         return None
     return None if character.mesh is None else character
@@ -107,31 +110,36 @@ def _usable(file: Path) -> Character | None:
 
 @dataclass(frozen=True)
 class AssetEvaluation:
-    """What came out for each subject, and recogniser B on the true clips of the same subjects."""
+    """What came out for each subject, and what recognisers say of their true clips."""
 
     subjects: tuple[str, ...]
     """Paths in the folder of assets, one a sample."""
     samples: Evaluation
     true_asked: tuple[str, ...]
-    true_said: tuple[str, ...]
+    true_said: dict[str, tuple[str, ...]]
+    """By recogniser."""
 
     def report(self) -> dict:
-        """Scores as plain numbers; `true_clips` is how far recogniser B can be trusted here."""
+        """Scores as plain numbers; `true_clips` is how far each recogniser can be trusted here."""
         scores = self.samples.report()
         scores["subjects"] = list(dict.fromkeys(self.subjects))
         scores["samples"] = [
-            {"subject": subject, "asked": asked, "said": said}
-            for subject, asked, said in zip(
-                self.subjects, self.samples.asked, self.samples.said["b"], strict=True
-            )
+            {
+                "subject": subject,
+                "asked": self.samples.asked[k],
+                "said": {name: said[k] for name, said in self.samples.said.items()},
+            }
+            for k, subject in enumerate(self.subjects)
         ]
-        pairs = list(zip(self.true_asked, self.true_said, strict=True))
-        wrong = Counter(f"{asked} seen as {said}" for asked, said in pairs if asked != said)
-        scores["true_clips"] = {
-            "videos": len(pairs),
-            "all": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
-            "mistakes": dict(wrong.most_common()),
-        }
+        scores["true_clips"] = {}
+        for name, answers in self.true_said.items():
+            pairs = list(zip(self.true_asked, answers, strict=True))
+            wrong = Counter(f"{asked} seen as {said}" for asked, said in pairs if asked != said)
+            scores["true_clips"][name] = {
+                "videos": len(pairs),
+                "all": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
+                "mistakes": dict(wrong.most_common()),
+            }
         return scores
 
     def write(self, folder: Path) -> None:
@@ -155,7 +163,7 @@ class AssetEvaluation:
 
 def evaluate_assets(
     prior: PriorTiny,
-    recogniser: Recogniser,
+    recognisers: dict[str, Recogniser],
     folder: Path,
     *,
     count: int = 20,
@@ -165,7 +173,7 @@ def evaluate_assets(
     batch: int = 8,
     true_views: int = 2,
 ) -> AssetEvaluation:
-    """Ask for two actions of each of `count` characters in a folder; let recogniser B name them.
+    """Ask for two actions of each of `count` characters in a folder; let recognisers name them.
 
     The prior gets the word of the action and an image of the character in its neutral pose from
     a random side: not what the character is, nothing of its clips. Raises `ValueError` where no
@@ -201,15 +209,19 @@ def evaluate_assets(
     paths = [subject.path.as_posix() for subject in subjects for _ in range(PROMPTS_EACH)]
     samples = Evaluation(
         tuple(f"{Path(path).stem} {action}" for path, action in zip(paths, asked, strict=True)),
-        tuple(asked), {"b": tuple(recogniser.names(made))}, torch.stack(reference_images), made,
+        tuple(asked), {name: tuple(judge.names(made)) for name, judge in recognisers.items()},
+        torch.stack(reference_images), made,
     )  # fmt: skip
-    true_asked, said = [], []
+    true_asked: list[str] = []
+    said: dict[str, list[str]] = {name: [] for name in recognisers}
     for subject in subjects:
         videos, names = _true_clips(folder / subject.path, prior, true_views, generator)
         if names:
             true_asked += names
-            said += recogniser.names(videos.to(prior.device))
-    return AssetEvaluation(tuple(paths), samples, tuple(true_asked), tuple(said))
+            for name, judge in recognisers.items():
+                said[name] += judge.names(videos.to(prior.device))
+    answers = {name: tuple(names) for name, names in said.items()}
+    return AssetEvaluation(tuple(paths), samples, tuple(true_asked), answers)
 
 
 def _true_clips(

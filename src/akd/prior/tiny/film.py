@@ -16,7 +16,7 @@ from torch import Tensor
 
 from akd.metrics.recognise.settings import GLIDING, PADDLING
 from akd.motion.actions import ACTIONS
-from akd.prior.tiny.creatures import CLIP_FPS, CLIP_FRAMES, Actor
+from akd.prior.tiny.actor import SAMPLES_A_FRAME, Actor, start_of
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import Words, creature_word
 from akd.scene.compose import render_scene
@@ -61,12 +61,16 @@ def cameras_of(
 
     `low` and `high` are the corners of the boxes around the body in the videos, `neutral` those of
     the neutral pose (world, metres). A reference image is taken from the side and distance of its
-    video. The same as `akd.scene.follow.follow` for each, but in one go.
+    video, which have room for both. The same as `akd.scene.follow.follow` for each, in one go.
     """
     frames = low.shape[1]
-    paths = torch.stack([smooth_path(middle, 6.0) for middle in 0.5 * (low + high)])
+    # All videos side by side: a path is smoothed along its frames alone.
+    middles = (0.5 * (low + high)).transpose(0, 1).flatten(1)
+    paths = smooth_path(middles, 6.0).unflatten(1, (-1, 3)).transpose(0, 1)
     still = (0.5 * (neutral[0] + neutral[1])).expand(len(views), 1, 3)
+    # The neutral pose may be the larger one: spread wings must be within the reference image.
     radius = (0.5 * (high - low)).norm(dim=-1).amax(-1)
+    radius = radius.clamp_min(float((0.5 * (neutral[1] - neutral[0])).norm()))
     opening = views[0].field_of_view
     if any(view.field_of_view != opening for view in views):
         raise ValueError("all views of one call must have one field of view")
@@ -131,13 +135,16 @@ def film_actor(
     cameras: CameraSettings,
     tricks: bool = False,
     vary: bool = True,
+    recorded: float | None = None,
     clips: Sequence[int] | None = None,
     rasterizer: Rasterizer = "warp",
 ) -> Footage:
     """`count` videos of an actor: random clips, starts and views, from a CPU `generator`.
 
     `tricks` mixes in the two wrong motions. `vary` changes the actor's proportions, girth and
-    shades a little, so that more bodies are seen than were built. `clips` chooses the clips.
+    shades a little, so that more bodies are seen than were built. `recorded` is the share of videos
+    that show recorded clips, where the actor has both kinds; all clips alike if left out. `clips`
+    chooses the clips.
     """
 
     def uniform(low: float, high: float) -> float:
@@ -153,24 +160,22 @@ def film_actor(
         shades = 1.0 + 0.12 * (2.0 * torch.rand(len(colours), 1, generator=generator) - 1.0)
         colours = (colours * shades.to(colours)).clamp(0.0, 1.0)
     device = actor.clips.device
-    stride = round(CLIP_FPS / tiny.fps)
-    spare = CLIP_FRAMES - (tiny.frames - 1) * stride
     moving = [i for i, action in enumerate(actor.actions) if ACTIONS[action].froude > 0.0]
+    kinds = [[i for i, is_so in enumerate(actor.recorded) if is_so == kind] for kind in (0, 1)]
     bones, words, labels = [], [], []
     for k in range(count):
         label: str = ""
-        if tricks and k % 5 == 0:
+        if tricks and moving and k % 5 == 0:
             label = GLIDING if k % 10 == 0 else PADDLING
-        clip = moving[chosen(len(moving))] if label else chosen(len(actor.actions))
+        among = list(range(len(actor.actions)))
+        if recorded is not None and all(kinds):
+            among = kinds[uniform(0.0, 1.0) < recorded]
+        clip = moving[chosen(len(moving))] if label else among[chosen(len(among))]
         if clips is not None:
             clip = clips[k]
         action = actor.actions[clip]
-        # The leap of a jump is in the middle of its clip, and should be within the video.
-        start = chosen(spare)
-        if ACTIONS[action].one_off:
-            margin = tiny.frames // 4
-            start = CLIP_FRAMES // 2 - stride * (margin + chosen(max(1, tiny.frames - 2 * margin)))
-        some = actor.clips[clip, start : start + tiny.frames * stride : stride]
+        start = start_of(action, tiny.frames, uniform(0.0, 1.0))
+        some = actor.clips[clip, start::SAMPLES_A_FRAME][: tiny.frames]
         if label == GLIDING:
             some = freeze(some, actor.root)
         elif label == PADDLING:

@@ -6,6 +6,7 @@ The parts stay below the size that hosts of code and of files usually accept.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -13,14 +14,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.base.files import checking_content, read_tensors, write_tensors
+from akd.base.files import DamagedFile, checking_content, read_tensors, write_tensors
 from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
 from akd.prior.tiny.vocabulary import TOKENS
 
-FORMAT = "akd-prior-tiny-1"
+FORMAT, FIRST_FORMAT = "akd-prior-tiny-2", "akd-prior-tiny-1"
+"""Weights of the first format have one frame rate for all bodies and take no known frames."""
 PART_BYTES = 15_000_000
 PATTERN = "tiny-*.safetensors"
 
@@ -68,25 +70,52 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
     return torch.bfloat16 if supported is not None and supported() else torch.float32
 
 
-def load_network(folder: Path) -> TinyNetwork:
-    """The network in a folder, float32 on the CPU."""
+def read_about(folder: Path) -> tuple[TinySettings, tuple[str, ...]]:
+    """Settings of the weights in a folder, and the words that they were trained with."""
+    from safetensors import SafetensorError, safe_open
+
+    path = next(iter(sorted(folder.glob(PATTERN))), None)
+    if path is None:
+        raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
+    try:
+        with safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+    except SafetensorError as error:
+        raise DamagedFile(f"{path}: is damaged ({error})") from None
+    with checking_content(path):
+        return _settings_of(about)
+
+
+def _settings_of(about: Mapping[str, str]) -> tuple[TinySettings, tuple[str, ...]]:
+    values = json.loads(about["settings"])
+    if about["format"] == FIRST_FORMAT:
+        values |= {"frame_time": None, "known_frames": False}
+    return TinySettings(**values), tuple(json.loads(about["vocabulary"]))
+
+
+def known_tokens(folder: Path) -> tuple[str, ...]:
+    """The words that the weights in a folder were trained with."""
+    return read_about(folder)[1]
+
+
+def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
+    """The network in a folder, float32 on the CPU, and the words that it knows."""
     paths = sorted(folder.glob(PATTERN))
     if not paths:
         raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
     tensors: dict[str, Tensor] = {}
     about: dict[str, str] = {}
     for path in paths:
-        part, about = read_tensors(path, format=FORMAT)
+        part, about = read_tensors(path, format=(FORMAT, FIRST_FORMAT))
         tensors |= part
     with checking_content(folder):
         if int(about["parts"]) != len(paths):
             raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
-        if tuple(json.loads(about["vocabulary"])) != TOKENS:
-            raise ValueError("these weights were trained for another vocabulary")
+        settings, tokens = _settings_of(about)
         with torch.device("meta"):
-            network = TinyNetwork(TinySettings(**json.loads(about["settings"])))
+            network = TinyNetwork(settings, len(tokens))
         network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)
-    return network
+    return network, tokens
 
 
 def load_tiny(
@@ -99,5 +128,5 @@ def load_tiny(
 
     `dtype` is what it computes in: by default bfloat16 where that is quick.
     """
-    network = load_network(folder or shipped_weights())
-    return PriorTiny(network.to(device, dtype or quick_dtype(device)))
+    network, tokens = load_network(folder or shipped_weights())
+    return PriorTiny(network.to(device, dtype or quick_dtype(device)), tokens=tokens)

@@ -1,6 +1,6 @@
 """The network: a transformer over patches of the video, the reference image and the words.
 
-It predicts the clean video: a patch of 8 x 8 pixels and 2 frames holds as many values as a token,
+It predicts the clean video: a patch of 12 x 12 pixels and 2 frames holds more values than a token,
 so a token can say what is there, but could not carry noise as well.
 """
 
@@ -20,9 +20,9 @@ from akd.prior.tiny.vocabulary import SLOTS, TOKENS
 class TextEncoder(nn.Module):
     """Words of the closed vocabulary to vectors."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, vocabulary: int) -> None:
         super().__init__()
-        self.words = nn.Embedding(len(TOKENS), channels)
+        self.words = nn.Embedding(vocabulary, channels)
         self.slots = nn.Parameter(torch.randn(SLOTS, channels) * 0.02)
         self.mix = nn.Sequential(
             nn.Linear(SLOTS * channels, 2 * channels), nn.SiLU(), nn.Linear(2 * channels, channels)
@@ -72,15 +72,17 @@ class Block(nn.Module):
 class TinyNetwork(nn.Module):
     """Clean videos from noisy ones; both in -1..1."""
 
-    def __init__(self, settings: TinySettings) -> None:
+    def __init__(self, settings: TinySettings, vocabulary: int = len(TOKENS)) -> None:
         super().__init__()
         self.settings = s = settings
         d, p = s.channels, s.patch
         self.grid = (s.frames // s.patch_frames, s.height // p, s.width // p)
-        self.text = TextEncoder(s.text_channels)
+        self.text = TextEncoder(s.text_channels, vocabulary)
         self.text_in = nn.Linear(s.text_channels, d)
         self.text_pool = nn.Linear(SLOTS * s.text_channels, d)
         self.patch_in = nn.Linear(s.patch_frames * p * p * 3, d)
+        if s.known_frames:
+            self.known_in = nn.Linear(s.patch_frames, d, bias=False)
         self.reference_in = nn.Linear(p * p * 3, d)
         self.no_reference = nn.Parameter(torch.randn(d) * 0.02)
         # Place along each axis by itself; the reference image is at a time of its own.
@@ -93,7 +95,7 @@ class TinyNetwork(nn.Module):
         self.last_modulate = nn.Linear(d, 2 * d)
         self.patch_out = nn.Linear(d, s.patch_frames * p * p * 3)
         r = s.refine_channels
-        self.refine_in = nn.Conv2d(10, r, 3, padding=1)
+        self.refine_in = nn.Conv2d(10 + s.known_frames, r, 3, padding=1)
         self.refine = nn.Conv2d(r, r, 3, padding=1)
         self.refine_out = nn.Conv2d(r, 3, 3, padding=1)
         for layer in (self.modulate, self.last_modulate, self.patch_out, self.refine_out):
@@ -108,8 +110,12 @@ class TinyNetwork(nn.Module):
         text: Float[Tensor, "B L D"],
         reference_image: Float[Tensor, "B H W 3"],
         has_image: Bool[Tensor, "B"],
+        known: Bool[Tensor, "B T"] | None = None,
     ) -> Float[Tensor, "B T H W 3"]:
-        """The clean estimate. Where `has_image` is false the image is ignored."""
+        """The clean estimate. Where `has_image` is false the image is ignored.
+
+        Frames that are `known` are clean in `noisy`; without it none are.
+        """
         s, batch = self.settings, len(noisy)
         frames, rows, columns = self.grid
         p, pt = s.patch, s.patch_frames
@@ -119,7 +125,13 @@ class TinyNetwork(nn.Module):
         pieces = self.reference_in(pieces.reshape(batch, rows * columns, -1))
         pieces = torch.where(has_image[:, None, None], pieces, self.no_reference.to(pieces))
         place = (self.place_t + self.place_y + self.place_x).flatten(0, 2)
-        seen = torch.cat((self.patch_in(patches), pieces), dim=1)
+        patches = self.patch_in(patches)
+        if s.known_frames:
+            if known is None:
+                known = torch.zeros(noisy.shape[:2], dtype=torch.bool, device=noisy.device)
+            told = self.known_in(known.view(batch, frames, 1, pt).to(patches))
+            patches = patches + told.expand(-1, -1, rows * columns, -1).reshape(patches.shape)
+        seen = torch.cat((patches, pieces), dim=1)
         x = torch.cat((seen + place.to(seen), self.text_in(text).to(seen)), dim=1)
 
         c = self.time(_waves(t).to(text)) + self.text_pool(text.flatten(1))
@@ -132,10 +144,16 @@ class TinyNetwork(nn.Module):
         x = functional.layer_norm(x[:, :count], (s.channels,)) * (1.0 + scale) + shift
         x = self.patch_out(x).view(batch, frames, rows, columns, pt, p, p, 3)
         rough = x.permute(0, 1, 4, 2, 5, 3, 6, 7).reshape(noisy.shape)
-        return rough + self._refined(rough, noisy, t, reference_image, has_image)
+        return rough + self._refined(rough, noisy, t, reference_image, has_image, known)
 
     def _refined(
-        self, rough: Tensor, noisy: Tensor, t: Tensor, reference_image: Tensor, has: Tensor
+        self,
+        rough: Tensor,
+        noisy: Tensor,
+        t: Tensor,
+        reference_image: Tensor,
+        has: Tensor,
+        known: Tensor | None,
     ) -> Tensor:
         """What a small convolution adds to soften the borders of the patches."""
         batch, frames, height, width = rough.shape[:4]
@@ -143,7 +161,10 @@ class TinyNetwork(nn.Module):
         shown = (reference_image * has[:, None, None, None].to(reference_image)).to(rough)
         time = t.to(rough)[:, None, None, None, None].expand(*size, 1)
         still = shown[:, None].expand(*size, 3)
-        h = torch.cat((rough, noisy.to(rough), still, time), dim=-1)
+        planes = [rough, noisy.to(rough), still, time]
+        if known is not None:
+            planes.append(known.to(rough)[:, :, None, None, None].expand(*size, 1))
+        h = torch.cat(planes, dim=-1)
         # NHWC in memory is `channels_last`, so no copy is made here.
         h = h.flatten(0, 1).permute(0, 3, 1, 2)
         h = functional.silu(self.refine_in(h))

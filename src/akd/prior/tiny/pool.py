@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import Studio
-from akd.prior.tiny.creatures import Actor
 from akd.prior.tiny.film import Footage, film_actor
 from akd.prior.tiny.settings import CameraSettings, TinySettings
-from akd.prior.tiny.vocabulary import NONE, TOKENS
+from akd.prior.tiny.vocabulary import NONE, PLAN_WORDS, TOKENS
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,11 @@ class Pool:
         seed: int,
         classes: Sequence[str] = (),
         videos_a_call: int = 24,
+        recorded: float | None = None,
         studio: Studio | None = None,
     ) -> None:
         self.tiny, self.cameras, self.device = tiny, cameras, device
-        self.capacity, self.videos_a_call = capacity, videos_a_call
+        self.capacity, self.videos_a_call, self.recorded = capacity, videos_a_call, recorded
         self.studio = studio or Studio()
         self.classes = tuple(classes)
         self.actors: list[Actor] = []
@@ -69,9 +70,9 @@ class Pool:
     def _empty(self, *shape: int) -> Tensor:
         return torch.empty(shape, dtype=torch.uint8, device=self.device)
 
-    def add(self, actor: Actor, *, turns: int = 1) -> None:
-        """Take an actor on, and film it at once; later it is filmed `turns` times a round."""
-        self.actors += [actor.to(self.studio.device)] * turns
+    def add(self, actor: Actor) -> None:
+        """Take an actor on, and film it at once."""
+        self.actors.append(actor.to(self.studio.device))
         self._film(self.actors[-1])
 
     def film_next(self) -> None:
@@ -87,7 +88,7 @@ class Pool:
             footage = film_actor(
                 actor, min(self.videos_a_call, self.capacity), generator=self._generator,
                 tiny=self.tiny, cameras=self.cameras, tricks=bool(self.classes),
-                rasterizer=self.studio.rasterizer,
+                recorded=self.recorded, rasterizer=self.studio.rasterizer,
             )  # fmt: skip
         self._keep(actor, footage)
         if self.device.type == "cuda":
@@ -97,8 +98,8 @@ class Pool:
     def _keep(self, actor: Actor, footage: Footage) -> None:
         count = len(footage.videos)
         places = (self.made + torch.arange(count)) % self.capacity
-        plan = TOKENS.index("quadruped" if actor.plan == "quadruped" else "biped")
-        tokens = torch.tensor([(*words.tokens(), plan) for words in footage.words])
+        plan = TOKENS.index(PLAN_WORDS.get(actor.plan, NONE))
+        tokens = torch.tensor([(*words.numbers(), plan) for words in footage.words])
         labels = torch.zeros(count, dtype=torch.long)
         if self.classes:
             labels = torch.tensor([self.classes.index(label) for label in footage.labels])
@@ -110,12 +111,22 @@ class Pool:
         self.made += count
         self.count = min(self.capacity, self.count + count)
 
-    def batch(self, size: int, *, generator: torch.Generator | None = None) -> Batch:
-        """Videos at random, with a caption for each; by default from the pool's own generator."""
+    def batch(
+        self, size: int, *, balanced: bool = False, generator: torch.Generator | None = None
+    ) -> Batch:
+        """Videos at random, with a caption for each; by default from the pool's own generator.
+
+        `balanced` draws rare classes more often, by the square root of how rare they are.
+        """
         if self.count == 0:
             raise ValueError("the pool is empty: film an actor first")
         device, draw = self.device, generator or self._draw
-        chosen = torch.randint(self.count, (size,), generator=draw, device=device)
+        if balanced:
+            labels = self._labels[: self.count]
+            rare = labels.bincount(minlength=len(self.classes)).clamp_min(1).rsqrt()
+            chosen = torch.multinomial(rare[labels], size, replacement=True, generator=draw)
+        else:
+            chosen = torch.randint(self.count, (size,), generator=draw, device=device)
         tokens = caption(self._tokens[chosen], torch.rand(size, 3, generator=draw, device=device))
         return Batch(
             self._videos[chosen].float() / 127.5 - 1.0,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.prior import estimate
 from akd.prior.protocol import Condition
 from akd.prior.tiny.network import TinyNetwork
-from akd.prior.tiny.vocabulary import NONE, Words, read_prompt
+from akd.prior.tiny.vocabulary import TOKENS, Words, read_prompt
 from akd.scene.settings import SceneStyle
 
 
@@ -33,11 +34,22 @@ class PriorTiny:
     takes_reference_image = True
     bound = 1.0
 
-    def __init__(self, network: TinyNetwork) -> None:
-        self.network = network.eval().requires_grad_(False)
+    def __init__(
+        self,
+        network: TinyNetwork,
+        *,
+        tokens: Sequence[str] = TOKENS,
+        leg_length: float | None = None,
+    ) -> None:
+        self.network, self.tokens = network.eval().requires_grad_(False), tuple(tokens)
         settings = network.settings
         self.frames, self.width, self.height = settings.frames, settings.width, settings.height
-        self.fps = settings.fps
+        self.fps = settings.fps if leg_length is None else settings.rate(leg_length)
+        self.takes_known_frames = settings.known_frames
+
+    def for_body(self, leg_length: float) -> PriorTiny:
+        """The same network at its frame rate for a body with legs of so many metres."""
+        return type(self)(self.network, tokens=self.tokens, leg_length=leg_length)
 
     @property
     def device(self) -> torch.device:
@@ -56,7 +68,7 @@ class PriorTiny:
 
         Raises `ValueError`, one line that lists what is known, for an unknown action.
         """
-        return self.condition_of(read_prompt(prompt), reference_image=reference_image)
+        return self.condition_of(read_prompt(prompt, self.tokens), reference_image=reference_image)
 
     def condition_of(
         self, words: Words, *, reference_image: Float[Tensor, "H W 3"] | None = None
@@ -68,13 +80,14 @@ class PriorTiny:
                 f"{reference_image.shape[1]} x {reference_image.shape[0]}"
             )
         with torch.no_grad():
-            tokens = torch.tensor([words.tokens()], device=self.device)
+            tokens = torch.tensor([words.numbers(self.tokens)], device=self.device)
             text = self.network.text(tokens)[0]
         return Condition(text, None if reference_image is None else reference_image.to(self.device))
 
     def unconditioned(self, condition: Condition) -> Condition:
-        """The same character, nothing said of what it does."""
-        return self.condition_of(Words(NONE, NONE, NONE), reference_image=condition.reference_image)
+        """The same character and known frames, nothing said of what it does."""
+        silent = self.condition_of(Words(), reference_image=condition.reference_image)
+        return replace(silent, known=condition.known)
 
     def encode(self, video: Float[Tensor, "B T H W 3"]) -> Float[Tensor, "B T H W 3"]:
         """Videos (sRGB 0..1) as latents in -1..1."""
@@ -106,7 +119,10 @@ class PriorTiny:
         t: Float[Tensor, "B"],
         conditions: Sequence[Condition],
     ) -> Float[Tensor, "B T H W 3"]:
-        """The clean estimate, float32, one condition a row. No gradient passes."""
+        """The clean estimate, float32, one condition a row. No gradient passes.
+
+        Known frames are used in place of the latents' and returned as they are.
+        """
         if not len(latents) == len(t) == len(conditions):
             raise ValueError(
                 f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
@@ -121,11 +137,29 @@ class PriorTiny:
         has = torch.tensor(
             [c.reference_image is not None for c in conditions], device=latents.device
         )
+        known, given = self._known(latents, conditions)
+        if given is not None:
+            latents = torch.where(known[..., None, None, None], given, latents)
         clean = self.network(
             latents.to(kind),
             t.to(latents.device),
             torch.stack([c.text for c in conditions]).to(kind),
             torch.stack(images).to(kind),
             has,
-        )
-        return clean.float()
+            known if self.takes_known_frames else None,
+        ).float()
+        return clean if given is None else torch.where(known[..., None, None, None], given, clean)
+
+    def _known(
+        self, latents: Float[Tensor, "B T H W 3"], conditions: Sequence[Condition]
+    ) -> tuple[Bool[Tensor, "B T"], Float[Tensor, "B T H W 3"] | None]:
+        """Which frames of each row are given, and the given latents where there are any."""
+        mask = torch.zeros(latents.shape[:2], dtype=torch.bool, device=latents.device)
+        if all(c.known is None for c in conditions):
+            return mask, None
+        given = torch.zeros_like(latents)
+        for row, condition in enumerate(conditions):
+            if condition.known is not None:
+                mask[row] = condition.known.mask
+                given[row] = self.encode(condition.known.video[None])[0]
+        return mask, given

@@ -5,28 +5,35 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from akd.motion.gait import frame_rate
+
 
 @dataclass(frozen=True)
 class TinySettings:
     """Size of the videos and of the network. Saved with the weights."""
 
-    frames: int = 16
-    width: int = 64
+    frames: int = 24
+    width: int = 96
     """Pixels."""
-    height: int = 64
+    height: int = 96
     """Pixels."""
+    frame_time: float | None = 0.3
+    """Length of a frame in units of sqrt(leg length / g); None where `fps` holds for all bodies."""
     fps: float = 12.0
-    patch: int = 8
+    """Frames a second while no body is known."""
+    known_frames: bool = True
+    """Whether the network was trained with some of the frames given."""
+    patch: int = 12
     """Side of a patch, pixels."""
     patch_frames: int = 2
     """Frames that a patch spans."""
     channels: int = 384
     """Width of the transformer."""
-    layers: int = 8
+    layers: int = 6
     heads: int = 6
     text_channels: int = 128
     """Width of the text embedding."""
-    refine_channels: int = 32
+    refine_channels: int = 16
     """Width of the small convolutions over the output."""
 
     def __post_init__(self) -> None:
@@ -44,6 +51,12 @@ class TinySettings:
                 f"channels must be a multiple of heads {self.heads}, got {self.channels}"
             )
 
+    def rate(self, leg_length: float) -> float:
+        """Frames a second for a body with legs of so many metres."""
+        if self.frame_time is None:
+            return self.fps
+        return frame_rate(self.frame_time, leg_length)
+
 
 @dataclass(frozen=True)
 class CameraSettings:
@@ -60,17 +73,24 @@ class CameraSettings:
 class PoolSettings:
     """The creatures and the rendered videos that training draws from."""
 
-    creatures: int = 640
+    creatures: int = 480
     """How many are built, spread evenly over the species."""
-    vertices: int = 1500
+    frame_time: float = 0.3
+    """Length of a video's frame in units of sqrt(leg length / g)."""
+    vertices: int = 2000
     """Of a creature's mesh."""
     splats: int = 2500
     """Gaussians on a creature."""
     styles: int = 2
-    """Performances of each action, each in a manner of its own."""
-    videos: int = 120_000
-    """How many rendered videos are held; the oldest make room for new ones."""
-    videos_a_call: int = 48
+    """Performances of each gait, each in a manner of its own; of other actions there is one."""
+    recorded: float = 0.25
+    """Share of a creature's videos that show recorded clips. With the artists' characters, which
+    show nothing else, they are about a third of all."""
+    recorded_clips: int = 8
+    """Recorded clips that are put on each creature."""
+    videos: int = 72_000
+    """How many rendered videos are held, as bytes; the oldest make room for new ones."""
+    videos_a_call: int = 64
     """Videos of one creature that are rendered in one go."""
     ready: int = 4_000
     """Training starts when so many are there."""
@@ -91,9 +111,11 @@ class TrainSettings:
     """Share of samples trained without words, so that guidance has something to lead away from."""
     drop_reference_image: float = 0.12
     """Share of samples trained without the reference image."""
-    render_share: float = 0.15
-    """Share of the time spent on rendering new videos once the pool is full."""
-    checkpoint_seconds: float = 90.0
+    known_share: float = 0.4
+    """Share of samples trained with some of their frames given."""
+    render_share: float = 0.2
+    """Share of the time spent on rendering videos."""
+    checkpoint_seconds: float = 120.0
     sheet_seconds: float = 120.0
     sheet_rows: int = 10
     """Samples on a sheet."""

@@ -19,20 +19,20 @@ from torch import Tensor
 from akd.base.files import checking_content, read_checkpoint, write_checkpoint, write_json
 from akd.base.process_group import ProcessGroup
 from akd.base.splits import zoo_seed_trains
-from akd.prior.tiny.artists import artist_actors
+from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import choose_studio
-from akd.prior.tiny.creatures import Actor, build_actors, cast_list
-from akd.prior.tiny.load import save_tiny
+from akd.prior.tiny.casting import build_actors, cast_actors
+from akd.prior.tiny.known import draw_known
+from akd.prior.tiny.load import load_network, save_tiny
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Batch, Pool
 from akd.prior.tiny.prior import cosine_signal
+from akd.prior.tiny.recorded import Recordings
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings, TrainSettings
 from akd.prior.tiny.sheet import write_sheet
 from akd.prior.tiny.vocabulary import NONE, TOKENS
 
 FIRST_SEED = 1000
-ARTIST_TURNS = 4
-"""An artist's character is filmed as often as so many creatures: there are few of them."""
 
 
 @dataclass
@@ -102,9 +102,10 @@ class Trainer:
         def uniform() -> Tensor:
             return torch.rand(rows, generator=draw, device=device)[mine]
 
-        # Times lie around the middle, where it is decided what moves; some lie anywhere.
+        # Times lie around the middle, where it is decided what moves; some lie anywhere. The larger
+        # the images are, the more noise it takes to hide that.
         normal = torch.randn(rows, generator=draw, device=device)[mine]
-        middle = torch.sigmoid(1.1 * normal + 0.3)
+        middle = torch.sigmoid(1.1 * normal + 0.5)
         t = torch.where(uniform() < 0.1, uniform(), middle)
         alpha, sigma = (x[:, None, None, None, None] for x in cosine_signal(t))
         shape = (rows, *batch.videos.shape[1:])
@@ -112,17 +113,18 @@ class Trainer:
         silent = uniform() < self.settings.drop_words
         tokens = batch.tokens.masked_fill(silent[:, None], TOKENS.index(NONE))
         has_image = uniform() >= self.settings.drop_reference_image
+        frames = batch.videos.shape[1]
+        known = draw_known(rows, frames, self.settings.known_share, generator=draw)
+        asked = (~known).sum() / self.group.size  # of all processes, so that the mean is theirs
+        known = known[mine]
+        given = known[:, :, None, None, None]
+        noisy = torch.where(given, batch.videos, alpha * batch.videos + sigma * noise)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             text = self.network.text(tokens)
-            clean = self._call(
-                alpha * batch.videos + sigma * noise,
-                t,
-                text,
-                batch.reference_images,
-                has_image,
-            )
-        error = (clean.float() - batch.videos) ** 2
-        return (error / (sigma**2).clamp_min(0.02)).mean()
+            clean = self._call(noisy, t, text, batch.reference_images, has_image, known)
+        error = (clean.float() - batch.videos) ** 2 / (sigma**2).clamp_min(0.02)
+        # Weighted rather than indexed: an index would wait for the device.
+        return (error.mean((2, 3, 4)) * ~known).sum() / asked
 
     def step(self, batch: Batch, *, part: float) -> None:
         """One step; `part` of the whole training is over, 0..1."""
@@ -163,6 +165,18 @@ class Trainer:
                 tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
         write_checkpoint(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
 
+    def start_from(self, folder: Path) -> None:
+        """Begin with the averaged weights of an earlier training; the optimiser begins anew.
+
+        Raises:
+            ValueError: They are of another network or vocabulary.
+        """
+        network, tokens = load_network(folder)
+        if network.settings != self.network.settings or tokens != TOKENS:
+            raise ValueError(f"{folder}: its weights are of another network or vocabulary")
+        for module in (self.network, self.average):
+            module.load_state_dict(network.state_dict())
+
     def restore(self, path: Path) -> bool:
         """Go on from what `save` wrote; False where there is nothing. Raises `DamagedFile`."""
         kept = read_checkpoint(path)
@@ -193,7 +207,8 @@ def train(
     seed: int = 0,
     stop_after: float | None = None,
     workers: int = 0,
-    assets: Path | None = None,
+    recordings: Recordings | None = None,
+    start: Path | None = None,
     tiny: TinySettings | None = None,
     cameras: CameraSettings | None = None,
     pool: PoolSettings | None = None,
@@ -204,9 +219,9 @@ def train(
 
     The clock counts everything, the building of creatures too. After `stop_after` minutes of this
     run it stops and saves; the same call goes on from there. Creatures are cached in `out/actors`,
-    weights are in `out/weights`, a sheet of samples is `out/sheet.png`. The training side of the
-    folder `assets`, if given, is filmed as well, each character as often as `ARTIST_TURNS`
-    creatures. Processes that `accelerate launch` starts train together: each films its share of the
+    weights are in `out/weights`, a sheet of samples is `out/sheet.png`. The training sides of the
+    `recordings`, if given, are filmed as well. `start` is a folder of weights to begin with.
+    Processes that `accelerate launch` starts train together: each films its share of the
     creatures, `batch` is that of each, and the first of them writes.
     """
     began = time.perf_counter()
@@ -222,9 +237,8 @@ def train(
         if group.leads:
             print(f"[{time.perf_counter() - began:7.1f} s] {text}", flush=True)
 
-    cast = cast_list(pool.creatures, first_seed=FIRST_SEED)
-    cast = cast[group.rank :: group.size]
-    assert all(zoo_seed_trains(seed) for _, seed in cast)
+    cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)[group.rank :: group.size]
+    assert all(one.folder is not None or zoo_seed_trains(one.seed) for one in cast)
     workers //= group.size
     feed = build_actors(cast, pool, out / "actors", workers=workers)
     first = next(feed)  # starts the workers
@@ -232,6 +246,9 @@ def train(
     size = sum(p.numel() for p in trainer.network.parameters())
     say(f"{device}: network of {size / 1e6:.1f} M weights, {workers} workers build {len(cast)}")
     state = out / "state.safetensors"
+    if start is not None:
+        trainer.start_from(start)
+        say(f"beginning with the weights in {start}")
     if trainer.restore(state):
         say(f"going on at step {trainer.progress.step}, {trainer.progress.seconds:.0f} s trained")
     while first is None:
@@ -246,14 +263,9 @@ def train(
     videos = Pool(
         pool.videos, tiny, cameras, device=device,
         seed=seed + 1000 * (trainer.progress.step + 1) + (group.rank << 32),
-        videos_a_call=pool.videos_a_call, studio=studio,
+        videos_a_call=pool.videos_a_call, recorded=pool.recorded, studio=studio,
     )  # fmt: skip
     videos.add(first)
-    artists = [] if assets is None else artist_actors(assets, pool)
-    for actor in artists:
-        videos.add(actor, turns=ARTIST_TURNS)
-    if assets is not None:
-        say(f"{len(artists)} characters of artists: {', '.join(a.species for a in artists)}")
     _fill(videos, feed, pool.ready, say)
 
     loop = _Loop(out, trainer, videos, feed, settings, began, minutes, stop_after, say)
@@ -265,11 +277,12 @@ def train(
         raise
     loop.save()
     loop.draw()
+    artists = sorted(actor.species for actor in videos.actors if all(actor.recorded))
     report = {
         "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
         "samples": trainer.progress.samples, "loss": trainer.progress.loss, "seed": seed,
-        "creatures": len({id(actor) for actor in videos.actors}) - len(artists),
-        "artists": [actor.species for actor in artists], "first_seed": FIRST_SEED,
+        "creatures": len(videos.actors) - len(artists), "artists": artists,
+        "first_seed": FIRST_SEED, "start": None if start is None else str(start),
         "rasterizer": str(studio),
         "weights": size, "device": _describe(device), "torch": torch.__version__,
         "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
@@ -371,8 +384,7 @@ def _renew(
     videos: Pool, feed: Iterator[Actor | None], settings: TrainSettings, here: float
 ) -> None:
     """Film new creatures as they come, and the known ones anew, within the share of time."""
-    share = settings.render_share if videos.count == videos.capacity else 0.25
-    if videos.seconds > share * (here + 10.0):
+    if videos.seconds > settings.render_share * (here + 10.0):
         return
     actor = next(feed, None)
     if actor is not None:

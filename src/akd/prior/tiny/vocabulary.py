@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from akd.motion.actions import ACTION_LABELS, MANNER_LABELS, TURN, read_sentence
@@ -32,10 +32,35 @@ CREATURES: dict[str, tuple[str, ...]] = {
     "allosaur": ("allosaur", "allosaurus"),
     "raptor": ("raptor", "velociraptor"),
     "ostrich": ("ostrich", "emu", "chicken"),
+    "bird": (
+        "bird",
+        "crow",
+        "pigeon",
+        "sparrow",
+        "gull",
+        "eagle",
+        "hawk",
+        "owl",
+        "heron",
+        "duck",
+        "goose",
+        "swan",
+        "crane",
+        "parrot",
+        "penguin",
+    ),
+    "dragon": ("dragon", "wyvern"),
+    "frog": ("frog", "toad"),
+    "snake": ("snake", "cobra", "python", "viper", "serpent"),
+    "fish": ("fish", "trout", "salmon", "tuna", "koi", "shark"),
+    "spider": ("spider", "tarantula"),
+    "crab": ("crab", "lobster"),
     "quadruped": ("quadruped", "animal", "beast"),
     "biped": ("biped",),
 }
 """What a creature may be called. The last two are body plans; any other noun is a `creature`."""
+PLAN_WORDS = {"quadruped": "quadruped", "humanoid": "biped", "theropod": "biped"}
+"""Words for body plans; creatures of other plans are called by their names alone."""
 NONE = "<none>"
 """Nothing was said, or nothing may be said."""
 TOKENS: tuple[str, ...] = (NONE, *CREATURES, *ACTION_LABELS, *MANNER_LABELS)
@@ -60,13 +85,13 @@ class Words:
             if word != NONE and word not in words:
                 raise ValueError(f"{word!r} is none of {', '.join(words)}")
 
-    def tokens(self) -> tuple[int, int, int]:
-        """Numbers of the words in `TOKENS`."""
-        return (
-            TOKENS.index(self.creature),
-            TOKENS.index(self.action),
-            TOKENS.index(self.manner),
+    def numbers(self, tokens: Sequence[str] = TOKENS) -> tuple[int, int, int]:
+        """Numbers of the words in a vocabulary; what it does not hold is not said."""
+        creature, action, manner = (
+            tokens.index(word if word in tokens else NONE)
+            for word in (self.creature, self.action, self.manner)
         )
+        return creature, action, manner
 
     def __str__(self) -> str:
         creature = "creature" if self.creature == NONE else self.creature
@@ -94,8 +119,8 @@ def _find_creature(words: Iterable[str]) -> str:
     return next((_CREATURE_OF[word] for word in words if word in _CREATURE_OF), NONE)
 
 
-def read_prompt(prompt: str) -> Words:
-    """Creature, action and manner of a sentence.
+def read_prompt(prompt: str, tokens: Collection[str] = TOKENS) -> Words:
+    """Creature, action and manner of a sentence, for a prior that knows these `tokens`.
 
     Raises `ValueError`, one line that lists what is known, where no known action is named. An
     unknown creature is any creature: its looks come with the reference image.
@@ -104,8 +129,8 @@ def read_prompt(prompt: str) -> Words:
     action = sentence.action
     if action is TURN:
         raise ValueError(f"prompt {prompt!r}: say 'turning left' or 'turning right'")
-    if action is None:
-        known = ", ".join(name.replace("_", " ") for name in ACTION_LABELS)
+    if action is None or action.label not in tokens:
+        known = ", ".join(name.replace("_", " ") for name in ACTION_LABELS if name in tokens)
         raise ValueError(
             f"prompt {prompt!r}: the tiny prior knows no such action; it knows {known}. "
             f"Other actions need a large prior (`akd prior list`)"

@@ -10,6 +10,7 @@ import numpy as np
 from akd.zoo.gait.carriage import Turns
 from akd.zoo.gait.legs import STANCE_REACH, FootPath, LegShape, leg_end, pose_blade, pose_leg
 from akd.zoo.gait.puppet import Posed, Puppet, turn_x, turn_y
+from akd.zoo.gait.wings import folded_wings
 from akd.zoo.mesh.shapes import Array
 
 
@@ -37,13 +38,14 @@ def pose_trunk(puppet: Puppet, body: BodyPath, height: Array) -> Posed:
     posed = Posed.empty(puppet, frames)
     heading = turn_y(body.heading)
     legs = {name for foot in puppet.feet for name in foot.leg.bones}
+    turns = folded_wings(puppet) | body.turns
     root, pelvis = puppet.index["root"], puppet.index["pelvis"]
     posed.rotation[:, root] = heading
     posed.position[:, root] = np.stack((body.x, np.zeros(frames), body.z), axis=-1)
     posed.follow(puppet, pelvis, body.turns.get("pelvis"))
     for joint, name in enumerate(puppet.names):
         if joint not in (root, pelvis) and name not in legs:
-            posed.follow(puppet, joint, body.turns.get(name))
+            posed.follow(puppet, joint, turns.get(name))
     # The trunk turns about its middle, not about the pelvis.
     chest = _chest(puppet)
     middle = 0.5 * (posed.position[:, pelvis] + posed.position[:, chest])
@@ -73,7 +75,8 @@ def pose_body(
 ) -> Posed:
     """Pose the whole body, the trunk lowered by `drop` (hind, fore) metres."""
     posed = pose_trunk(puppet, _dropped(puppet, body, drop), body.rise + correction - np.mean(drop))
-    posed.keep_off_ground(puppet)
+    if puppet.feet:
+        posed.keep_off_ground(puppet)
     for foot, path in zip(puppet.feet, feet, strict=True):
         pose_blade(posed, puppet, foot.leg, path)
         pose_leg(posed, puppet, LegShape.of(puppet, foot.leg), path)

@@ -49,6 +49,8 @@ class Carriage:
     """Bend of the whole body into a turn, to the left."""
     bank: float = 0.0
     """Constant roll, left side up."""
+    limp: float = 0.0
+    """Nodding of head and trunk away from a lame leg, once a stride, degrees."""
     tail_swing: float = 1.0
     ear_swing: float = 1.0
 
@@ -62,6 +64,7 @@ def carry(
     flex = deg(c.flexion) * np.cos(2 * np.pi * (phase - c.flexed_at))
     # The loaded side is pushed up; the side whose foot is ahead is turned forward.
     pelvis_roll = deg(c.pelvis_roll) * _unit(rhythm.hind_load)(phase) + deg(c.bank)
+    pitch = pitch + 0.3 * deg(c.limp) * np.sin(2 * np.pi * (phase - rhythm.lame_at + 0.25))
     pelvis_yaw = -deg(c.pelvis_yaw) * _unit(rhythm.hind_lead)(phase)
     quadruped = "left_fore_upper" in puppet.index
     if quadruped:
@@ -75,7 +78,7 @@ def carry(
     turns: Turns = {"pelvis": bend(pelvis_pitch, pelvis_yaw, pelvis_roll)}
 
     spine = chain(puppet, "spine")
-    share = 1.0 / len(spine)
+    share = 1.0 / max(len(spine), 1)
     along = deg(c.curve) * share
     for name in spine:
         turns[name] = bend(
@@ -116,10 +119,14 @@ def _neck_and_head(
     """The neck gives way so that the head stays level and looks ahead."""
     deg = np.radians
     neck = chain(puppet, "neck")
+    if not neck:
+        return
     length = puppet.length(neck[0], "head")
     # Where the body rises, the neck sinks a little, and the other way round.
     lower = 0.45 * np.clip(rhythm.bob(phase) / max(length, 1e-3), -0.2, 0.2)
     nod = deg(c.nod) * np.cos(2 * np.pi * (2 * phase - 0.1))
+    # The head goes up while the lame leg, the right one, bears weight.
+    nod = nod + deg(c.limp) * np.sin(2 * np.pi * (phase - rhythm.lame_at + 0.25))
     total_pitch = -0.85 * pitch
     look = deg(c.curve) * 0.7
     for i, name in enumerate(neck):

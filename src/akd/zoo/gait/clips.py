@@ -12,13 +12,16 @@ from torch import Tensor
 from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
+from akd.zoo.acts.catalogue import acts_of
 from akd.zoo.creature import Creature
+from akd.zoo.gait.acting import fit_act, pose_act
 from akd.zoo.gait.gaits import plan_gait, pose_gait, with_period
 from akd.zoo.gait.jumping import plan_leap, pose_jump
 from akd.zoo.gait.legs import FootPath
 from akd.zoo.gait.puppet import Posed, Puppet
 from akd.zoo.gait.standing import pose_standing, standing_period
 from akd.zoo.gait.style import Style
+from akd.zoo.gait.undulation import pose_undulation, undulation_period
 from akd.zoo.mesh.shapes import Array, Mask
 
 
@@ -43,8 +46,9 @@ def perform(
 ) -> Performance:
     """A creature performing an action, with what its feet do.
 
-    `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, or rounds of
-    standing) at `fps` frames a second and loops: its last frame is its first one, moved on. Strides
+    `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, gestures,
+    rounds of standing) at `fps` frames a second and loops: its last frame is its first one, moved
+    on. What ends in another pose (sitting or lying down, getting up) is done once and held. Strides
     are lengthened or shortened a little so that they fill whole frames. With `frames`, it is cut
     from as many cycles as are needed to have exactly that many frames, and need not loop. Where a
     foot is on the ground it does not move at all, but for rolling over its toes.
@@ -53,6 +57,10 @@ def perform(
     style = style or Style()
     puppet = Puppet.of(creature)
     match action:
+        case _ if action in acts_of(creature.parameters):
+            posed, contact = _act(creature, puppet, action, fps, cycles, frames, style)
+        case "slither" | "swim":
+            posed, contact = _undulate(creature, puppet, fps, cycles, frames, style)
         case "stand":
             posed, contact = _stand(creature, puppet, fps, cycles, frames, style)
         case "jump":
@@ -106,7 +114,24 @@ def _stand(
 ) -> tuple[Posed, Mask]:
     phase, _ = _phases(standing_period(creature), fps, cycles, frames, style.start)
     posed, feet = pose_standing(creature, puppet, phase, style)
-    return posed, _contact(feet)
+    return posed, _contact(feet, len(posed.position))
+
+
+def _act(
+    creature: Creature,
+    puppet: Puppet,
+    action: str,
+    fps: float,
+    cycles: int,
+    frames: int | None,
+    style: Style,
+) -> tuple[Posed, Mask]:
+    act, period, speed = fit_act(creature, action)
+    start = style.start if act.loop else 0.0
+    phase, period = _phases(period / style.speed, fps, cycles, frames, start)
+    posed, feet = pose_act(creature, puppet, act, phase, style)
+    posed.position[..., 2] += (style.speed * speed * period * (phase - start))[:, None]
+    return posed, _contact(feet, len(posed.position))
 
 
 def _travel(
@@ -121,9 +146,9 @@ def _travel(
     plan = plan_gait(creature, puppet, action, style)
     phase, period = _phases(plan.period, fps, cycles, frames, style.start)
     plan = with_period(plan, creature, puppet, period)
-    posed, feet = pose_gait(plan, creature, puppet, phase, crouch=style.crouch)
+    posed, feet = pose_gait(plan, creature, puppet, phase)
     _start_at_origin(puppet, posed)
-    return posed, _contact(feet)
+    return posed, _contact(feet, len(posed.position))
 
 
 def _jump(
@@ -141,12 +166,24 @@ def _jump(
         np.concatenate([posed.rotation] + [posed.rotation[1:]] * (cycles - 1)),
         np.concatenate([posed.position, *again]),
     )
-    contact = _contact(feet)
+    contact = _contact(feet, len(posed.position))
     return whole, np.concatenate([contact] + [contact[1:]] * (cycles - 1))
 
 
-def _contact(feet: list[FootPath]) -> Mask:
-    return np.stack([path.contact for path in feet], axis=1)
+def _undulate(
+    creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
+) -> tuple[Posed, Mask]:
+    phase, _ = _phases(undulation_period(creature) / style.speed, fps, cycles, frames, style.start)
+    posed, _ = pose_undulation(creature, puppet, phase, style)
+    return posed, np.zeros((len(phase), 0), bool)
+
+
+def _contact(feet: list[FootPath], frames: int) -> Mask:
+    """Which feet are on the ground, [T, feet]."""
+    down = np.zeros((frames, len(feet)), bool)
+    for number, path in enumerate(feet):
+        down[:, number] = path.contact
+    return down
 
 
 def _start_at_origin(puppet: Puppet, posed: Posed) -> None:

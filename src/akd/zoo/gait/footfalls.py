@@ -9,7 +9,7 @@ v^2 / (g h), h being the hip height, and that the stride is then about 2.3 h Fr^
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from akd.base.constants import GRAVITY
 from akd.motion.gait import stride_length
 from akd.zoo.creature import Creature
+from akd.zoo.gait.variants import variant_of
 from akd.zoo.species.parameters import Manner
 
 
@@ -32,12 +33,18 @@ class Gait:
     hump: float
     """Shape of the force on a foot after Alexander: 0 is one arch (running), 0.4 has two humps
     (walking)."""
+    short: Mapping[str, float] = field(default_factory=dict)
+    """Duty factors of legs that differ from the others, as a lame one does."""
+
+    def duty_of(self, leg: str) -> float:
+        """Share of the stride that a leg's foot is on the ground."""
+        return self.short.get(leg, self.duty)
 
     @property
     def runs(self) -> bool:
         """Whether there are moments with no foot on the ground."""
         grid = np.arange(0.0, 1.0, 1e-3)
-        down = [(grid - t) % 1.0 < self.duty for t in self.touchdown.values()]
+        down = [(grid - t) % 1.0 < self.duty_of(leg) for leg, t in self.touchdown.items()]
         return not bool(np.any(down, axis=0).all())
 
 
@@ -88,17 +95,43 @@ THEROPOD_GAITS = {
 }
 
 
+def tetrapod(name: str, *, duty: float, pairs: int = 4, lag: float = 0.04) -> Gait:
+    """The alternating tetrapods of spiders (Wilson 1967): a leg moves with the one diagonally
+    behind it, half a stride after its own pair, in a slight wave from back to front."""
+    touchdown = {
+        f"{side}_leg{i + 1}": (0.5 * ((i + k) % 2) - lag * i) % 1.0
+        for i in range(pairs)
+        for k, side in enumerate(("left", "right"))
+    }
+    return Gait(name, MappingProxyType(touchdown), duty, 0.0)
+
+
+ARTHROPOD_GAITS = {
+    "walk": tetrapod("walk", duty=0.68),
+    "scuttle": tetrapod("scuttle", duty=0.56),
+}
+
+
+def walk_or(creature: Creature, action: str) -> str:
+    """The gait that an action is made of: turns and variants are walks."""
+    variant = variant_of(creature.plan, action)
+    return "walk" if variant or action.startswith("turn_") else action
+
+
 def gait_of(creature: Creature, action: str) -> Gait:
     """The gait behind an action that travels."""
-    name = "walk" if action.startswith("turn_") else action
+    name, variant = walk_or(creature, action), variant_of(creature.plan, action)
     match creature.plan:
         case "quadruped":
             name = creature.parameters.manner.gallop if name == "gallop" else name
-            return QUADRUPED_GAITS[name]
+            gait = QUADRUPED_GAITS[name]
         case "humanoid":
-            return HUMANOID_GAITS[name]
+            gait = HUMANOID_GAITS[name]
+        case "arthropod":
+            gait = ARTHROPOD_GAITS[name]
         case _:
-            return THEROPOD_GAITS[name]
+            gait = THEROPOD_GAITS[name]
+    return gait if variant is None else variant.gait(gait)
 
 
 def froude_of(manner: Manner, action: str) -> float:
@@ -115,7 +148,9 @@ def froude_of(manner: Manner, action: str) -> float:
 
 
 def hip_height(creature: Creature) -> float:
-    """Height of the hip joints in the bind pose, metres."""
+    """Height of the hip joints in the bind pose, metres; half the body's where it has no legs."""
+    if not creature.feet:
+        return 0.5 * creature.height
     names = creature.skeleton.names
     legs = [foot.leg for foot in creature.feet if foot.leg.kind != "fore"]
     bind = -creature.mesh.skin.inverse_bind[:, 1, 3]
@@ -125,8 +160,12 @@ def hip_height(creature: Creature) -> float:
 def speed_and_period(creature: Creature, action: str, *, speed: float = 1.0) -> tuple[float, float]:
     """Natural speed (metres a second, times the factor `speed`) and duration of a stride."""
     hip = hip_height(creature)
-    velocity = speed * float(np.sqrt(froude_of(creature.parameters.manner, action) * GRAVITY * hip))
-    return velocity, stride_length(velocity**2 / (GRAVITY * hip), hip) / velocity
+    variant = variant_of(creature.plan, action)
+    froude = froude_of(creature.parameters.manner, "walk" if variant else action)
+    velocity = speed * float(np.sqrt(froude * GRAVITY * hip))
+    if variant is not None:
+        velocity *= variant.speed
+    return velocity, stride_length(velocity**2 / (GRAVITY * hip), hip) / abs(velocity)
 
 
 def stride_place(gait: Gait, leg: str, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

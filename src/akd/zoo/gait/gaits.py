@@ -16,8 +16,18 @@ from akd.zoo.gait.puppet import Posed, Puppet
 from akd.zoo.gait.rhythm import Rhythm
 from akd.zoo.gait.strides import Route, StepStyle, walk_path
 from akd.zoo.gait.style import Style
+from akd.zoo.gait.variants import variant_of
 from akd.zoo.mesh.shapes import Array
-from akd.zoo.species.parameters import Humanoid, Manner, Quadruped, Theropod
+from akd.zoo.species.parameters import (
+    Arthropod,
+    Fish,
+    Humanoid,
+    Manner,
+    Parameters,
+    Quadruped,
+    Serpent,
+    Theropod,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class GaitPlan:
     """By `fore` or `hind` for quadrupeds, `leg` for bipeds."""
     carriage: Carriage
     rhythm: Rhythm
+    crouch: float
+    """Least lowering of the body, over hip height."""
 
     def feet(self, puppet: Puppet, phase: Array) -> list[FootPath]:
         """Paths of all feet at phases of the stride."""
@@ -110,14 +122,15 @@ def _balance(
     needs = missing_reach(puppet, posed, feet)
     for foot, need in zip(puppet.feet, needs, strict=True):
         _, since = stride_place(plan.gait, foot.name, phase)
-        first = since < 0.5 * plan.gait.duty
+        first = since < 0.5 * plan.gait.duty_of(foot.name)
         end = foot.name.split("_")[1]
         early[end] = max(early.get(end, -np.inf), float(need[first].max()))
         late[end] = max(late.get(end, -np.inf), float(need[~first].max()))
-    travel = plan.route.speed * plan.period * plan.gait.duty
+    travel = abs(plan.route.speed) * plan.period * plan.gait.duty
     steps = {}
     for end, step in plan.steps.items():
-        shift = step.ahead - 1.1 * step.balance * (early[end] - late[end])
+        way = float(np.sign(plan.route.speed))
+        shift = step.ahead - 1.1 * way * step.balance * (early[end] - late[end])
         steps[end] = replace(step, ahead=float(np.clip(shift, -0.30 * travel, 0.12 * travel)))
     return replace(plan, steps=steps)
 
@@ -130,12 +143,12 @@ def with_period(plan: GaitPlan, creature: Creature, puppet: Puppet, period: floa
 
 
 def pose_gait(
-    plan: GaitPlan, creature: Creature, puppet: Puppet, phase: Array, *, crouch: float
+    plan: GaitPlan, creature: Creature, puppet: Puppet, phase: Array
 ) -> tuple[Posed, list[FootPath]]:
     """Pose the creature at phases of the stride, which must cover whole strides."""
     feet = plan.feet(puppet, phase)
     body = plan.body(puppet, creature.parameters.manner, phase)
-    posed, _ = settle_body(puppet, body, feet, least_drop=crouch * hip_height(creature))
+    posed, _ = settle_body(puppet, body, feet, least_drop=plan.crouch * hip_height(creature))
     return posed, feet
 
 
@@ -171,6 +184,13 @@ def _plan(
             steps, carriage = _humanoid(parameters, gait.name, hip)
         case Theropod():
             steps, carriage = _theropod(parameters, gait.name, hip)
+        case Arthropod():
+            steps, carriage = _arthropod(parameters, hip)
+        case Serpent() | Fish():
+            raise ValueError(f"action {action}: a {creature.name} has no legs")
+    drift = 0.0
+    if gait.name == "scuttle" and _sideways(parameters):
+        drift = (-0.5 if style.mirrored else 0.5) * np.pi
     steps = {name: replace(s, lift=s.lift * style.lift) for name, s in steps.items()}
     turning = 0.0
     if action.startswith("turn_"):
@@ -184,15 +204,20 @@ def _plan(
             curve=sign * float(np.degrees(np.clip(0.35 * bow, 0.0, 0.45))),
             bank=-sign * float(np.degrees(np.arctan(velocity**2 / (radius * GRAVITY)))) * 0.6,
         )
+    crouch = style.crouch
+    variant = variant_of(creature.plan, action)
+    if variant is not None:
+        steps = {name: variant.step(s) for name, s in steps.items()}
+        carriage, crouch = variant.carriage(carriage), crouch + variant.crouch
     carriage = style.applied(carriage)
     rhythm = _rhythm(creature, puppet, gait, period, carriage)
-    return GaitPlan(gait, period, Route(velocity, turning), steps, carriage, rhythm)
+    return GaitPlan(gait, period, Route(velocity, turning, drift), steps, carriage, rhythm, crouch)
 
 
 def _turning_circle(creature: Creature) -> float:
     """Radius of a comfortable turn, metres."""
-    hip = hip_height(creature)
-    return {"quadruped": 4.2, "humanoid": 2.6, "theropod": 3.0}[creature.plan] * hip
+    radii = {"quadruped": 4.2, "humanoid": 2.6, "theropod": 3.0, "arthropod": 9.0}
+    return radii[creature.plan] * hip_height(creature)
 
 
 def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
@@ -289,6 +314,18 @@ def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle],
         arm_swing=34,
         elbow=68,
     )
+
+
+def _sideways(p: Parameters) -> bool:
+    """Whether it runs sideways: crabs do."""
+    return isinstance(p, Arthropod) and p.claw > 0.0
+
+
+def _arthropod(p: Arthropod, hip: float) -> tuple[dict[str, StepStyle], Carriage]:
+    # Feet are points: they neither peel nor roll. A foot is placed as far ahead as behind.
+    step = StepStyle(p.manner.lift * hip, peel=0, droop=0, fold=0, balance=0.0)
+    steps = {f"leg{i + 1}": step for i in range(len(p.azimuths))}
+    return steps, Carriage(pelvis_roll=0.0, pelvis_yaw=0.0, most_pitch=0.5, tail_swing=0.3)
 
 
 def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle], Carriage]:

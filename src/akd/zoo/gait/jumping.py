@@ -111,7 +111,8 @@ def plan_leap(creature: Creature, puppet: Puppet, style: Style, fps: float) -> L
 def _leap(creature: Creature, style: Style, fps: float, off_rise: float, land_rise: float) -> Leap:
     """A jump whose centre of mass leaves the ground at one height and returns at another."""
     hip = hip_height(creature)
-    climb = float(np.sqrt(2.0 * GRAVITY * _RISE[creature.plan] * hip * style.height))
+    aloft = _RISE[creature.plan] * creature.parameters.manner.leap * style.height * hip
+    climb = float(np.sqrt(2.0 * GRAVITY * aloft))
     speed = _SLANT[creature.plan] * climb
     pace = float(np.sqrt(hip / 0.9))
     crouch = -0.20 * hip

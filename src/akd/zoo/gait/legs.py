@@ -17,9 +17,9 @@ from akd.zoo.gait.puppet import Posed, Puppet, turn_x, turn_y
 from akd.zoo.mesh.shapes import Array, Mask
 from akd.zoo.species.anatomy import LegPlan
 
-STANCE_REACH = {"fore": 0.970, "hind": 0.970, "plantigrade": 0.991}
+STANCE_REACH = {"fore": 0.970, "hind": 0.970, "plantigrade": 0.991, "radial": 0.97}
 """How straight a leg may become on the ground, as a share of its full length."""
-_FULL_REACH = {"fore": 0.992, "hind": 0.992, "plantigrade": 0.998}
+_FULL_REACH = {"fore": 0.992, "hind": 0.992, "plantigrade": 0.998, "radial": 0.992}
 _BLADE_GAIN = 0.30
 """How much of a fore leg's swing its shoulder blade follows."""
 
@@ -39,6 +39,13 @@ class FootPath:
     plantigrade foot, its pitch."""
     contact: Mask
     """Whether it is on the ground, [T], bool."""
+    frame: Array | None = None
+    """Rotation of the body that carries the foot [T, 3, 3]; the world's where it is None."""
+
+    def turned(self, pitch: Array) -> Array:
+        """World rotation of a foot that pitches about its own axis, [T, 3, 3]."""
+        rotation = turn_y(self.yaw) @ turn_x(pitch)
+        return rotation if self.frame is None else self.frame @ rotation
 
 
 @dataclass(frozen=True)
@@ -50,15 +57,22 @@ class LegShape:
     """Upper, lower, foot; metres."""
     angles: Array
     """Their lean in the bind pose, radians from straight down towards the front."""
+    azimuth: float = 0.0
+    """Direction of the plane that the leg bends in, in the bind pose: radians from the front."""
 
     @classmethod
     def of(cls, puppet: Puppet, plan: LegPlan) -> LegShape:
         """Measure a leg in the bind pose."""
         joints = [puppet.place(n) for n in (plan.upper, plan.lower, plan.foot, plan.toes)]
         steps = np.diff(np.stack(joints), axis=0)
+        azimuth = 0.0
+        if plan.kind == "radial":
+            azimuth = float(np.arctan2(*(joints[3] - joints[0])[[0, 2]]))
+        steps = steps @ turn_y(azimuth)
         return cls(
-            plan, np.linalg.norm(steps[:, 1:], axis=1), np.arctan2(steps[:, 2], -steps[:, 1])
-        )
+            plan, np.linalg.norm(steps[:, 1:], axis=1), np.arctan2(steps[:, 2], -steps[:, 1]),
+            azimuth,
+        )  # fmt: skip
 
     @property
     def bent(self) -> float:
@@ -74,7 +88,7 @@ class LegShape:
             case "hind":
                 joint = a + c * np.exp(1j * (self.bent + fold))
                 return np.abs(joint), np.full_like(fold, b), np.angle(joint)
-            case "fore":
+            case "fore" | "radial":
                 joint = b + c * np.exp(1j * (self.bent + fold))
                 return np.full_like(fold, a), np.abs(joint), np.angle(joint)
             case "plantigrade":
@@ -91,7 +105,7 @@ def leg_end(puppet: Puppet, plan: LegPlan, path: FootPath) -> Array:
     if plan.kind != "plantigrade":
         return path.target
     back = puppet.place(plan.foot) - puppet.place(plan.toes)
-    return path.target + turn_y(path.yaw) @ turn_x(path.fold) @ back
+    return path.target + path.turned(path.fold) @ back
 
 
 def pose_blade(posed: Posed, puppet: Puppet, plan: LegPlan, path: FootPath) -> None:
@@ -117,7 +131,10 @@ def pose_leg(posed: Posed, puppet: Puppet, shape: LegShape, path: FootPath) -> N
     posed.follow(puppet, upper)
     hip = posed.position[:, upper]
     end = leg_end(puppet, plan, path)
-    normal, down, ahead = _leg_plane(body, end - hip)
+    if plan.kind == "radial":
+        normal, down, ahead = _upright_plane(body, end - hip)
+    else:
+        normal, down, ahead = _leg_plane(body, end - hip)
     along_down = ((end - hip) * down).sum(-1)
     along_ahead = ((end - hip) * ahead).sum(-1)
 
@@ -135,19 +152,20 @@ def pose_leg(posed: Posed, puppet: Puppet, shape: LegShape, path: FootPath) -> N
         case "hind":
             angles = (first_angle - lean, second_angle)
             angles = (*angles, angles[0] + shape.bent + path.fold)
-        case "fore":
+        case "fore" | "radial":
             angles = (first_angle, second_angle - lean)
             angles = (*angles, angles[1] + shape.bent + path.fold)
         case "plantigrade":
             angles = (first_angle, second_angle, None)
     plane = np.stack((normal, -down, ahead), axis=-1)
-    posed.rotation[:, upper] = plane @ turn_x(rest[0] - angles[0])
-    posed.hang(puppet, lower, plane @ turn_x(rest[1] - angles[1]))
+    bound = turn_y(-shape.azimuth)
+    posed.rotation[:, upper] = plane @ turn_x(rest[0] - angles[0]) @ bound
+    posed.hang(puppet, lower, plane @ turn_x(rest[1] - angles[1]) @ bound)
     if angles[2] is None:
-        posed.hang(puppet, foot, turn_y(path.yaw) @ turn_x(path.fold))
+        posed.hang(puppet, foot, path.turned(path.fold))
     else:
-        posed.hang(puppet, foot, plane @ turn_x(rest[2] - angles[2]))
-    posed.hang(puppet, toes, turn_y(path.yaw) @ turn_x(path.pitch))
+        posed.hang(puppet, foot, plane @ turn_x(rest[2] - angles[2]) @ bound)
+    posed.hang(puppet, toes, path.turned(path.pitch))
 
 
 def _leg_plane(body: Array, leg: Array) -> tuple[Array, Array, Array]:
@@ -159,6 +177,14 @@ def _leg_plane(body: Array, leg: Array) -> tuple[Array, Array, Array]:
     up = upward - (upward * normal).sum(-1, keepdims=True) * normal
     up /= np.linalg.norm(up, axis=-1, keepdims=True)
     return normal, -up, np.cross(normal, up)
+
+
+def _upright_plane(body: Array, leg: Array) -> tuple[Array, Array, Array]:
+    """Axes of the plane through a leg that stands out from the body and the body's own up."""
+    up = body[..., :, 1]
+    ahead = leg - (leg * up).sum(-1, keepdims=True) * up
+    ahead /= np.linalg.norm(ahead, axis=-1, keepdims=True)
+    return np.cross(up, ahead), -up, ahead
 
 
 def _within_reach(distance: Array, first: Array, second: Array, kind: str) -> Array:

@@ -78,17 +78,19 @@ class Wave:
 def foot_load(gait: Gait, leg: str) -> Array:
     """Vertical force on a foot over the stride, on `GRID`; its mean is one."""
     since = (GRID - gait.touchdown[leg]) % 1.0
-    place = since / gait.duty - 0.5
+    duty = gait.duty_of(leg)
+    place = since / duty - 0.5
     shape = np.cos(np.pi * place) - gait.hump * np.cos(3.0 * np.pi * place)
-    load = np.where(since < gait.duty, shape, 0.0)
+    load = np.where(since < duty, shape, 0.0)
     return load / load.mean()
 
 
 def foot_lead(gait: Gait, leg: str) -> Array:
     """How far a foot is before (+1) or behind (-1) its middle place, over the stride, on `GRID`."""
     since = (GRID - gait.touchdown[leg]) % 1.0
-    swing = np.clip((since - gait.duty) / (1.0 - gait.duty), 0.0, 1.0)
-    return np.where(since < gait.duty, 1.0 - 2.0 * since / gait.duty, -1.0 + 2.0 * ease(swing))
+    duty = gait.duty_of(leg)
+    swing = np.clip((since - duty) / (1.0 - duty), 0.0, 1.0)
+    return np.where(since < duty, 1.0 - 2.0 * since / duty, -1.0 + 2.0 * ease(swing))
 
 
 def ease(t: Array) -> Array:
@@ -110,6 +112,8 @@ class Rhythm:
     hind_lead: Wave
     """How far the left hind (or only) foot is before the right one, -1..1, slow part."""
     fore_lead: Wave
+    lame_at: float = 0.0
+    """Phase in the middle of a lame leg's stance, where there is one."""
 
     @classmethod
     def of(cls, gait: Gait, period: float, *, weight_fore: float, trunk: float) -> Rhythm:
@@ -117,10 +121,11 @@ class Rhythm:
         loads = {leg: foot_load(gait, leg) for leg in gait.touchdown}
         leads = {leg: foot_lead(gait, leg) for leg in gait.touchdown}
         hind = "hind" if "left_hind" in loads else "leg"
-        share = {
-            leg: 0.5 if hind == "leg" else 0.5 * (weight_fore if "fore" in leg else 1 - weight_fore)
-            for leg in loads
-        }
+        share = dict.fromkeys(loads, 1.0 / len(loads))
+        if hind == "hind":
+            share = {
+                leg: 0.5 * (weight_fore if "fore" in leg else 1.0 - weight_fore) for leg in loads
+            }
         total = sum(share[leg] * load for leg, load in loads.items())
         bob = Wave.of(GRAVITY * (np.asarray(total) - 1.0)).integrated_twice(period)
         pitch = Wave.of(np.zeros(_SAMPLES))
@@ -138,6 +143,7 @@ class Rhythm:
                 return Wave.of(np.zeros(_SAMPLES))
             return Wave.of(0.5 * (signals[f"left_{pair}"] - signals[f"right_{pair}"])).slow(2)
 
+        lame = [(gait.touchdown[leg] + 0.5 * duty) % 1.0 for leg, duty in gait.short.items()]
         return cls(
             bob,
             pitch,
@@ -145,4 +151,5 @@ class Rhythm:
             between(loads, "fore"),
             between(leads, hind),
             between(leads, "fore"),
+            *lame[:1],
         )

@@ -38,12 +38,11 @@ def pose_standing(
     turn = 2 * np.pi * phase
     shift = style.sway * (np.sin(turn) + 0.25 * np.sin(2 * turn + 1.0))
     breath = np.sin(2 * turn)
-    look = style.sway * (np.sin(turn + 0.6) + 0.5 * np.sin(2 * turn))
     body = BodyPath(
         x=np.zeros_like(phase),
         z=np.zeros_like(phase),
         heading=np.zeros_like(phase),
-        turns=_turns(creature, puppet, style, shift, breath, look, turn),
+        turns=standing_turns(creature, puppet, style, turn),
         sway=0.014 * hip * shift,
         surge=0.006 * hip * np.sin(turn + 2.0),
         rise=0.0025 * hip * breath - 0.004 * hip * np.abs(shift) ** 2,
@@ -54,15 +53,14 @@ def pose_standing(
     return posed, feet
 
 
-def _turns(
-    creature: Creature,
-    puppet: Puppet,
-    style: Style,
-    shift: Array,
-    breath: Array,
-    look: Array,
-    turn: Array,
+def standing_turns(
+    creature: Creature, puppet: Puppet, style: Style, turn: Array, *, calm: float = 1.0
 ) -> Turns:
+    """Local rotations of a standing body at angles of its period; `calm` below 1 leaves less than
+    the usual looking and swaying."""
+    shift = calm * style.sway * (np.sin(turn) + 0.25 * np.sin(2 * turn + 1.0))
+    breath = np.sin(2 * turn)
+    look = calm * style.sway * (np.sin(turn + 0.6) + 0.5 * np.sin(2 * turn))
     deg = np.radians
     turns: Turns = {"pelvis": bend(0.0, 0.0, deg(0.8) * shift)}
     spine = chain(puppet, "spine")
@@ -81,7 +79,7 @@ def _turns(
     )
     for i, name in enumerate(chain(puppet, "tail")):
         lift = deg(style.tail) * (0.7, 0.3, 0.0, 0.0, 0.0, 0.0)[i]
-        wag = deg(2.2) * (1.0 + 0.4 * i) * np.sin(2 * turn - 0.7 * i)
+        wag = calm * deg(2.2) * (1.0 + 0.4 * i) * np.sin(2 * turn - 0.7 * i)
         turns[name] = bend(lift + deg(0.8) * np.sin(turn - 0.5 * i), style.sway * wag)
     for i, name in enumerate(chain(puppet, "trunk")):
         turns[name] = bend(

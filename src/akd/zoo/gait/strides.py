@@ -23,12 +23,15 @@ class Route:
     """Metres a second."""
     turning: float = 0.0
     """Radians a second to the left."""
+    drift: float = 0.0
+    """Direction of a straight way, radians to the left of the heading."""
 
     def at(self, time: Array) -> tuple[Array, Array, Array]:
         """x, z and heading of the root at times (seconds); it starts at the origin facing +Z."""
         heading = self.turning * time
         if abs(self.turning) < 1e-9:
-            return np.zeros_like(time), self.speed * time, heading
+            way = self.speed * time
+            return np.sin(self.drift) * way, np.cos(self.drift) * way, heading
         radius = self.speed / self.turning
         return radius * (1.0 - np.cos(heading)), radius * np.sin(heading), heading
 
@@ -71,8 +74,9 @@ def walk_path(
 ) -> FootPath:
     """A foot's path over frames at given phases; phase 0 is at time 0."""
     number, since = stride_place(gait, foot.name, phase)
-    contact = since < gait.duty
-    swing = np.clip((since - gait.duty) / (1.0 - gait.duty), 0.0, 1.0)
+    duty = gait.duty_of(foot.name)
+    contact = since < duty
+    swing = np.clip((since - duty) / (1.0 - duty), 0.0, 1.0)
 
     standing = puppet.place(foot.leg.toes)
     x, z, yaw = _plants(route, gait, foot.name, number, period, standing, style)
@@ -99,7 +103,7 @@ def _plants(
     pairs = []
     for stride in (number, number + 1):
         # A foot stands where its hip or shoulder will pass in the middle of its stance.
-        time = (gait.touchdown[leg] + stride + 0.5 * gait.duty) * period
+        time = (gait.touchdown[leg] + stride + 0.5 * gait.duty_of(leg)) * period
         x, z, heading = route.at(time)
         side, ahead = style.narrow * standing[0], standing[2] + style.ahead
         pairs.append(
@@ -120,7 +124,8 @@ def _arch(swing: Array, early: float) -> Array:
 
 def _angles(foot: Foot, gait: Gait, style: StepStyle, since: Array) -> tuple[Array, Array]:
     """Pitch of the toes and fold of the foot, radians, since touchdown."""
-    duty, rest = gait.duty, 1.0 - gait.duty
+    duty = gait.duty_of(foot.name)
+    rest = 1.0 - duty
 
     def curve(keys: tuple[float, ...], degrees: tuple[float, ...]) -> Array:
         """A smooth curve; keys are shares of the stance, or 1 plus shares of the swing."""

@@ -31,6 +31,12 @@ class Style:
     """How high and far jumps go, relative to natural."""
     start: float = 0.0
     """Phase of the stride at the first frame, 0..1."""
+    vigour: float = 1.0
+    """How large gestures are, relative to natural."""
+    emphasis: float = 0.0
+    """-1 dwells on the first half of a gesture, 1 on the second."""
+    mirrored: bool = False
+    """Whether gestures of one side are done with the other."""
 
     def __post_init__(self) -> None:
         bounds = {
@@ -43,6 +49,8 @@ class Style:
             "tightness": (0.5, 1.5),
             "height": (0.5, 1.4),
             "start": (0.0, 1.0),
+            "vigour": (0.5, 1.4),
+            "emphasis": (-1.0, 1.0),
         }
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
@@ -69,6 +77,9 @@ class Style:
             tightness=spread(0.12),
             height=spread(0.10),
             start=float(rng.random()),
+            vigour=spread(0.10),
+            emphasis=float(rng.uniform(-1.0, 1.0)),
+            mirrored=bool(rng.random() < 0.5),
         )
 
     def applied(self, carriage: Carriage) -> Carriage:

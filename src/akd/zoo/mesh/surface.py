@@ -30,14 +30,18 @@ class HalfSurface:
     """Which vertices lie on x = 0."""
 
 
-def surface_half(parts: Sequence[Part], *, vertices: int) -> HalfSurface:
-    """Skin the left half of a body so that both halves together have about `vertices` vertices."""
+def surface_half(parts: Sequence[Part], *, vertices: int, thinnest: float = np.inf) -> HalfSurface:
+    """Skin the left half of a body so that both halves together have about `vertices` vertices.
+
+    `thinnest` is the radius, metres, of the thinnest limb that the grid must not lose.
+    """
     solid = [part for part in parts if part.action != "paint"]
     low, high = _bounds(solid)
     size = float(np.max(high - low))
     area = _area(*_march(solid, low, high, cell=size / 64.0))
     # Marching cubes gives about 1.4 vertices for every square of the grid that the skin crosses.
     cell = float(np.sqrt(1.4 * 2.0 * area / (_FINENESS * vertices)))
+    cell = min(cell, 1.3 * thinnest)
     points, faces = _march(solid, low, high, cell=cell)
     points, faces = split_bridges(*_largest_piece(points, faces))
     lengths = _wanted_lengths(parts, points)

@@ -18,7 +18,7 @@ from akd.zoo.species.parameters import Foot, Leg, Tail
 
 LEG = ("upper", "lower", "foot", "toes")
 """Segments of a leg, from the body to the ground."""
-LegKind = Literal["fore", "hind", "plantigrade"]
+LegKind = Literal["fore", "hind", "plantigrade", "radial"]
 Add = Callable[..., None]
 """`Anatomy.add` with the group, and perhaps more, already given."""
 Place = Callable[[float, float, float], Array]
@@ -33,7 +33,8 @@ class LegPlan:
     """Such as `left_hind`."""
     kind: LegKind
     """`hind`: thigh and foot move in parallel, knee forward. `fore`: forearm and foot move in line,
-    elbow backward. `plantigrade`: knee forward, the heel comes down."""
+    elbow backward. `plantigrade`: knee forward, the heel comes down. `radial`: stands out from the
+    body and bends in a vertical plane, knee up."""
     shoulder: str | None
     """The blade that swings with the leg, where there is one."""
     upper: str

@@ -256,7 +256,7 @@ BEAR = Quadruped(
     manner=Manner(supple=0.5, lift=0.09, trot_froude=0.8, gallop_froude=2.4, weight_fore=0.55),
 )
 
-CARNIVORES = {
+_CARNIVORES = {
     "fox": FOX,
     "wolf": WOLF,
     "dog": DOG,
@@ -265,4 +265,8 @@ CARNIVORES = {
     "lion": LION,
     "leopard": LEOPARD,
     "bear": BEAR,
+}
+CARNIVORES = {
+    name: replace(species, actions=(*species.actions, "crawl"))
+    for name, species in _CARNIVORES.items()
 }

@@ -9,7 +9,13 @@ import numpy as np
 from akd.zoo.mesh.noise import dot_distances, value_noise
 from akd.zoo.mesh.shapes import Array, Part
 from akd.zoo.species.anatomy import Anatomy
-from akd.zoo.species.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Theropod
+from akd.zoo.species.parameters import (
+    Clothes,
+    Coat,
+    Colour,
+    Humanoid,
+    Parameters,
+)
 
 _HAIRY = ("coat", "face", "jaw", "cheek", "ear", "tail", "toe")
 """Materials that wear the coat and its markings."""
@@ -27,8 +33,6 @@ _BARE = {
 """Other materials of animals, and the coat's fields that colour them."""
 _CLOTHES = {name: (name,) for name in ("skin", "hair", "shirt", "trousers", "shoes", "eye", "lips")}
 
-Parameters = Quadruped | Humanoid | Theropod
-
 
 def paint(
     anatomy: Anatomy, parameters: Parameters, vertices: Array, normals: Array, *, seed: int
@@ -42,7 +46,7 @@ def paint(
     match parameters:
         case Humanoid():
             palette = _palette(parameters.look, _CLOTHES)
-        case Quadruped() | Theropod():
+        case _:
             coat = parameters.coat
             palette = _palette(coat, _BARE)
             fur = _fur(anatomy, coat, vertices, left, normals, share, height, seed)
@@ -193,7 +197,7 @@ def _lower_face(
 ) -> Array:
     """The pale part of a face: below a line from the nose through the eye to under the ear, and the
     throat and breast below it."""
-    if "head" not in anatomy.names:
+    if not {"head", "neck_1"} <= set(anatomy.names):
         return np.zeros(len(points))
     _, a, b = anatomy.chains["trunk"][-1]
     forward = (b - a) / np.linalg.norm(b - a)

@@ -256,6 +256,7 @@ GIRAFFE = Quadruped(
         weight_fore=0.62,
     ),
     actions=("stand", "walk", "gallop", "jump", "turn_left", "turn_right"),
+    unable=("lie_down", "get_up", "roll"),
 )
 
 ELEPHANT = Quadruped(
@@ -290,6 +291,8 @@ ELEPHANT = Quadruped(
         supple=0.1, lift=0.075, walk_froude=0.12, trot_froude=0.30, nod=0.02, weight_fore=0.60
     ),
     actions=("stand", "walk", "amble", "turn_left", "turn_right"),
+    # Its trunk would do what others do with the neck.
+    unable=("eat", "drink", "attack", "sit_down", "lie_down", "get_up", "roll"),
 )
 
 HOOFED = {

@@ -115,6 +115,24 @@ class Tail:
 
 
 @dataclass(frozen=True)
+class Wing:
+    """A wing with the vane behind it: feathers or a membrane."""
+
+    length: float
+    """From the shoulder to the tip."""
+    chord: float
+    """Depth of the vane, front to back."""
+    radius: float
+    """Thickness of the arm at the elbow."""
+    ratios: tuple[float, float, float] = (0.26, 0.34, 0.40)
+    """Shares of upper arm, forearm and hand in the length."""
+    fingers: int = 0
+    """Separate feathers or finger bones at the tip."""
+    material: str = "coat"
+    vane: str = "feather"
+
+
+@dataclass(frozen=True)
 class Coat:
     """Colours."""
 
@@ -161,6 +179,8 @@ class Manner:
     """How far the head nods in the walk, radians."""
     weight_fore: float = 0.58
     """Share of the weight on the fore feet."""
+    leap: float = 1.0
+    """How high it jumps, relative to its body plan."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +242,7 @@ class Quadruped:
     """How far the belly hangs."""
     proboscis: float = 0.0
     """Length of an elephant's trunk."""
+    wing: Wing | None = None
     actions: tuple[str, ...] = (
         "stand",
         "walk",
@@ -230,7 +251,13 @@ class Quadruped:
         "jump",
         "turn_left",
         "turn_right",
+        "back_up",
+        "sneak",
+        "limp",
     )
+    """Gaits, standing and the jump; acts come with the body plan (`akd.zoo.acts.catalogue`)."""
+    unable: tuple[str, ...] = ()
+    """Acts of its body plan that it cannot do."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +308,12 @@ class Humanoid:
     sleeves: Literal["short", "long"] = "long"
     look: Clothes = field(default_factory=Clothes)
     manner: Manner = field(default_factory=Manner)
-    actions: tuple[str, ...] = ("stand", "walk", "run", "jump", "turn_left", "turn_right")
+    actions: tuple[str, ...] = (
+        "stand", "walk", "run", "jump", "turn_left", "turn_right", "back_up", "sneak", "march",
+        "limp",
+    )  # fmt: skip
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -311,6 +343,105 @@ class Theropod:
     """Length of the arm or wing."""
     arm_radius: float
     coat: Coat
-    feathers: Literal["none", "ostrich", "raptor"] = "none"
+    feathers: Literal["none", "ostrich", "raptor", "bird"] = "none"
+    wing: Wing | None = None
+    """In place of arms."""
     manner: Manner = field(default_factory=Manner)
-    actions: tuple[str, ...] = ("stand", "walk", "run", "jump", "turn_left", "turn_right")
+    actions: tuple[str, ...] = (
+        "stand", "walk", "run", "jump", "turn_left", "turn_right", "back_up", "sneak", "limp",
+    )  # fmt: skip
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+    @property
+    def beaked(self) -> bool:
+        """Whether it is a bird: a beak, bare legs, plumes."""
+        return self.feathers in ("ostrich", "bird")
+
+
+@dataclass(frozen=True)
+class Carapace:
+    """The main body of an arthropod."""
+
+    length: float
+    width: float
+    depth: float
+
+
+@dataclass(frozen=True)
+class Arthropod:
+    """A spider or a crab. Lengths are fractions of the body's height above the ground."""
+
+    height: float
+    """Height of the middle of the body, metres."""
+    body: Carapace
+    abdomen: float
+    """Length of the abdomen behind it; 0 for none."""
+    azimuths: tuple[float, ...]
+    """Direction of each leg of the left side, degrees from straight ahead, front to back."""
+    reach: float
+    """Distance of the feet from the middle."""
+    knee: float
+    """Height of the knees."""
+    leg_radius: float
+    eye: float
+    coat: Coat
+    claw: float = 0.0
+    """Length of a crab's arms; 0 for none."""
+    stalks: bool = False
+    """Whether the eyes stand on stalks."""
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("stand", "walk", "scuttle", "turn_left", "turn_right")
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Serpent:
+    """A snake. Lengths are fractions of its length, but for the hood."""
+
+    length: float
+    """Metres."""
+    radius: float
+    coat: Coat
+    hood: float = 0.0
+    """Half-width of a cobra's hood over the radius."""
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("slither",)
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+    @property
+    def height(self) -> float:
+        """Thickness, metres."""
+        return 2.0 * self.radius * self.length
+
+
+@dataclass(frozen=True)
+class Fish:
+    """A fish. Lengths are fractions of its length."""
+
+    length: float
+    """Metres."""
+    depth: float
+    width: float
+    fin: float
+    """Length of the fins."""
+    coat: Coat
+    lobes: float = 1.0
+    """Lower lobe of the tail fin over the upper one."""
+    eye: float = 1.0
+    """Size of the eyes, relative to usual."""
+    manner: Manner = field(default_factory=Manner)
+    actions: tuple[str, ...] = ("swim",)
+    """As for `Quadruped`."""
+    unable: tuple[str, ...] = ()
+
+    @property
+    def height(self) -> float:
+        """Depth of the body, metres."""
+        return self.depth * self.length
+
+
+Parameters = Quadruped | Humanoid | Theropod | Arthropod | Serpent | Fish
+"""Of any body plan."""

@@ -11,6 +11,7 @@ from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Tube, vector
 from akd.zoo.species.anatomy import LEG, Anatomy, hang_leg, string_tail
 from akd.zoo.species.heads import add_head
 from akd.zoo.species.parameters import Foot, Quadruped, Tail
+from akd.zoo.species.wings import add_wing
 
 
 def build_quadruped(p: Quadruped) -> Anatomy:
@@ -30,6 +31,9 @@ def build_quadruped(p: Quadruped) -> Anatomy:
     _fore_leg(body, p, shoulder)
     _hind_leg(body, p, hip)
     _tail(body, p.tail, h, vector(0.0, (p.trunk.croup - 0.105) * h, -half - 0.12 * h))
+    if p.wing is not None:
+        root = vector(0.30 * p.trunk.chest.width * h, (1.0 - 0.10 * p.trunk.chest.depth) * h, 0.0)
+        add_wing(body, p.wing, "spine_3", root + vector(0.0, 0.0, shoulder[2] - 0.16 * h), h)
     if p.mane != "none":
         _mane(body, p)
     return body

@@ -10,6 +10,7 @@ from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Tube, vector
 from akd.zoo.species.anatomy import LEG, Anatomy, hang_leg, string_tail
 from akd.zoo.species.parameters import Theropod
 from akd.zoo.species.theropod_head import add_theropod_head
+from akd.zoo.species.wings import add_wing
 
 
 def build_theropod(p: Theropod) -> Anatomy:
@@ -34,6 +35,9 @@ def build_theropod(p: Theropod) -> Anatomy:
     add_theropod_head(body, p, neck[3], look)
     _tail(body, p, pelvis)
     _arm(body, p, chest, forward)
+    if p.wing is not None:
+        out = vector(0.40 * p.chest.width * h, 0.22 * p.chest.depth * h, 0.0)
+        add_wing(body, p.wing, "spine_2", chest - 0.16 * p.trunk * h * forward + out, h)
     _leg(body, p, hip)
     return body
 
@@ -62,7 +66,7 @@ def _trunk(body: Anatomy, p: Theropod, pelvis: Array, forward: Array) -> None:
         [d * h for d in down],
         cap=(0.12 * h, 0.10 * h),
     )
-    body.add(loft, "trunk", material="feather" if p.feathers == "ostrich" else "coat")
+    body.add(loft, "trunk", material="feather" if p.beaked else "coat")
     if p.feathers == "ostrich":
         # The wing lies over the flank as a mass of plumes.
         for along, out, size in ((0.30, 0.44, 1.0), (-0.05, 0.42, 0.85)):
@@ -78,7 +82,7 @@ def _neck(body: Anatomy, p: Theropod, neck: list[Array]) -> None:
     t = np.linspace(0.0, 1.0, 4)
     thick = (p.neck_base * (1 - t) ** 1.5 + p.neck_top * (1 - (1 - t) ** 1.5)) * h
     start = neck[0] - 0.25 * (neck[1] - neck[0])
-    material = "skin" if p.feathers == "ostrich" else "coat"
+    material = {"ostrich": "skin", "bird": "feather"}.get(p.feathers, "coat")
     tube = Tube((start, *neck[1:]), thick, flat=0.86, bent=True)
     body.add(tube, "trunk", material=material, blend=0.12 * h, detail=0.8)
     if p.feathers == "ostrich":
@@ -88,12 +92,14 @@ def _neck(body: Anatomy, p: Theropod, neck: list[Array]) -> None:
 
 def _tail(body: Anatomy, p: Theropod, pelvis: Array) -> None:
     h, tail = p.height, p.tail
-    joints = 6 if tail.length > 0.8 else 3
+    joints = 6 if tail.length > 0.8 and not p.beaked else 3
     angles = [np.radians(tail.pitch + tail.curl * i / (joints - 1)) for i in range(joints)]
     root = pelvis + vector(0.0, 0.0, -0.22 * p.rump.depth * h)
     places, thick = string_tail(body, tail, h, root, angles)
-    tube = Tube(places, thick, flat=0.88, bent=True, finer=3)
-    material = "plume" if p.feathers == "ostrich" else "tail"
+    # A bird's tail is a fan of feathers.
+    fan = (1.0, 1.5, 2.2, 3.2) if p.feathers == "bird" else 0.88
+    tube = Tube(places, thick, flat=fan, bent=True, finer=3)
+    material = "plume" if p.beaked else "tail"
     body.add(tube, "tail", material=material, blend=0.16 * h, detail=0.9)
 
 
@@ -139,7 +145,7 @@ def _leg(body: Anatomy, p: Theropod, hip: Array) -> None:
     body.limb("left_leg", "pelvis", LEG, joints, tip)
     body.leg("left_leg", "hind")
     top, knee, ankle, toes = (r * h for r in leg.radii)
-    bare = "skin" if p.feathers == "ostrich" else "coat"
+    bare = "skin" if p.beaked else "coat"
     add = partial(body.add, group="left_leg", material=bare)
     fan = 0.5 * (j + k) + vector(0.0, 0.03 * h, -0.05 * h)
     radii = (0.66 * top, leg.muscle * h, 0.78 * float(np.linalg.norm(k - j)))

@@ -29,7 +29,7 @@ def add_theropod_head(body: Anatomy, p: Theropod, base: Array, look: Array) -> N
     gape = np.radians(9.0 if p.feathers == "none" else 3.0)
     chin = hinge + length * 0.74 * (np.cos(gape) * look - np.sin(gape) * turn[1])
     body.chain("jaw", ["jaw"], chin)
-    beak = p.feathers == "ostrich"
+    beak = p.beaked
     eye = 1.0 - muzzle
     at = (0.0, 0.5 * eye, eye, eye + 0.35 * muzzle, eye + 0.75 * muzzle, 1.0)
     width = (0.78 * sw, sw, 0.95 * sw, 0.35 * sw + 0.65 * mw, mw, 0.70 * mw)
@@ -44,7 +44,8 @@ def add_theropod_head(body: Anatomy, p: Theropod, base: Array, look: Array) -> N
         cap=(0.10 * length, 0.05 * length),
         boxy=2.3,
     )
-    add(skull, material="skin" if beak else "face", blend=0.07 * length, detail=0.55)
+    cover = {"ostrich": "skin", "bird": "feather"}.get(p.feathers, "face")
+    add(skull, material=cover, blend=0.07 * length, detail=0.55)
     lower = Loft(
         hinge - 0.10 * length * look - 0.10 * jaw * length * turn[1],
         chin,

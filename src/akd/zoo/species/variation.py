@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from akd.zoo.species.parameters import Clothes, Coat, Colour, Humanoid, Quadruped, Theropod
-
-Parameters = Quadruped | Humanoid | Theropod
+from akd.zoo.species.parameters import Clothes, Coat, Colour, Fish, Parameters, Serpent
 
 _SPREAD = 0.09
 """Standard deviation of a proportion, relative."""
 _LEAN = 4.5
 """Standard deviation of an angle, degrees."""
-_KEPT = frozenset({"actions", "manner", "weight_fore"})
+_KEPT = frozenset({"actions", "manner", "weight_fore", "fingers"})
 _ANGLES = frozenset({"pitch", "neck_pitch", "lean", "curl", "trunk_pitch", "neck_curl"})
 _STEADY = frozenset({"top", "croup", "boxy", "shoulder_height", "neck"})
 """Heights that hold the body together vary less."""
@@ -29,6 +27,8 @@ def vary(parameters: Parameters, *, species: str, seed: int) -> Parameters:
     rng = np.random.default_rng((seed, zlib.crc32(species.encode())))
     varied = _vary(parameters, rng)
     size = float(np.exp(0.15 * _normal(rng)))
+    if isinstance(parameters, Serpent | Fish):
+        return dataclasses.replace(varied, length=parameters.length * size)
     return dataclasses.replace(varied, height=parameters.height * size)
 
 
@@ -42,7 +42,7 @@ def _vary(value: Any, rng: np.random.Generator) -> Any:
     changes: dict[str, object] = {}
     for field in dataclasses.fields(value):
         old = getattr(value, field.name)
-        if field.name in _KEPT:
+        if field.name in _KEPT or isinstance(old, bool):
             continue
         if isinstance(old, Coat | Clothes):
             changes[field.name] = _vary_coat(old, rng)

@@ -1,0 +1,1 @@
+"""Pose sheets: keyframed actions, described by body part over phase."""
