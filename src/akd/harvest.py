@@ -215,7 +215,7 @@ def harvest(
     for job, prompt in jobs.items():
         request = make_request(character, prompt, prior=prior, physics=False, seed=seed)
         legs = len(character.anatomy.legs)
-        if judge is None and _LEGS.get(request.action, legs) != legs:
+        if judge is None and _LEGS.get(request.action or "", legs) != legs:
             continue
         stage = stage or set_stage(request, prior)
         value = judge or video_score(

@@ -135,15 +135,13 @@ def mix_noise(
     Poses of one body invert to correlated noises. Weights cos and sin, which keep the variance of
     independent noises, would overshoot half-way, where the decoded pose leaves the data.
     """
-    norms = [x.flatten(1).norm(dim=-1).clamp_min(1e-6) for x in (one, other)]
-    units = [x / norm[:, None, None] for x, norm in zip((one, other), norms, strict=True)]
-    between = (units[0] * units[1]).sum((1, 2)).clamp(-0.999, 0.999999).acos()
+    first, last = (x.flatten(1).norm(dim=-1).clamp_min(1e-6) for x in (one, other))
+    a, b = one / first[:, None, None], other / last[:, None, None]
+    between = (a * b).sum((1, 2)).clamp(-0.999, 0.999999).acos()
     share = shares[:, None]
-    weights = [(between * s).sin() / between.sin() for s in (1.0 - share, share)]
-    norm = torch.lerp(norms[0], norms[1], share)
-    return sum(
-        (norm * weight)[..., None, None] * unit for weight, unit in zip(weights, units, strict=True)
-    )
+    scale = torch.lerp(first, last, share) / between.sin()
+    from_a, from_b = scale * (between * (1.0 - share)).sin(), scale * (between * share).sin()
+    return from_a[..., None, None] * a + from_b[..., None, None] * b
 
 
 @torch.no_grad()

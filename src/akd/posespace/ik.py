@@ -113,7 +113,7 @@ def guided_ik(
         alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
         noisy = alpha * x if noise is None else alpha * x + sigma * noise
         x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
-    return reach(body, x, goals, rounds=12)
+    return reach(body, x, goals, rounds=20)
 
 
 def reach(
