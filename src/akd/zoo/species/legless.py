@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -84,7 +85,9 @@ def build_fish(p: Fish) -> Anatomy:
     return body
 
 
-def _fins(body: Anatomy, p: Fish, at, deep: float, wide: float, fin: float) -> None:
+def _fins(
+    body: Anatomy, p: Fish, at: Callable[..., Array], deep: float, wide: float, fin: float
+) -> None:
     length = p.length
     thin = 0.010 * length
     vane = partial(Cone, side=(0.0, 0.0, 1.0))
