@@ -60,7 +60,7 @@ SIDES = {
                 "assets/threejs/RobotExpressive/RobotExpressive.glb",
                 "assets/khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
                 "assets/quaternius/rpg_characters/monk.glb",
-                "assets/mesh2motion/models/model-human.glb",
+                "assets/quaternius/single_knight_pack/KnightCharacter.glb",
                 "assets/quaternius/cyberpunkgamekit/character.glb", "zoo/woman:7", "zoo/ogre:4",
             ),
             42,
@@ -76,7 +76,7 @@ SIDES = {
             ),
             (
                 "assets/quaternius/animals_pack/Fox.glb", "assets/khronos/Fox/glTF-Binary/Fox.glb",
-                "assets/mesh2motion/models/model-fox.glb", "zoo/dog:4", "zoo/horse:1",
+                "assets/quaternius/zombieapocalypsekit/characters_german_shepherd.glb", "zoo/dog:4", "zoo/horse:1",
                 "zoo/giraffe:2", "assets/quaternius/zombieapocalypsekit/characters_pug.glb",
             ),
             18,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from akd.api.directing import direct_motion, find_kept, find_poses
 from akd.base.files import checking_content, json_hash
 from akd.base.observer import Observer, Observers
 from akd.distill.checkpoint import pack, unpack
@@ -27,9 +28,13 @@ from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.metrics.motion import MotionMetrics, judged, measure
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import lowered, selection_score, video_score
+from akd.motion.actions import read_sentence
+from akd.motion.direction import Direction
 from akd.motion.feet import leg_length
+from akd.motion.footing.replant import find_footing, replant
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.grid import CLIP_FPS
+from akd.motion.joining import join
 from akd.motion.motion import Motion
 from akd.motion.parametrization import (
     MotionParameters,
@@ -38,6 +43,7 @@ from akd.motion.parametrization import (
     SkeletalParameters,
     pose_together,
 )
+from akd.motion.prompt import split_prompt
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior, for_body
@@ -150,12 +156,14 @@ def animate(
     weights: str | Path | None = None,
     device: str | torch.device = "auto",
     template: str = "auto",
+    direction: Direction | None = None,
 ) -> Animation:
     """Distil the motion that a sentence names into a character's joints.
 
     Args:
         character: Who moves: what `load` returned, or a file. A bare mesh is rigged first.
-        prompt: What it does, such as "a fox walking".
+        prompt: What it does, such as "a fox walking". Several actions in a row, as in "a fox
+            walks, then jumps", become one clip.
         prior: The video model: `tiny`, a name that `akd prior list` shows, a folder, or an object
             with the methods of `VideoPrior`.
         preset: Settings, or their name: tiny, fast or paper. By default tiny for the tiny prior
@@ -175,6 +183,7 @@ def animate(
         weights: Folder of weights for the prior and the recognisers, in place of those that ship.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
+        direction: How long, how fast and where to it goes, and which poses it meets.
 
     Returns:
         The motion, its grounded version, metrics and history. `save` writes the files.
@@ -184,13 +193,40 @@ def animate(
         ValueError: The prompt, the prior or an argument cannot be used; before any long work.
         ArithmeticError: The optimisation diverged again and again.
     """
-    observer = observer or Observer()
-    request = make_request(
-        character, prompt, prior=prior, preset=preset, physics=physics, losses=losses,
-        parametrization=parametrization, steering=steering, seed=seed, fps=fps, weights=weights,
-        device=device, template=template,
-    )  # fmt: skip
-    observer.start(request.job())
+    observer, direction = observer or Observer(), direction or Direction()
+    direction.check()
+    parts = split_prompt(" ".join(prompt.split()))
+    requests: list[Request] = []
+    for part in parts:
+        given = requests[0].character if requests else character
+        requests.append(make_request(
+            given, part, prior=prior, preset=preset, physics=physics, losses=losses,
+            parametrization=parametrization, steering=steering, seed=seed, fps=fps,
+            weights=weights, device=device, template=template,
+        ))  # fmt: skip
+    find_kept(requests[0].character, direction)
+    find_poses(requests[0].character, direction)
+    job = requests[0].job()
+    if len(parts) > 1:
+        job["parts"] = list(parts)
+    if not direction.is_empty:
+        job["direction"] = asdict(direction)
+    observer.start(job)
+    made = [
+        animate_part(
+            request, observer if len(parts) == 1 else PartObserver(observer, number),
+            renderer=renderer, quick=quick,
+        )
+        for number, request in enumerate(requests)
+    ]  # fmt: skip
+    clip = made[0] if len(made) == 1 else join_parts(made, prompt)
+    return clip if direction.is_empty else follow(clip, direction)
+
+
+def animate_part(
+    request: Request, observer: Observer, *, renderer: Renderer | None = None, quick: bool = False
+) -> Animation:
+    """One action, from loading the prior to measuring the result."""
     title = request.prompt
     if quick:
         title = f"{title[:48]} (preview)"
@@ -207,7 +243,7 @@ def animate(
         size=(model.frames, model.height, model.width),
     )  # fmt: skip
     start, found = search(stage, model, request, score=score, observer=observer)
-    rate = fps or CLIP_FPS
+    rate = request.fps or CLIP_FPS
     starting = motion_of(start, "start", stage, rate)
     motions = [motion_of(parameters, title, stage, rate) for parameters, _ in found]
     grounded = ground_each(request, motions, observer, fps=rate)
@@ -245,6 +281,56 @@ def animate(
         selection_scores=scores,
         metrics=metrics,
     )
+
+
+def join_parts(made: Sequence[Animation], prompt: str) -> Animation:
+    """Actions in a row as one clip on one root path, feet planted anew."""
+    first, character = made[0], made[0].character
+    request = replace(first.request, prompt=" ".join(prompt.split()), action=None)
+    fps = request.fps or CLIP_FPS
+    named = [read_sentence(part.request.prompt).gait for part in made]
+    joined = join(
+        character, [part.final for part in made], fps=fps, name=request.prompt,
+        gaits=[gait is not None and gait.is_cyclic for gait in named],
+    )  # fmt: skip
+    motion = replant(character, joined.motion, find_footing(character, joined.motion, fps=fps))
+    starts = ", ".join(f"{seconds:.2f}" for seconds in joined.joins)
+    notes = dict.fromkeys(note for part in made for note in part.notes)
+    return _measured(replace(
+        first, request=request, motion=motion, grounded=None, kept_distilled=None,
+        history=[values for part in made for values in part.history],
+        notes=(*notes, f"actions begin at 0, {starts} s"), selection_scores=(1.0,),
+    ))  # fmt: skip
+
+
+def follow(made: Animation, direction: Direction) -> Animation:
+    """The clip to use, directed. Physics data would not fit it any more and is left out."""
+    request = made.request
+    motion = direct_motion(made.character, made.final, direction, fps=request.fps or CLIP_FPS)
+    motion = replace(motion, name=request.prompt)
+    return _measured(replace(made, motion=motion, grounded=None, kept_distilled=None))
+
+
+def _measured(made: Animation) -> Animation:
+    recogniser = find_recogniser("b", made.request.weights)
+    found = judged(made.character, made.motion, recogniser, made.request.action)
+    return replace(made, metrics={"start": made.metrics["start"], "motion": found})
+
+
+class PartObserver(Observers):
+    """Keeps the checkpoints of one of several actions under names of their own."""
+
+    def __init__(self, observer: Observer, number: int) -> None:
+        super().__init__(observer)
+        self._number = number
+
+    def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        """Keep it under the part's number."""
+        super().save(f"{name}-{self._number}", tensors)
+
+    def load(self, name: str) -> dict[str, Tensor] | None:
+        """What was kept of this part."""
+        return super().load(f"{name}-{self._number}")
 
 
 class PreviewObserver(Observers):

@@ -16,6 +16,7 @@ from akd.commands.options import load_file, usage_error
 from akd.export.formats import files_of, read_formats
 
 if TYPE_CHECKING:
+    from akd.motion.direction import Direction
     from akd.pipeline import Animation
 
 
@@ -31,7 +32,8 @@ class Animate:
     file: tyro.conf.Positional[Path]
     """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
     prompt: tyro.conf.Positional[str]
-    """What the character does, such as "a fox walking"."""
+    """What the character does, such as "a fox walking"; several actions in a row, as in "a fox
+    walks, then jumps", become one clip."""
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder to write to."""
     prior: str = "tiny"
@@ -56,6 +58,22 @@ class Animate:
     Blender). motion.glb is always written."""
     in_place: bool = False
     """Take the travel over the ground out of the clips; videos and metrics still show it."""
+    duration: float | None = None
+    """Seconds that the clip lasts: a gait repeats, another action holds its last pose."""
+    speed: float | None = None
+    """Metres a second: a gait is played faster or slower."""
+    turn: float = 0.0
+    """Degrees by which the path turns left over the clip; negative turns right."""
+    path: str = ""
+    """Points of the ground to pass, in metres from where the character stands: "x,z x,z ..."."""
+    loop: bool = False
+    """Make a --duration whole cycles, so that the clip loops."""
+    keep: tuple[str, ...] = ()
+    """Joints that stay as a clip of the file has them, CLIP:JOINT,JOINT; joints by name or role,
+    such as Idle:head,tail."""
+    keyframe: tuple[str, ...] = ()
+    """Poses to meet, SECONDS=POSE: CLIP@TIME of the file's clips, or another file's pose,
+    FILE@TIME."""
     quick: bool = False
     """Write a preview, preview.glb, and stop: the joints fitted to the first sampled video, neither
     distilled nor tracked by physics. The same command without it, or `akd resume`, goes on."""
@@ -105,6 +123,7 @@ class Animate:
             raise UsageError(str(error)) from None
         if self.iterations is not None:
             settings = replace(settings, iterations=self.iterations)
+        direction = self._direction()
         losses = default(settings.losses)
         if self.pose_prior:
             from akd.posespace.loss import pose_prior
@@ -115,7 +134,7 @@ class Animate:
                 raise UsageError(f"--pose-prior: {error}") from None
         folder = RunFolder(
             self.out,
-            results=result_names(formats, grounded=self.grounded),
+            results=result_names(formats, grounded=self._is_grounded()),
             options=self.options(),
             overwrite=self.overwrite,
         )
@@ -128,7 +147,7 @@ class Animate:
                     physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
                     losses=losses, observer=Observers(terminal, folder), seed=self.seed,
                     fps=self.fps, weights=self.weights, device=self.device, template=self.template,
-                    quick=self.quick,
+                    quick=self.quick, direction=direction,
                 )  # fmt: skip
                 if self.quick:
                     self._write_preview(clip)
@@ -171,6 +190,28 @@ class Animate:
             print(f"akd: note: {note}", file=sys.stderr)
         self._say(clip, formats)
 
+    def _direction(self) -> Direction:
+        """What is asked for beside the action."""
+        from akd.motion.direction import Direction
+
+        direction = Direction(
+            self.duration, self.speed, self.turn, _points(self.path), self.loop, self.keep,
+            self.keyframe,
+        )  # fmt: skip
+        try:
+            direction.check()
+        except ValueError as error:
+            raise UsageError(f"--{error}") from None
+        return direction
+
+    def _is_grounded(self) -> bool:
+        """Whether a grounded clip is written beside the distilled one: a directed clip, and one of
+        several actions, is made from the better of the two."""
+        from akd.motion.prompt import split_prompt
+
+        one = len(split_prompt(" ".join(self.prompt.split()))) == 1
+        return self.grounded and one and self._direction().is_empty
+
     def _write_preview(self, clip: Animation) -> None:
         from akd.export.character import write_motions
 
@@ -194,7 +235,7 @@ class Animate:
 
     def _files(self, formats: Sequence[str]) -> list[str]:
         """Files of clips in these formats."""
-        return files_of(formats, ["motion", "grounded"] if self.grounded else ["motion"])
+        return files_of(formats, ["motion", "grounded"] if self._is_grounded() else ["motion"])
 
     def options(self) -> dict[str, Any]:
         """The options as JSON values, for `akd resume`."""
@@ -203,5 +244,18 @@ class Animate:
         for name in ("weights", "roles", "pose_weights"):
             path = getattr(self, name)
             values[name] = None if path is None else str(path.resolve())
-        values["set"] = list(self.set)
+        for name in ("set", "keep", "keyframe"):
+            values[name] = list(getattr(self, name))
         return values
+
+
+def _points(text: str) -> tuple[tuple[float, float], ...]:
+    """The points of `--path`."""
+    points: list[tuple[float, float]] = []
+    for word in text.split():
+        try:
+            x, z = (float(value) for value in word.split(","))
+        except ValueError:
+            raise UsageError(f'--path must be points "x,z x,z ...", got {text!r}') from None
+        points.append((x, z))
+    return tuple(points)

@@ -173,7 +173,9 @@ class RunFolder(Observer):
     def kept(self) -> str:
         """What a stopped run continues from, in words; empty where it starts again."""
         words = {"videos": "sampled videos", "starts": "fitted motions", "distil": "distillation"}
-        there = (word for name, word in words.items() if self.checkpoint(name).exists())
+        there = (
+            word for name, word in words.items() if any(self.path.glob(f"{name}*.safetensors"))
+        )
         return ", ".join(there)
 
     def finish(self, **values: object) -> None:

@@ -49,29 +49,39 @@ def close_loop(rig: ControlRig, motion: Motion) -> Motion:
 
 
 def repeat(rig: ControlRig, motion: Motion, times: int) -> Motion:
-    """The motion several times over, each round starting where the last one ended."""
+    """The motion several times over, each round starting where the last one ended and heading the
+    way it did."""
     if times < 1:
         raise ValueError(f"times must be at least 1, got {times}")
+    if times == 1:
+        return motion
     pose = rig.from_pose(motion.pose)
-    period = motion.duration
-    rounds = range(times)
-    step = (pose.translation[-1] - pose.translation[0]) * pose.translation.new_tensor((1.0, 0, 1.0))
     keep = slice(0, len(motion) - 1)
+    last = slice(0, len(motion))
+    turn = pose.root_rotation[-1, 0] - pose.root_rotation[0, 0]
+    up = rig.root_axes[0].to(pose.translation)
+    level = pose.translation.new_tensor((1.0, 0.0, 1.0))
+    start = pose.translation[0] * level
+    step = pose.translation[-1] * level - start
+    paths, rotations, gone = [], [], torch.zeros_like(step)
+    for number in range(times):
+        frames = last if number == times - 1 else keep
+        heading = quaternion.about_axis(up, number * turn)
+        paths.append(start + gone + quaternion.rotate(heading, pose.translation[frames] - start))
+        yaw = torch.stack((number * turn, 0 * turn, 0 * turn))
+        rotations.append(pose.root_rotation[frames] + yaw)
+        gone = gone + quaternion.rotate(heading, step)
 
     def joined(values: torch.Tensor) -> torch.Tensor:
-        return torch.cat([values[keep]] * times + [values[-1:]])
+        return torch.cat([values[keep]] * (times - 1) + [values])
 
-    travelled = torch.cat(
-        [pose.translation[keep] + n * step for n in rounds]
-        + [pose.translation[-1:] + (times - 1) * step]
-    )
-    clock = torch.cat(
-        [motion.times[keep] + n * period for n in rounds]
-        + [motion.times[-1:] + (times - 1) * period]
+    shift = [torch.full_like(motion.times[keep], n * motion.duration) for n in range(times - 1)]
+    clock = joined(motion.times) + torch.cat(
+        (*shift, torch.full_like(motion.times, (times - 1) * motion.duration))
     )
     joint_translation = None if pose.joint_translation is None else joined(pose.joint_translation)
     repeated = ControlPose(
-        travelled, joined(pose.root_rotation), joined(pose.angles), joint_translation
+        torch.cat(paths), torch.cat(rotations), joined(pose.angles), joint_translation
     )
     morphs = {node: joined(weights) for node, weights in motion.morphs.items()}
     return replace(motion, times=clock, pose=rig.to_pose(repeated), morphs=morphs)

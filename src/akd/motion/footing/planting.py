@@ -14,7 +14,7 @@ from torch import Tensor
 
 from akd.motion.contact import nearness
 from akd.motion.footing.points import BodyPoints, DrivenPoints
-from akd.motion.footing.stance import number_stands
+from akd.motion.footing.stance import number_stands, smooth
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
@@ -27,6 +27,8 @@ _CLEAR = 30.0
 _TURN = 0.01
 """Weight of a joint turned by one radian, against a part moved by one body height."""
 _SMOOTH = 3.0
+_SUNK = 0.002
+"""Body heights that a body may sink into the ground."""
 _NEAR = 0.1
 """Body heights above the ground from which skin may come to sink into it."""
 
@@ -92,13 +94,31 @@ def plant_feet(
     return planted if sound else pose
 
 
+def lift_out(
+    rig: ControlRig, points: BodyPoints, pose: ControlPose, *, height: float
+) -> ControlPose:
+    """The motion raised where the body sinks into the ground, smoothly."""
+    deltas = rig.deltas(pose)
+    lowest = torch.stack(
+        [part.at(deltas)[..., 1].amin(1) for part in (*points.soles, points.skin, points.surface)]
+    ).amin(0)
+    depth = (-lowest - _SUNK * height).clamp_min(0.0)
+    wide = torch.nn.functional.max_pool1d(depth[None, None], 5, 1, 2)[0, 0]
+    return replace(pose, translation=pose.translation + upward(smooth(wide[:, None], 2)[:, 0]))
+
+
+def upward(rise: Float[Tensor, "*b"]) -> Float[Tensor, "*b 3"]:
+    """Heights as vectors."""
+    return torch.stack((torch.zeros_like(rise), rise, torch.zeros_like(rise)), dim=-1)
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Fixed parts of the objective, in body heights."""
 
     footing: Footing
     stands: Int[Tensor, "T F"]
-    weights: tuple[Float[Tensor, "T S"], ...]
+    weights: tuple[Float[Tensor, "T _"], ...]
     """How much each point of a sole stands."""
     parts: Int[Tensor, "L"]
     """Drivers of the root and the limbs."""

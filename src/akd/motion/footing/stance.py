@@ -19,6 +19,10 @@ _COURSE = 0.5
 """Seconds on either side over which the way the body goes is taken: sway is no change of course."""
 _SHORTEST = 0.07
 """Seconds that a foot must stand to count."""
+_CLEAR = 0.025
+"""Body heights by which swing feet clear the ground."""
+_RISE = 0.1
+"""Seconds after and before a stand in which they rise and come down."""
 
 
 def find_stance(
@@ -56,6 +60,18 @@ def find_stance(
         columns.append((above.abs() < STANCE * body_height) & (quick < limit))
     stance = torch.stack(columns, dim=1)
     return _long_enough(stance, max(2, round(_SHORTEST * fps)))
+
+
+def swing_clearance(stance: Bool[Tensor, "T F"], fps: float) -> Float[Tensor, "T F"]:
+    """Least heights of swing feet, body heights: they rise after a stand and come down before the
+    next. A foot that never stands need not rise."""
+    away = torch.zeros(stance.shape)
+    frames = torch.arange(len(stance)).float()
+    for foot in range(stance.shape[1]):
+        stands = frames[stance[:, foot]]
+        if len(stands):
+            away[:, foot] = (frames[:, None] - stands).abs().amin(1)
+    return _CLEAR * (away / (_RISE * fps)).clamp_max(1.0)
 
 
 def number_stands(stance: Bool[Tensor, "T F"]) -> Int[Tensor, "T F"]:

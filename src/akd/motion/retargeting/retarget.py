@@ -13,9 +13,9 @@ from akd.math import quaternion
 from akd.motion.contact import floor_height, implied_velocity
 from akd.motion.feet import leg_length, track_feet
 from akd.motion.footing.floor import find_floor
-from akd.motion.footing.planting import Footing, plant_feet
+from akd.motion.footing.planting import Footing, lift_out, plant_feet, upward
 from akd.motion.footing.points import BodyPoints, body_points
-from akd.motion.footing.stance import find_stance, smooth
+from akd.motion.footing.stance import find_stance, smooth, swing_clearance
 from akd.motion.grid import on_grid
 from akd.motion.loop import close_loop, loop_gap, repeat
 from akd.motion.motion import Motion
@@ -30,12 +30,6 @@ _LOOP = 0.01
 """A clip is a loop where its last pose is this near to its first, in body heights."""
 _SHORT = 3.0
 """Seconds. A shorter loop is planted three times over, so that the seam is planted as well."""
-_CLEAR = 0.025
-"""Body heights by which swing feet clear the ground."""
-_RISE = 0.1
-"""Seconds after and before a stand in which they rise and come down."""
-_SUNK = 0.002
-"""Body heights that a body may sink into the ground."""
 
 
 def retarget(
@@ -93,7 +87,7 @@ def retarget(
         footing = Footing(given.stance, clearance)
         pose = plant_feet(other, points, pose, footing, limits, height=target.height)
         pose = replace(pose, angles=limits.clamped(pose.angles))
-        pose = _lifted(other, points, pose, height=target.height)
+        pose = lift_out(other, points, pose, height=target.height)
     if given.added is not None and not travel:
         gone = scale * given.added @ to_body(rig).T @ to_body(other)
         pose = replace(pose, translation=pose.translation - gone)
@@ -139,8 +133,8 @@ class _Performance:
             none = low.new_zeros(len(low), 0)
             return cls(pose, pose.translation, low, none, none.bool(), none, None)
         floor = find_floor(feet, root, body_height=height)
-        feet = [foot - _up(floor.under(foot)) for foot in feet]
-        path = pose.translation - _up(floor.under(root) - floor.level)
+        feet = [foot - upward(floor.under(foot)) for foot in feet]
+        path = pose.translation - upward(floor.under(root) - floor.level)
         velocity = implied_velocity(feet, root, fps=fps, body_height=height)
         added = None
         if velocity is not None:
@@ -152,21 +146,7 @@ class _Performance:
         floors = torch.stack([floor_height(low) for low in lows.T])
         above = (lows - floors).clamp_min(0.0)
         low = lows.amin(1).clamp_min(0.0)
-        return cls(pose, path, low, above * ~stance, stance, _lift(stance, fps), added)
-
-
-def _lift(stance: Bool[Tensor, "T F"], fps: float) -> Float[Tensor, "T F"]:
-    """Least heights of swing feet: they rise after a stand and come down before the next.
-
-    A foot that never stands need not rise.
-    """
-    away = torch.zeros(stance.shape)
-    frames = torch.arange(len(stance)).float()
-    for foot in range(stance.shape[1]):
-        stands = frames[stance[:, foot]]
-        if len(stands):
-            away[:, foot] = (frames[:, None] - stands).abs().amin(1)
-    return _CLEAR * (away / (_RISE * fps)).clamp_max(1.0)
+        return cls(pose, path, low, above * ~stance, stance, swing_clearance(stance, fps), added)
 
 
 def _grounded(
@@ -177,24 +157,7 @@ def _grounded(
     soles = points.soles or (points.skin,)
     now = torch.stack([sole.at(deltas)[..., 1].amin(1) for sole in soles]).amin(0)
     rise = smooth((low - now)[:, None], 3)[:, 0]
-    return replace(pose, translation=pose.translation + _up(rise))
-
-
-def _lifted(
-    rig: ControlRig, points: BodyPoints, pose: ControlPose, *, height: float
-) -> ControlPose:
-    """The motion raised where the body sinks into the ground, smoothly."""
-    deltas = rig.deltas(pose)
-    lowest = torch.stack(
-        [part.at(deltas)[..., 1].amin(1) for part in (*points.soles, points.skin, points.surface)]
-    ).amin(0)
-    depth = (-lowest - _SUNK * height).clamp_min(0.0)
-    wide = torch.nn.functional.max_pool1d(depth[None, None], 5, 1, 2)[0, 0]
-    return replace(pose, translation=pose.translation + _up(smooth(wide[:, None], 2)[:, 0]))
-
-
-def _up(rise: Float[Tensor, "*b"]) -> Float[Tensor, "*b 3"]:
-    return torch.stack((torch.zeros_like(rise), rise, torch.zeros_like(rise)), dim=-1)
+    return replace(pose, translation=pose.translation + upward(rise))
 
 
 def _cut(pose: ControlPose, frames: slice) -> ControlPose:

@@ -1,0 +1,101 @@
+"""What a direction names in the character's file, or in others: clips to keep, poses to meet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from akd.api.clips import find_motion
+from akd.api.loading import load
+from akd.motion.clip import motion_from_clip
+from akd.motion.clip_names import find_clip
+from akd.motion.direction import Direction, direct
+from akd.motion.motion import Motion
+from akd.motion.retargeting.retarget import retarget
+from akd.rig.character import Character
+from akd.rig.control import ControlPose, ControlRig
+
+
+def direct_motion(
+    character: Character, motion: Motion, direction: Direction, *, fps: float
+) -> Motion:
+    """`direct`, with the clips and poses that the direction names.
+
+    Raises:
+        ValueError: The direction contradicts itself or the motion, or names what is not there.
+    """
+    kept, poses = find_kept(character, direction), find_poses(character, direction)
+    return direct(character, motion, direction, fps=fps, kept=kept, poses=poses)
+
+
+def find_kept(character: Character, direction: Direction) -> dict[int, Motion]:
+    """The motions that controls keep, by control.
+
+    Raises:
+        ValueError: An entry of `keep` names no clip or no driven joint.
+    """
+    kept: dict[int, Motion] = {}
+    for text in direction.keep:
+        name, colon, joints = text.rpartition(":")
+        if not (colon and name and joints):
+            raise ValueError(f"keep must be CLIP:JOINT,JOINT, got {text!r}")
+        clip = motion_from_clip(character, find_clip(character, name))
+        for joint in filter(None, (word.strip() for word in joints.split(","))):
+            kept |= dict.fromkeys(_controls(character.control_rig, joint), clip)
+    return kept
+
+
+def _controls(rig: ControlRig, wanted: str) -> list[int]:
+    """Controls by a joint's name, or by a role or the beginning of one: `left arm`, `tail`."""
+    named = [c for c, joint in enumerate(rig.joints) if rig.skeleton.names[joint] == wanted]
+    roles = [c for c, role in enumerate(rig.roles) if f"{role} ".startswith(f"{wanted} ")]
+    if found := named or roles:
+        return found
+    known = ", ".join(rig.skeleton.names[joint] for joint in rig.joints)
+    raise ValueError(f"keep must name driven joints or roles: {wanted!r} is none of {known}")
+
+
+def find_poses(character: Character, direction: Direction) -> dict[float, ControlPose]:
+    """The poses to meet, by second.
+
+    Raises:
+        ValueError: An entry of `keyframes` is not SECONDS=POSE, or its pose cannot be found.
+    """
+    poses: dict[float, ControlPose] = {}
+    for text in direction.keyframes:
+        seconds, equals, pose = text.partition("=")
+        try:
+            moment = float(seconds)
+        except ValueError:
+            moment = -1.0
+        if not (equals and pose and 0.0 <= moment < 1e6):
+            raise ValueError(
+                f"keyframe must be SECONDS=POSE, a pose being CLIP@TIME or a file, got {text!r}"
+            )
+        poses[moment] = _pose(character, pose)
+    return poses
+
+
+def _pose(character: Character, text: str) -> ControlPose:
+    """`CLIP@TIME` of the character's file, or `FILE`, `FILE@TIME`: the frame of a file's clip."""
+    name, at, time = text.rpartition("@")
+    if not at:
+        name, time = text, "0"
+    try:
+        moment = float(time)
+    except ValueError:
+        raise ValueError(f"keyframe must end in @SECONDS, got {text!r}") from None
+    source = character
+    if Path(name).is_file():
+        source = load(Path(name))
+        motion = find_motion(source)
+    else:
+        motion = motion_from_clip(character, find_clip(character, name))
+    start = motion.times[0]
+    frame = replace(motion.sample(start + torch.tensor((moment,))), times=torch.zeros(1))
+    if source.skeleton.names != character.skeleton.names:
+        frame = retarget(source, frame, character, plant=False)
+    pose = character.control_rig.from_pose(frame.pose)
+    return ControlPose(pose.translation[0], pose.root_rotation[0], pose.angles[0])

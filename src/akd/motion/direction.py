@@ -1,0 +1,304 @@
+"""Direction: how long, how fast and where to a motion goes, and which poses it meets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.interpolate import CubicSpline
+from torch import Tensor
+
+from akd.math import davenport, quaternion
+from akd.motion.footing.replant import find_footing, replant
+from akd.motion.grid import on_grid
+from akd.motion.loop import loop_gap, repeat
+from akd.motion.motion import Motion
+from akd.rig.character import Character
+from akd.rig.control import ControlPose, ControlRig
+from akd.rig.pose import Pose
+
+LONGEST = 120.0
+"""Seconds that a clip may be asked to last."""
+_LOOP = 0.01
+"""A motion is a loop where its last pose is this near to its first, in body heights."""
+_SLOWEST, _FASTEST = 0.4, 2.5
+"""Factors on the pace of a gait beyond which it would be another gait."""
+_REACH = 0.4
+"""Seconds before and after a keyframe over which the motion goes to it and leaves it."""
+_STANDS = 0.05
+"""Leg lengths a second. A slower motion does not travel."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What is asked of a motion beside its action. All lengths in metres."""
+
+    duration: float | None = None
+    """Seconds."""
+    speed: float | None = None
+    """Metres a second."""
+    turn: float = 0.0
+    """Degrees by which the path turns left over the clip."""
+    path: tuple[tuple[float, float], ...] = ()
+    """Points (x, z) of the ground to pass, from where the body stands."""
+    loop: bool = False
+    """Whole cycles only, so that the clip loops."""
+    keep: tuple[str, ...] = ()
+    """`CLIP:JOINT,JOINT`: joints, by name or role, that stay as a clip of the file has them."""
+    keyframes: tuple[str, ...] = ()
+    """`SECONDS=CLIP@TIME`: poses to meet."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        return self == Direction()
+
+    def check(self) -> None:
+        """Raise `ValueError` that names the argument, the rule and the value."""
+        if self.duration is not None and not 0.1 <= self.duration <= LONGEST:
+            raise ValueError(f"duration must be from 0.1 to {LONGEST:g} s, got {self.duration:g}")
+        if self.speed is not None and not 0.0 < self.speed < 100.0:
+            raise ValueError(
+                f"speed must be above 0 and below 100 metres a second, got {self.speed:g}"
+            )
+        if not abs(self.turn) <= 3600.0:
+            raise ValueError(f"turn must be from -3600 to 3600 degrees, got {self.turn:g}")
+        if self.turn and self.path:
+            raise ValueError("turn and path exclude each other: a path has its own turns")
+        if self.speed is not None and self.path and self.duration is not None:
+            raise ValueError("path, speed and duration: give two of them, the third follows")
+        if not all(math.isfinite(v) for point in self.path for v in point):
+            raise ValueError(f"path must have finite points, got {self.path}")
+
+
+def direct(
+    character: Character,
+    motion: Motion,
+    direction: Direction,
+    *,
+    fps: float,
+    kept: Mapping[int, Motion] | None = None,
+    poses: Mapping[float, ControlPose] | None = None,
+) -> Motion:
+    """A motion that goes where, as long and as fast as it is told.
+
+    Args:
+        character: Who moves.
+        motion: Its motion over y = 0.
+        direction: What is asked for.
+        fps: Frames a second.
+        kept: Motions that controls keep, by control.
+        poses: Poses to meet, by second.
+
+    Raises:
+        ValueError: The direction contradicts itself or the motion: a speed that is out of reach of
+            the gait, a path for a body that does not travel.
+    """
+    direction.check()
+    rig = character.control_rig
+    course = None
+    if direction.path:
+        course = _Course.through(direction.path, rig)
+    motion = on_grid(motion, fps)
+    own = _speed(rig, motion)
+    wanted = direction.speed
+    if course is not None and direction.duration is not None:
+        wanted = course.length / direction.duration
+    if (wanted is not None or course is not None) and own < _STANDS * character.height:
+        raise ValueError("speed and path need a motion that travels, and this one does not")
+    if wanted is not None:
+        motion, own = _paced(motion, wanted / own, fps, wanted), wanted
+    seconds = course.length / own if course is not None else direction.duration
+    if seconds is not None:
+        if seconds > LONGEST:
+            raise ValueError(f"path would take {seconds:.0f} s, at most {LONGEST:g} are made")
+        motion = _lasting(character, motion, seconds, fps, whole=direction.loop)
+    if course is None and direction.turn:
+        length = _speed(rig, motion) * motion.duration
+        course = _Course.arc(length, math.radians(direction.turn), rig)
+    footing = find_footing(character, motion, fps=fps)
+    changed = False
+    if course is not None:
+        motion, changed = _along(rig, motion, course), True
+    if kept:
+        motion = _keeping(rig, motion, kept)
+    if poses:
+        motion, changed = _meeting(rig, motion, poses), True
+    return replant(character, motion, footing) if changed else motion
+
+
+def _speed(rig: ControlRig, motion: Motion) -> float:
+    """Metres a second over the ground from beginning to end."""
+    path = motion.world()[:, rig.root, :3, 3][[0, -1]]
+    return float((path[1] - path[0])[[0, 2]].norm()) / max(motion.duration, 1e-9)
+
+
+def _paced(motion: Motion, factor: float, fps: float, wanted: float) -> Motion:
+    """The motion played faster or slower."""
+    if not _SLOWEST <= factor <= _FASTEST:
+        own = wanted / factor
+        raise ValueError(
+            f"speed must be from {_SLOWEST * own:.2f} to {_FASTEST * own:.2f} metres a second for "
+            f"this gait, whose own is {own:.2f}; got {wanted:.2f}: name another gait"
+        )
+    start = motion.times[0]
+    return on_grid(replace(motion, times=start + (motion.times - start) / factor), fps)
+
+
+def _lasting(
+    character: Character, motion: Motion, seconds: float, fps: float, *, whole: bool
+) -> Motion:
+    """The motion over and over, or its last pose held, until `seconds` are over."""
+    rig = character.control_rig
+    is_loop = len(motion) > 3 and loop_gap(rig, motion, height=character.height) < _LOOP
+    if is_loop:
+        rounds = seconds / motion.duration
+        count = max(1, round(rounds)) if whole else math.ceil(rounds - 1e-6)
+        motion = repeat(rig, motion, max(1, count))
+        if whole:
+            return motion
+    frames = torch.arange(round(seconds * fps) + 1) / fps
+    return replace(motion.sample(motion.times[0] + frames), times=frames)
+
+
+@dataclass(frozen=True)
+class _Course:
+    """A curve over the ground by the distance gone along it."""
+
+    distance: Float[np.ndarray, "S"]
+    points: Float[np.ndarray, "S 2"]
+    """(x, z), metres, from the start."""
+    heading: Float[np.ndarray, "S"]
+    """Radians to the left of the way the body faces at first."""
+
+    @property
+    def length(self) -> float:
+        return float(self.distance[-1])
+
+    @classmethod
+    def through(cls, points: tuple[tuple[float, float], ...], rig: ControlRig) -> _Course:
+        """A smooth curve from the origin, leaving ahead, through points."""
+        corners = np.array(((0.0, 0.0), *points))
+        steps = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+        if (steps < 1e-3).any():
+            raise ValueError("path must not start at 0,0 or name a point twice in a row")
+        knots = np.concatenate(((0.0,), steps.cumsum()))
+        forward = rig.root_axes[2][[0, 2]].double().numpy()
+        last = (corners[-1] - corners[-2]) / steps[-1]
+        ends: Any = ((1, forward), (1, last))  # scipy's stubs know only its names
+        curve = CubicSpline(knots, corners, bc_type=ends)
+        return cls._sampled(curve(np.linspace(0.0, knots[-1], 64 * len(knots))), rig)
+
+    @classmethod
+    def arc(cls, length: float, turn: float, rig: ControlRig) -> _Course:
+        """A curve of even curvature that turns by `turn` radians to the left."""
+        heading = np.linspace(0.0, turn, 512)
+        forward = rig.root_axes[2][[0, 2]].double().numpy()
+        left = rig.root_axes[1][[0, 2]].double().numpy()
+        ways = np.cos(heading)[:, None] * forward + np.sin(heading)[:, None] * left
+        middle = 0.5 * (ways[1:] + ways[:-1]) * length / 511
+        return cls._sampled(np.concatenate((np.zeros((1, 2)), middle.cumsum(0))), rig)
+
+    @classmethod
+    def _sampled(cls, points: np.ndarray, rig: ControlRig) -> _Course:
+        distance = np.linalg.norm(np.diff(points, axis=0), axis=1).cumsum()
+        distance = np.concatenate(((0.0,), distance))
+        ways = np.gradient(points, distance, axis=0)
+        forward = rig.root_axes[2][[0, 2]].double().numpy()
+        left = rig.root_axes[1][[0, 2]].double().numpy()
+        heading = np.unwrap(np.arctan2(ways @ left, ways @ forward))
+        return cls(distance, points, heading)
+
+    def at(self, gone: Float[Tensor, "T"]) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T"]]:
+        """Place over the ground and heading after so many metres; straight on beyond the ends."""
+        s = gone.double().numpy()
+        inside = np.clip(s, 0.0, self.length)
+        heading = np.interp(inside, self.distance, self.heading)
+        x, z = (np.interp(inside, self.distance, self.points[:, k]) for k in range(2))
+        place = torch.from_numpy(np.stack((x, 0 * x, z), axis=-1)).to(gone)
+        return place, torch.from_numpy(heading).to(gone)
+
+
+def _along(rig: ControlRig, motion: Motion, course: _Course) -> Motion:
+    """The motion with its straight way bent along a course; sway stays sway."""
+    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    up, _, forward = rig.root_axes.to(pose.translation)
+    level = pose.translation.new_tensor((1.0, 0.0, 1.0))
+    path = (pose.translation - pose.translation[0]) * level
+    ahead = path[-1] / path[-1].norm().clamp_min(1e-9)
+    gone = path @ ahead
+    place, heading = course.at(gone)
+    end = course.at(gone[-1:])
+    beyond = (gone - course.length).clamp_min(0.0)
+    # The way it went before and the way the body faces are the same but for a slight crab.
+    sideways = path - gone[:, None] * ahead
+    turn = quaternion.about_axis(up, heading)
+    onward = quaternion.rotate(quaternion.about_axis(up, end[1]), forward[None])
+    moved = place + quaternion.rotate(turn, sideways) + beyond[:, None] * onward
+    height = pose.translation * (1.0 - level)
+    yaw = torch.stack((heading, 0 * heading, 0 * heading), dim=-1)
+    bent = ControlPose(
+        pose.translation[0] * level + moved + height, pose.root_rotation + yaw, pose.angles
+    )
+    return _posed(rig, motion, bent)
+
+
+def _keeping(rig: ControlRig, motion: Motion, kept: Mapping[int, Motion]) -> Motion:
+    """Some controls as other motions have them, those played over and over."""
+    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    angles = pose.angles.clone()
+    seconds = motion.times - motion.times[0]
+    for control, other in kept.items():
+        span = max(other.duration, 1e-6)
+        at = other.sample(other.times[0] + seconds.remainder(span))
+        angles[:, control] = rig.from_pose(at.pose).angles[:, control]
+    return _posed(rig, motion, replace(pose, angles=angles))
+
+
+def _meeting(rig: ControlRig, motion: Motion, poses: Mapping[float, ControlPose]) -> Motion:
+    """The motion bent so that it meets poses: each gap is closed smoothly around its time, and
+    between two that are near each other it goes from one to the next."""
+    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    times = (motion.times - motion.times[0]).double()
+    moments = sorted(poses)
+    for moment in moments:
+        if not 0.0 <= moment <= motion.duration + 1e-6:
+            raise ValueError(
+                f"keyframe must be within the clip, from 0 to {motion.duration:.2f} s, "
+                f"got {moment:g}"
+            )
+    frames = [int((times - moment).abs().argmin()) for moment in moments]
+    weights = _weights(times, [float(times[f]) for f in frames]).to(pose.angles)
+    angles, root, place = (v.clone() for v in (pose.angles, pose.root_rotation, pose.translation))
+    for column, (moment, frame) in enumerate(zip(moments, frames, strict=True)):
+        weight, wanted = weights[:, column], poses[moment]
+        angles += weight[:, None, None] * davenport.wrap(wanted.angles - pose.angles[frame])
+        tilt = davenport.wrap(wanted.root_rotation - pose.root_rotation[frame])
+        root += weight[:, None] * tilt * tilt.new_tensor((0.0, 1.0, 1.0))
+        rise = (wanted.translation - pose.translation[frame]) * place.new_tensor((0.0, 1.0, 0.0))
+        place += weight[:, None] * rise
+    return _posed(rig, motion, ControlPose(place, root, angles))
+
+
+def _weights(times: Float[Tensor, "T"], moments: list[float]) -> Float[Tensor, "T K"]:
+    """How much each keyframe counts: 1 at its own time, 0 at the others' and far from all."""
+    columns = []
+    for k, moment in enumerate(moments):
+        before = min(_REACH, moment - moments[k - 1]) if k else _REACH
+        after = min(_REACH, moments[k + 1] - moment) if k + 1 < len(moments) else _REACH
+        gap = times - moment
+        share = torch.where(gap < 0, -gap / max(before, 1e-6), gap / max(after, 1e-6))
+        u = 1.0 - share.clamp(0.0, 1.0)
+        columns.append(u * u * u * (10.0 - 15.0 * u + 6.0 * u * u))
+    return torch.stack(columns, dim=1)
+
+
+def _posed(rig: ControlRig, motion: Motion, pose: ControlPose) -> Motion:
+    local = rig.to_pose(pose)
+    local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
+    return replace(motion, pose=local)
