@@ -76,8 +76,9 @@ SIDES = {
             ),
             (
                 "assets/quaternius/animals_pack/Fox.glb", "assets/khronos/Fox/glTF-Binary/Fox.glb",
-                "assets/quaternius/zombieapocalypsekit/characters_german_shepherd.glb", "zoo/dog:4", "zoo/horse:1",
-                "zoo/giraffe:2", "assets/quaternius/zombieapocalypsekit/characters_pug.glb",
+                "assets/quaternius/zombieapocalypsekit/characters_german_shepherd.glb",
+                "zoo/dog:4", "zoo/horse:1", "zoo/giraffe:2",
+                "assets/quaternius/zombieapocalypsekit/characters_pug.glb",
             ),
             18,
         ),
