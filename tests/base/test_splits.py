@@ -13,6 +13,8 @@ from akd.base.splits import (
     pose_species_trains,
     zoo_seed_trains,
 )
+from akd.posespace.collect import asset_side
+from benchmarks.distill_cases import ACTORS, NEW_ACTORS
 
 
 def test_the_demos_fox_and_other_small_seeds_only_measure():
@@ -55,9 +57,12 @@ def test_subjects_of_motion_capture_are_on_the_sides_of_their_table(shared_asset
             assert mocap_trains(row["file"]) == (row["side"] == "train"), row["file"]
 
 
-def test_the_pose_space_trains_on_nothing_that_measures():
-    families = _splits()["assets"]["training"]
-    assert set(_splits()["poses"]["training_families"]) <= set(families)
+def test_nothing_trains_on_the_files_of_the_distillation_benchmark(shared_assets):
+    cases = {actor.path for actor in (*ACTORS, *NEW_ACTORS) if actor.path}
+    assert not [path for path in cases if asset_trains(path)]
+    trained = dict(asset_side(shared_assets, training=True))
+    assert trained
+    assert not cases & set(trained)
 
 
 def test_the_pose_space_trains_on_whole_families_and_leaves_species_out():

@@ -22,7 +22,7 @@ ROWS = 4
 """Of the whole batch, whatever the number of processes."""
 POSES = PoseNetworkSettings(width=32, layers=1, heads=2, point_width=8)
 TINY = TinySettings(
-    frames=4, width=16, height=16, channels=24, layers=1, heads=2, text_channels=8,
+    frames=4, width=16, height=16, patch=8, channels=24, layers=1, heads=2, text_channels=8,
     refine_channels=4,
 )  # fmt: skip
 
