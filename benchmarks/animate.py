@@ -24,9 +24,9 @@ from torch.profiler import ProfilerActivity, profile
 import akd
 from akd.distill.loop import distil
 from akd.export.creature import write_creature
-from akd.pipeline import set_stage, starting_point
 from akd.presets import TINY, with_values
 from akd.request import make_request
+from akd.search import set_stage, starting_point
 from akd.zoo.creature import build_creature
 
 PROMPT = "a fox walking"

@@ -25,7 +25,6 @@ from akd.metrics.selection import video_score
 from akd.motion.feet import leg_length
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
-from akd.pipeline import search, set_stage
 from akd.posespace.loss import pose_prior
 from akd.posespace.model import shipped_model
 from akd.prior.tiny.load import shipped_weights
@@ -34,6 +33,7 @@ from akd.request import make_request
 from akd.rig.character import Character
 from akd.scene.film import film_motion
 from akd.scene.video import Video
+from akd.search import search, set_stage
 from benchmarks.deformation_field import (
     DeformationField,
     cloud_measures,

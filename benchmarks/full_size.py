@@ -5,7 +5,7 @@
 
 Render the character (49 x 480 x 720), encode, ask the network with and without words, follow the
 gradient back through encoder, renderer, skinning and control rig, step: 20 iterations of
-`akd.pipeline.search` for each preset, time and memory by part. Published weights are not needed and
+`akd.search.search` for each preset, time and memory by part. Published weights are not needed and
 were not run: no claim is made here about the motion. The text encoder is left out: it runs once
 before the loop, and its embedding of the prompt is kept.
 """
@@ -31,7 +31,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import akd
 from akd.distill.settings import DistillSettings
-from akd.pipeline import search, set_stage, starting_point
 from akd.presets import find_preset
 from akd.prior.choose import choose_device
 from akd.prior.large.load import prepare_autoencoder, prepare_network
@@ -39,6 +38,7 @@ from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.large.text import Embedding
 from akd.request import make_request
+from akd.search import search, set_stage, starting_point
 from benchmarks.prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
 
 GIB = 2**30

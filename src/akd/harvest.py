@@ -27,7 +27,6 @@ from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import video_score
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import pose_together
-from akd.pipeline import set_stage, starting_point
 from akd.posespace.codec import PoseCodec
 from akd.posespace.collect import asset_side, distinct, grounded
 from akd.posespace.dataset import BodyPoses, BodyRecord
@@ -41,6 +40,7 @@ from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.up_axis import find_up_axis
 from akd.scene.stage import Stage
+from akd.search import set_stage, starting_point
 
 ACTIONS = (
     "walking", "walking slowly", "walking quickly", "walking proudly", "swaying and walking",

@@ -5,9 +5,9 @@ import torch
 
 from akd.base.observer import Observer
 from akd.physics.settings import TrackingSettings
-from akd.pipeline import ground_each
 from akd.request import make_request
 from akd.rig.character import Character
+from akd.search import ground_each
 from tests.distill.fox import standing
 
 pytestmark = pytest.mark.slow

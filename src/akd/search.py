@@ -1,0 +1,192 @@
+"""The stages of `animate`: set the stage, search for a motion, ground it, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from threading import Event, Lock
+
+import torch
+from torch import Tensor
+
+from akd.base.files import checking_content
+from akd.base.observer import Observer
+from akd.distill.checkpoint import pack, unpack
+from akd.distill.loop import Distillation, distil
+from akd.fit.period import SHORTEST_CYCLE, find_period
+from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
+from akd.metrics.motion import measure
+from akd.metrics.selection import lowered
+from akd.motion.feet import leg_length
+from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
+from akd.motion.motion import Motion
+from akd.motion.parametrization import (
+    MotionParameters,
+    MotionStart,
+    SkeletalParameters,
+    pose_together,
+)
+from akd.physics.ground import Grounded, ground
+from akd.prior.protocol import VideoPrior
+from akd.request import Request
+from akd.scene.stage import Stage
+from akd.splat.renderer import Renderer
+
+
+def set_stage(request: Request, prior: VideoPrior, renderer: Renderer | None = None) -> Stage:
+    """The character in front of a camera, as the prior wants to see it."""
+    stage = Stage.of(
+        request.character, style=prior.style, size=(prior.width, prior.height),
+        device=prior.device, splats=request.settings.splats, renderer=renderer,
+        ground=request.settings.render_ground,
+    )  # fmt: skip
+    return request.parametrization.prepare(stage)
+
+
+def search(
+    stage: Stage,
+    prior: VideoPrior,
+    request: Request,
+    *,
+    score: VideoScore | None = None,
+    observer: Observer | None = None,
+) -> tuple[MotionParameters, list[tuple[MotionParameters, Distillation]]]:
+    """Sample, fit and distil: the starting parameters, and what was found for each finalist.
+
+    All randomness comes from the seed, phase by phase, so that a run that was stopped continues
+    from the observer's checkpoints to the same result, bit for bit on the CPU.
+    """
+    observer, settings = observer or Observer(), request.settings
+    generator = torch.Generator().manual_seed(request.seed)
+
+    def begin(video: Tensor | None) -> MotionParameters:
+        return request.parametrization.begin(starting_point(request, prior, video), stage)
+
+    finalists = [begin(None)]
+    if settings.warm_start.samples:
+        observer.begin("sample")
+        kept = observer.load("videos") or {}
+        videos = kept.get("videos")
+        if kept:
+            with checking_content("checkpoint videos"):
+                videos = kept["videos"]
+                if videos.shape[1:] != (prior.frames, prior.height, prior.width, 3):
+                    raise ValueError(f"videos of shape {tuple(videos.shape)}")
+                torch.Generator().set_state(kept["generator"])
+        if videos is not None and len(videos) >= settings.warm_start.samples:
+            videos = videos[: settings.warm_start.samples]
+            generator.set_state(kept["generator"])
+        else:
+            videos = sample_videos(
+                stage, prior, request.asked, settings.warm_start, generator=generator, known=videos
+            )
+            observer.save("videos", {"videos": videos, "generator": generator.get_state()})
+        observer.begin("fit")
+        if (kept := observer.load("starts")) is not None:
+            with checking_content("checkpoint starts"):
+                finalists = [finalists[0].with_values(values) for values in unpack(kept)]
+                if not pose_together(finalists, stage).transforms.isfinite().all():
+                    raise ValueError("poses that are not finite")
+        else:
+            finalists = fit_finalists(
+                stage, videos, begin, request.losses, settings.warm_start,
+                score=score, observer=observer,
+            )  # fmt: skip
+            observer.save("starts", pack([found.values() for found in finalists]))
+    observer.begin("distil")
+    seeds = torch.randint(2**62, (len(finalists),), generator=generator).tolist()
+    with observer.deferred_interrupts():
+        went = distil(
+            stage, prior, request.asked, finalists, settings, losses=request.losses,
+            generators=[torch.Generator().manual_seed(seed) for seed in seeds], observer=observer,
+        )  # fmt: skip
+    return begin(None), list(zip(finalists, went, strict=True))
+
+
+def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) -> MotionStart:
+    """The neutral pose, moving as fast as the words and the legs suggest.
+
+    How long a gait's cycle lasts is seen in the video, where there is one.
+    """
+    character, prompt, speed = request.character, request.prompt, request.settings.speed
+    leg, legs = leg_length(character, character.control_rig), len(character.anatomy.legs)
+    if speed is None:
+        speed = starting_speed(prompt, leg) if legs else 0.0
+    period = starting_period(prompt, leg)
+    if period is not None and period * prior.fps < SHORTEST_CYCLE:
+        period = None  # too fast for the prior's frame rate to show
+    if period is not None and video is not None:
+        period = find_period(video, prior.fps, near=period)
+    return MotionStart(
+        rig=character.control_rig,
+        frames=prior.frames,
+        fps=prior.fps,
+        leg_length=leg,
+        speed=speed,
+        period=period,
+        turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
+        symmetrical=is_symmetrical(prompt, legs),
+    )
+
+
+def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float) -> Motion:
+    """The motion of the character's joints, standing on the ground.
+
+    Raises:
+        ValueError: The parametrization moves no joints, such as a deformation field.
+    """
+    if not isinstance(parameters, SkeletalParameters):
+        raise ValueError(f"{type(parameters).__name__} moves no joints: there is no clip to write")
+    return parameters.motion(name, lift=stage.lift, fps=fps)
+
+
+def ground_each(
+    request: Request, motions: Sequence[Motion], observer: Observer, *, fps: float
+) -> list[Grounded | None]:
+    """Each motion tracked by physics, in a thread of its own; None where that was not asked for.
+
+    The simulator steps one environment in one thread on any device, so that a few of them would
+    leave a GPU idle.
+    """
+    if request.physics is None:
+        return [None] * len(motions)
+    observer.begin("physics")
+    character, settings = request.character, request.physics
+    rig, mesh, total = (
+        character.control_rig,
+        character.body_mesh,
+        len(motions) * settings.iterations,
+    )
+    done = [0] * len(motions)
+    reporting, stopped = Lock(), Event()
+
+    def track(k: int) -> Grounded:
+        def progress(i: int, n: int, loss: float) -> None:
+            with reporting:
+                if stopped.is_set():
+                    raise CancelledError
+                done[k] = min(i + 1, n)
+                observer.step(sum(done), total, {"loss": loss})
+
+        return ground(rig, mesh, motions[k], fps=fps, settings=settings, progress=progress)
+
+    with ThreadPoolExecutor(len(motions)) as pool:
+        futures = [pool.submit(track, k) for k in range(len(motions))]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            stopped.set()
+            raise
+    return [future.result() for future in futures]
+
+
+def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:
+    """What physics made worse, or None to keep the grounded motion."""
+    if grounded is None:
+        return None
+    character, rig = request.character, request.character.control_rig
+    before, after = (
+        measure(character, rig, m, asked=request.action) for m in (motion, grounded.motion)
+    )
+    return lowered(before, after)
