@@ -27,7 +27,8 @@ def test_families_that_share_animation_with_a_training_file_do_not_measure(tmp_p
         },
     )
     assert asset_side(tmp_path, training=True) == [
-        ("quaternius/animals_pack/Husky.glb", "quaternius/animals_pack")
+        ("cmu_bvh/01_01.bvh", "cmu_bvh"),
+        ("quaternius/animals_pack/Husky.glb", "quaternius/animals_pack"),
     ]
     assert asset_side(tmp_path, training=False) == [
         ("khronos/Fox/glTF-Binary/Fox.glb", "khronos/Fox"),

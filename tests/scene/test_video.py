@@ -73,7 +73,7 @@ def test_bad_videos_are_named(tmp_path: Path) -> None:
         Video(torch.zeros(1, 2, 2, 3), 0.0)
     with pytest.raises(ValueError, match="at least one frame of one pixel"):
         Video(torch.zeros(0, 2, 2, 3), 8.0)
-    with pytest.raises(ValueError, match=r"\.mp4, \.gif or \.png, got '\.avi'"):
+    with pytest.raises(ValueError, match=r"\.webp or \.png, got '\.avi'"):
         make_video().write(tmp_path / "video.avi")
 
 

@@ -37,7 +37,7 @@ def pose_file_trains(path: str, family: str) -> bool:
     poses = _splits()["poses"]
     name = re.split(r" *[\[(]", family, maxsplit=1)[0]
     known = name in poses["training_families"] and path not in poses["held_out_files"]
-    return known or asset_trains(path)
+    return known or path in poses["trained_files"] or asset_trains(path)
 
 
 def mocap_trains(file: str) -> bool:

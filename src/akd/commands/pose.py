@@ -159,7 +159,7 @@ class PoseIk:
 class PoseKeyframes:
     """Render poses along a path as mesh and skeleton, and let a video model start from them.
 
-    akd pose keyframes fox.glb Walk@0 Walk@0.4 --prior wan2.2-ti2v-5b --prompt "a fox walking"
+    Example: akd pose keyframes fox.glb Walk@0 Walk@0.4 -o out/keyframes
     """
 
     file: File

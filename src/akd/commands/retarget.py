@@ -20,8 +20,7 @@ class Retarget:
     Joints correspond by what they are to the body, whatever they are called. The root moves in
     proportion to the legs, feet that stand keep their place, and joints stay within their range.
 
-        akd retarget walk.bvh knight.glb -o knight-walk.glb
-        akd retarget wolf.glb:Gallop husky.glb -o husky.glb --map Tail_1=Tail.001
+    Example: akd retarget wolf.glb:Gallop husky.glb -o husky.glb --map Tail_1=Tail.001
     """
 
     clip: tyro.conf.Positional[str]

@@ -16,8 +16,10 @@ from akd.commands.errors import UsageError, check_ranges
 class View:
     """Show a character, its clips and runs in the browser; pose it, and animate it from there.
 
-    Example: `akd view out/`. The page is served to this computer alone. It reads and writes only in
-    the folder given, or in that of the file. Ctrl-C ends it. Needs akd[view].
+    The page is served to this computer alone. It reads and writes only in the folder given, or in
+    that of the file. Ctrl-C ends it. Needs akd[view].
+
+    Example: akd view out/
     """
 
     path: tyro.conf.Positional[Path]
