@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.fit.inputs import read_camera, read_maps, read_masks, read_tracks

@@ -123,7 +123,7 @@ class Fit:
                 losses.append(pose_prior(self.pose_prior, self.pose_weights))
             except (FileNotFoundError, ValueError) as error:
                 raise UsageError(f"--pose-prior: {error}") from None
-        character, given = None, self.video or (self.file,)
+        character, given = None, list(self.video) or [self.file]
         if self.video:
             character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
         try:

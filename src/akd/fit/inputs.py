@@ -126,7 +126,8 @@ def read_tracks(path: Path, footage: Footage, *, size: tuple[int, int] | None) -
         raise ValueError(f"{path}: visible must be {list(points.shape[:2])}")
     visible = visible & points.isfinite().all(-1)
     if size is None and "size" in arrays:
-        size = tuple(int(side) for side in np.asarray(arrays["size"]).reshape(2))
+        across, down = (int(side) for side in np.asarray(arrays["size"]).reshape(2))
+        size = across, down
     if size is not None:
         height, width = footage.frames.shape[1:3]
         points = points * points.new_tensor((width / size[0], height / size[1]))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 from torch import Tensor
 
@@ -153,23 +153,30 @@ def _otsu(away: Float[Tensor, "T H W"]) -> float:
 
 def _solid(mask: Bool[np.ndarray, "H W"]) -> Bool[np.ndarray, "H W"]:
     """The mask without specks and without small holes."""
-    labels, count = ndimage.label(ndimage.binary_closing(mask, iterations=1) | mask)
+    labels, count = _pieces(ndimage.binary_closing(mask, iterations=1) | mask)
     if count == 0:
         return mask
     sizes = np.bincount(labels.ravel())
     sizes[0] = 0
     kept = (sizes >= _SMALL * sizes.max())[labels]
-    holes, _ = ndimage.label(~kept)
+    holes, _ = _pieces(~kept)
     areas = np.bincount(holes.ravel())
     small = areas < _SMALL * _SMALL * kept.sum()
     return kept | (small[holes] & ~kept)
+
+
+def _pieces(mask: Bool[np.ndarray, "H W"]) -> tuple[Int[np.ndarray, "H W"], int]:
+    """The number of the connected piece that each pixel belongs to, 0 outside, and their count."""
+    labels = np.zeros(mask.shape, dtype=np.int32)
+    count = ndimage.label(mask, output=labels)
+    return labels, int(count)  # pyright: ignore[reportArgumentType]
 
 
 def _wholeness(masks: Float[Tensor, "T H W"]) -> float:
     """Share of the masks' area in their largest piece, mean over frames."""
     shares = []
     for mask in (masks > 0.5).numpy():
-        labels, count = ndimage.label(mask)
+        labels, count = _pieces(mask)
         sizes = np.bincount(labels.ravel())[1:] if count else np.zeros(1)
         shares.append(sizes.max() / max(sizes.sum(), 1))
     return float(np.mean(shares))

@@ -139,8 +139,8 @@ def _pairs(
     found = []
     for own, tree in zip(places, trees, strict=True):
         model = own.double().cpu().numpy()
-        far, nearest = tree.query(model)
-        back, owner = KDTree(model).query(tree.data)
+        far, nearest = map(np.asarray, tree.query(model))
+        back, owner = map(np.asarray, KDTree(model).query(tree.data))
         mine = np.flatnonzero(far < reach)
         theirs = np.flatnonzero(back < reach)
         rows = np.concatenate((mine, owner[theirs]))
@@ -227,7 +227,7 @@ def _icp(
     """Rigid motion that lays points onto others; the farthest ones are left out of every round."""
     for _ in range(rounds):
         moved = points @ rotation.T + shift
-        far, nearest = tree.query(moved)
+        far, nearest = map(np.asarray, tree.query(moved))
         good = far <= np.quantile(far, kept)
         a, b = points[good], tree.data[nearest[good]]
         centre_a, centre_b = a.mean(0), b.mean(0)

@@ -111,7 +111,7 @@ def _apart(a: Bool[np.ndarray, "H W"], b: Bool[np.ndarray, "H W"]) -> float:
     rows = np.flatnonzero(b.any(1))
     if not a.any() or not len(rows):
         return 1.0
-    outlines = [mask & ~binary_erosion(mask) for mask in (a, b)]
-    to_a, to_b = (distance_transform_edt(~outline) for outline in outlines)
+    outlines = [mask & ~np.asarray(binary_erosion(mask), dtype=bool) for mask in (a, b)]
+    to_a, to_b = (np.asarray(distance_transform_edt(~outline)) for outline in outlines)
     pixels = 0.5 * (to_b[outlines[0]].mean() + to_a[outlines[1]].mean())
     return float(pixels) / float(rows[-1] - rows[0] + 1)

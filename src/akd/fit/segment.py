@@ -40,7 +40,7 @@ def segment(
     except (OSError, ValueError, KeyError) as error:
         said = " ".join(str(error).split())[:160]
         raise ValueError(f"{folder}: holds no SAM 2 video model: {said}") from None
-    model = model.to(device).eval()
+    model = model.to(torch.device(device)).eval()  # pyright: ignore[reportArgumentType]
     height, width = frames.shape[1:3]
     images = [(255.0 * frame).round().byte().numpy() for frame in frames]
     session = processor.init_video_session(video=images, inference_device=device)

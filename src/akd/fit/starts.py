@@ -176,7 +176,8 @@ def _exchanges(
 ) -> list[tuple[int, str, Float[Tensor, "T D 3"]]]:
     """The limbs as found, with legs of each kind exchanged left and right, and with all of them."""
     found = [(0, "", chosen)]
-    kinds = list(dict.fromkeys(limb.role.limb for limb in limbs if limb.role.limb.is_leg))
+    every = (limb.role.limb for limb in limbs)
+    kinds = list(dict.fromkeys(kind for kind in every if kind is not None and kind.is_leg))
     for kind in kinds:
         other = swap_sides(limbs, chosen, kind=kind)
         found.append((2 if len(kinds) > 1 else 1, f", {kind.value} exchanged", other))

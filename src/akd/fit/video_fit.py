@@ -147,9 +147,9 @@ def optimise(
         for k, observation in enumerate(observations):
             image = _rendered(stage, candidates, k, posed, observation, settings)
             parts.append(photometric_loss(image, wanted[k]))
-            if evidence[k] is not None:
+            if (seen := evidence[k]) is not None:
                 camera = cameras_of([c.cameras[k] for c in candidates], len(observation))
-                parts.append(settings.evidence * evidence[k].loss(stage, posed, camera))
+                parts.append(settings.evidence * seen.loss(stage, posed, camera))
             video = image if video is None else video
         difference = torch.stack(parts).mean(0)
         assert video is not None

@@ -14,7 +14,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 if TYPE_CHECKING:
-    import av
+    from av.container import InputContainer
     from av.video.stream import VideoStream
 
 MOST_FRAMES = 300
@@ -79,6 +79,7 @@ def read_footage(
         ValueError: There is no video in the file, it is damaged, or the part is too long: one line.
     """
     import av
+    from av.error import FFmpegError
 
     path = Path(path)
     if not path.is_file():
@@ -99,7 +100,7 @@ def read_footage(
                 )
             _check_length(path, container, stream, start, end, fps)
             times, images = _decode(path, container, stream, start or 0.0, end, fps, longest)
-    except av.FFmpegError as error:
+    except FFmpegError as error:
         raise ValueError(f"{path}: cannot be read as a video: {error.strerror}") from None
     if len(images) < 2:
         raise ValueError(f"{path}: a motion needs at least 2 frames, got {len(images)}")
@@ -108,7 +109,7 @@ def read_footage(
 
 def _check_length(
     path: Path,
-    container: av.container.InputContainer,
+    container: InputContainer,
     stream: VideoStream,
     start: float | None,
     end: float | None,
@@ -136,7 +137,7 @@ def _too_long(path: Path, seconds: float, rate: float) -> ValueError:
 
 def _decode(
     path: Path,
-    container: av.container.InputContainer,
+    container: InputContainer,
     stream: VideoStream,
     start: float,
     end: float | None,

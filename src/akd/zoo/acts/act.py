@@ -125,8 +125,10 @@ class Act:
     def foot(self, leg: str, name: str, phase: Array) -> Array:
         """One row of `feet` for a leg such as `left_fore`, by its own name or its pair's."""
         pair = leg.split("_", 1)[1]
-        row = next((self.feet[k] for k in (f"{leg}.{name}", f"{pair}.{name}") if k in self.feet), 0)
-        return np.zeros_like(phase) if row == 0 else self.row(row, phase)
+        for key in (f"{leg}.{name}", f"{pair}.{name}"):
+            if key in self.feet:
+                return self.row(self.feet[key], phase)
+        return np.zeros_like(phase)
 
     def scaled(self, factor: float) -> Act:
         """Larger or smaller in everything but its feet."""
