@@ -5,7 +5,7 @@ mesh2motion's model and rig pairs, on MakeHuman with two of its rigs, on other r
 creatures of the zoo, all of the measuring side. Which of the artist's joints means which of ours is
 written down here by hand.
 
-    python benchmarks/autorig.py [--seeds 0 1] [--report FILE] [--pictures FOLDER]
+    python benchmarks/autorig.py [--seeds 0 1] [--report FILE] [--images FOLDER]
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1])
     parser.add_argument("--report", type=Path)
-    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--images", type=Path)
     arguments = parser.parse_args()
     cases = [
         pair_case("fox", "quadruped", FOX), pair_case("human", "biped", HUMAN),
@@ -255,9 +255,9 @@ def main() -> None:
             row = f"| {cells} | - | wrong plan | - | - |"
         print(row, flush=True)
         lines.append(row)
-        if arguments.pictures:
-            arguments.pictures.mkdir(parents=True, exist_ok=True)
-            draw(case, found, arguments.pictures / f"rig_{case.name.replace(' ', '_')}.png")
+        if arguments.images:
+            arguments.images.mkdir(parents=True, exist_ok=True)
+            draw(case, found, arguments.images / f"rig_{case.name.replace(' ', '_')}.png")
     lines.append("")
     for plan, values in means.items():
         lines.append(f"{plan}: mean {np.mean(values):.1f} % over {len(values)} bodies.")

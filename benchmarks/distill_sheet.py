@@ -1,4 +1,4 @@
-"""All cases of `benchmarks/distill.py` in one picture, from the strips that their rows left."""
+"""All cases of `benchmarks/distill.py` in one image, from the strips that their rows left."""
 
 from __future__ import annotations
 

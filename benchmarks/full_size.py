@@ -167,7 +167,7 @@ def run_preset(
 
 
 def look_at(video: Tensor, name: str) -> None:
-    """Say what the first video holds, so that an empty picture does not pass for a fox."""
+    """Say what the first video holds, so that an empty image does not pass for a fox."""
     middle = video[len(video) // 2]
     spread = float(middle.std())
     apart = float((video[0] - video[-1]).abs().mean())

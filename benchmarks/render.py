@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 def figure(
     frames: int, splats: int, bones: int, size: tuple[int, int], device: str, seed: int = 0
 ) -> dict:
-    """A moving figure 1.8 m tall made of capsules, filling 85 % of the picture's height.
+    """A moving figure 1.8 m tall made of capsules, filling 85 % of the image's height.
 
     Arguments of `rasterize`: Gaussians on the capsules, four bones each, sizes from their spacing.
     """

@@ -36,7 +36,7 @@ def test_fast_is_far_shorter_than_paper_and_needs_no_more_unknowns():
 
 
 def test_fast_weighs_the_score_by_the_variance_of_its_latents():
-    """Those of large priors have variance one, the tiny prior's pictures in -1..1 about a tenth."""
+    """Those of large priors have variance one, the tiny prior's images in -1..1 about a tenth."""
     fast, tiny = PRESETS["fast"].losses, PRESETS["tiny"].losses
     assert fast.score == pytest.approx(0.1 * tiny.score)
     assert replace(fast, score=tiny.score) == tiny

@@ -26,7 +26,7 @@ _TINY_VARIANCE = 0.1
 How much the score pulls grows with the square of what a unit of the latents is."""
 
 TINY = DistillSettings()
-"""For the tiny prior: warm start, few unknowns, minutes on two cores."""
+"""For the tiny prior: warm start, few parameters, minutes on two cores."""
 
 PAPER = DistillSettings(
     iterations=10_000,
@@ -56,8 +56,8 @@ FAST = DistillSettings(
     losses=LossSettings(score=_TINY_VARIANCE * LossSettings().score),
     warm_start=WarmStartSettings(samples=0),
 )
-"""For large priors: few unknowns within limits, a gait as a cycle, so that far fewer iterations do.
-All losses balance as for the tiny prior."""
+"""For large priors: few parameters within limits, a gait as a cycle, so that far fewer iterations
+do. All losses balance as for the tiny prior."""
 
 PRESETS: dict[str, DistillSettings] = {"tiny": TINY, "paper": PAPER, "fast": FAST}
 

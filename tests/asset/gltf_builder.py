@@ -23,7 +23,7 @@ def png(width: int = 2, height: int = 2, colour: tuple[int, int, int, int] = (25
 
 
 def forged_png(width: int, height: int) -> bytes:
-    """A picture that claims a size and has no pixels to show for it."""
+    """An image that claims a size and has no pixels to show for it."""
     header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(100))), (b"IEND", b""))
     data = b"\x89PNG\r\n\x1a\n"

@@ -1,4 +1,4 @@
-"""Pictures: every kind of pixel comes out as RGBA, and a broken one as one line."""
+"""Images: every kind of pixel comes out as RGBA, and a broken one as one line."""
 
 import io
 
@@ -64,11 +64,11 @@ def test_the_first_bytes_tell_the_kind(kind: str, mime_type: str) -> None:
 @pytest.mark.parametrize(
     ("data", "line"),
     [
-        (b"", "cannot be read as a picture: of no known kind"),
-        (b"not a picture", "cannot be read as a picture: of no known kind"),
+        (b"", "cannot be read as an image: of no known kind"),
+        (b"not a picture", "cannot be read as an image: of no known kind"),
         (forged_png(100_000, 100_000), f"must have 1 to {MAX_PIXELS} pixels, got far more"),
         (forged_png(9000, 9000), f"must have 1 to {MAX_PIXELS} pixels, got 9000 x 9000"),
-        (forged_png(0, 4), "cannot be read as a picture: of no known kind"),
+        (forged_png(0, 4), "cannot be read as an image: of no known kind"),
     ],
 )
 def test_a_picture_that_cannot_be_opened(data: bytes, line: str) -> None:

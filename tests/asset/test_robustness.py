@@ -99,7 +99,7 @@ def test_every_broken_file_of_the_collection(shared_assets: Path) -> None:
     assert len(files) > 700
     outcomes = read_within_limits(files)
     kinds = {kind: sum(o.kind == kind for o in outcomes) for kind in ("asset", "refused")}
-    # Reports, licences, pictures and buffers are no assets; most of the rest can be lived with.
+    # Reports, licences, images and buffers are no assets; most of the rest can be lived with.
     assert kinds["asset"] > 250
     assert kinds["refused"] > 350
 

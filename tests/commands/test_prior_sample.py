@@ -59,7 +59,7 @@ def test_a_large_prior_by_its_folder(capsys, tmp_path, monkeypatch):
     picture = tmp_path / "fox.png"
     Image.new("RGB", (40, 30), "red").save(picture)
     message = refused(capsys, *given[2:], "--reference", str(picture))
-    assert message == "--reference: pipeline takes words alone, no picture"
+    assert message == "--reference: pipeline takes words alone, no image"
 
 
 def test_a_large_prior_that_animates_a_picture(capsys, tmp_path, monkeypatch):
@@ -94,10 +94,10 @@ def test_what_does_not_fit_is_said_before_weights_are_read(
     assert "the tiny prior knows no such action" in refused(capsys, "a fox baking")
     assert "prior 'sora' is not known" in refused(capsys, "a fox baking", "--prior", "sora")
     large = ("a fox baking", "--prior", "cogvideox-5b")
-    assert "must be a picture (.png" in refused(capsys, *large, "--reference", str(fox))
-    picture.write_text("no picture")
+    assert "must be an image (.png" in refused(capsys, *large, "--reference", str(fox))
+    picture.write_text("no image")
     message = refused(capsys, *large, "--reference", str(picture))
-    assert message == f"{picture}: is not a picture that can be read"
+    assert message == f"{picture}: is not an image that can be read"
     assert "must end in .mp4" in refused(capsys, "a fox walking", "-o", "fox.avi")
     assert "--steps must be from 1 to 10000, got 0" in refused(
         capsys, "a fox walking", "--steps", "0"

@@ -8,7 +8,7 @@ from akd.scene.settings import SceneStyle
 
 
 class KnownPrior:
-    """Videos are `mean` plus noise of deviation `spread`; words and pictures say nothing."""
+    """Videos are `mean` plus noise of deviation `spread`; words and images say nothing."""
 
     name = "known"
     frames, width, height, fps = 4, 16, 16, 8.0

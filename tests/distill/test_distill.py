@@ -116,7 +116,7 @@ def test_one_coefficient_a_frame_is_the_frames_themselves(rig):
 
 
 def test_the_whole_chain_against_finite_differences(tube, rig):
-    """Splats, skinning and control rig: the gradient of a picture's loss in every unknown.
+    """Splats, skinning and control rig: the gradient of an image's loss in every unknown.
 
     A Gaussian ends where it fades to 1/255, and what moves across that edge is in the difference
     but in no gradient: directions agree closely, sizes within a tenth or so.

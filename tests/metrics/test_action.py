@@ -39,7 +39,7 @@ def test_every_view_of_every_window_is_shown(recogniser, fox):
     character, walk = fox
     videos = film_for(recogniser, character, walk)
     assert videos.shape == (len(VIEWS), 24, 64, 64, 3)
-    # The character fills a good part of the picture, and moves in it.
+    # The character fills a good part of the image, and moves in it.
     assert float((videos[:, 1:] - videos[:, :-1]).abs().mean()) > 0.003
     assert float((videos[0] - videos[3]).abs().mean()) > 0.01
 

@@ -38,7 +38,7 @@ def same(a, b) -> bool:
 def check_untouched(before: Asset, after: Asset) -> None:
     for field in ("meshes", "materials", "skins", "extras", "scene_roots"):
         assert same(getattr(before, field), getattr(after, field)), f"{field} changed"
-    # An external picture moves into the file, so only its bytes are the same.
+    # An external image moves into the file, so only its bytes are the same.
     pictures = [[bytes(image.data) for image in asset.images] for asset in (before, after)]
     assert pictures[0] == pictures[1], "images changed"
     assert same(before.clips, after.clips[: len(before.clips)]), "the file's own clips changed"

@@ -64,7 +64,7 @@ def test_the_reference_shows_the_whole_character_in_the_colours_of_its_roles(fox
     assert 0.0 <= float(picture.min()) < float(picture.max()) <= 1.0
     there = coloured(picture)
     assert 0.02 < float(there.float().mean()) < 0.5
-    # Nothing is cut off: the picture's edge shows floor and sky.
+    # Nothing is cut off: the image's edge shows floor and sky.
     assert not there[[0, -1]].any()
     assert not there[:, [0, -1]].any()
     # Limbs are told apart: some are mostly red, others mostly blue.

@@ -51,7 +51,7 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     Image.fromarray(np.zeros((4, 4, 3), dtype=np.uint8)).save(picture)
     path = tmp_path / "report.html"
     write_ground_page(
-        path, grounded, title="Walk <b>", about=("a fox & more",), pictures={"six": picture}
+        path, grounded, title="Walk <b>", about=("a fox & more",), images={"six": picture}
     )
     text = path.read_text(encoding="utf-8")
     links = Links()

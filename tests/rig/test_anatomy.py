@@ -28,7 +28,7 @@ BODIES = {
     "kenney/character.glb": ("leg", "leg-left"),
     "raylib/robot.glb": ("leg", "Foot.L"),
     "threejs/RobotExpressive/RobotExpressive.glb": ("leg", "Foot.L"),
-    # Both call left what is on the left of the picture; feet and eyes tell otherwise.
+    # Both call left what is on the left of the image; feet and eyes tell otherwise.
     "godot/player.glb": ("leg", "r-foot"),
     "godot/enemy.glb": ("fore hind", "r-frontleg001"),
 }

@@ -15,7 +15,7 @@ from tests.assets import character
 pytestmark = pytest.mark.slow
 
 WRONG = {
-    # Its wings swim: only a picture tells.
+    # Its wings swim: only an image tells.
     "kenney/cube-pets/animal_fish.glb",
     # The sides of its hind fins disagree with their names.
     "mesh2motion/models-variation/fish-whale.glb",

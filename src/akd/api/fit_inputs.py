@@ -174,7 +174,7 @@ def _footage(
 
 
 def _split(footage: Footage, count: int) -> list[Footage]:
-    """Views that stand side by side in one picture."""
+    """Views that stand side by side in one image."""
     width = footage.frames.shape[2] // count
     if width < 8:
         raise ValueError(f"views: {count} do not fit into {footage.frames.shape[2]} pixels")
@@ -250,7 +250,7 @@ def points_in_metres(
 
 
 def draw_points(points: Sequence[Float[Tensor, "N 3"]], forward: Float[Tensor, "3"]) -> Observation:
-    """Pictures of points, for the eye, from a camera that stands still."""
+    """Images of points, for the eye, from a camera that stands still."""
     size = 256
     everything = torch.cat(list(points))
     low, high = (everything.quantile(share, dim=0, keepdim=True) for share in (0.005, 0.995))

@@ -129,7 +129,7 @@ class Grounding:
                 images[kind] = video.write_strip(out / f"{kind}.png")
         path = out / "report.html"
         title = f"{name or file.stem} (grounded)"
-        write_ground_page(path, self.result, title=title, about=about, pictures=images)
+        write_ground_page(path, self.result, title=title, about=about, images=images)
         return path
 
 

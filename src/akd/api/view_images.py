@@ -83,12 +83,12 @@ def make_views(
     # Roles are saturated or grey: a light green is like none of them.
     stage = replace(stage, scene=replace(stage.scene, plain_background=_BACKGROUND))
     split = "" if len(views) == 1 else (
-        f" The picture is split into {len(views)} panels that show the same moment from "
+        f" The image is split into {len(views)} panels that show the same moment from "
         f"{', '.join(views)}; all panels stay in step."
     )  # fmt: skip
     prompt = (
         f"The character {action} on the spot. Static camera, no zoom, no cut. Plain, even "
-        f"background without shadows. The whole body stays in the picture, and its shape and "
+        f"background without shadows. The whole body stays in the image, and its shape and "
         f"colours stay exactly as in the first frame.{split}"
     )
     return ViewImages(stage.reference_images(turns), tuple(views), prompt)

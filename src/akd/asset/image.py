@@ -1,4 +1,4 @@
-"""Encoded pictures: what kind they are, whether they can be read, and their pixels."""
+"""Encoded images: what kind they are, whether they can be read, and their pixels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from jaxtyping import UInt8
 from akd.asset.asset import AssetError, Image
 
 MAX_PIXELS = 8192 * 8192
-"""A picture of a few kilobytes can claim to be of any size; this one takes 256 MiB as RGBA."""
+"""An image of a few kilobytes can claim to be of any size; this one takes 256 MiB as RGBA."""
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TGA", "TIFF")
 
 
 def sniff_mime_type(data: bytes | memoryview) -> str | None:
-    """Return the picture's type from its first bytes, or None where they are of no known kind."""
+    """Return the image's type from its first bytes, or None where they are of no known kind."""
     head = bytes(data[:16])
     match head:
         case _ if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -70,7 +70,7 @@ def _open(data: bytes | memoryview):  # Pillow is imported only when it is neede
     except Pillow.DecompressionBombError:
         raise AssetError(f"must have 1 to {MAX_PIXELS} pixels, got far more") from None
     except Exception as error:
-        raise AssetError(f"cannot be read as a picture: {_line(error)}") from error
+        raise AssetError(f"cannot be read as an image: {_line(error)}") from error
     width, height = picture.size
     if not 0 < width * height <= MAX_PIXELS:
         raise AssetError(f"must have 1 to {MAX_PIXELS} pixels, got {width} x {height}")

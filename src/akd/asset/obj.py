@@ -172,7 +172,7 @@ def _join_libraries(names: list[str], folder: AssetFolder, problems: ProblemLog)
 
 
 class _Paint:
-    """Materials and pictures, in the order in which meshes use them."""
+    """Materials and images, in the order in which meshes use them."""
 
     def __init__(self, resolver: FolderResolver, defined: set[str], problems: ProblemLog) -> None:
         self.resolver = resolver

@@ -127,7 +127,7 @@ def _split_at_seams(
 
 
 def _texture(path: Path, header: Header, problems: ProblemLog) -> Image | None:
-    """The picture that a `TextureFile` comment names."""
+    """The image that a `TextureFile` comment names."""
     for comment in header.comments:
         if comment.lower().startswith("texturefile"):
             name = comment[len("texturefile") :].strip()

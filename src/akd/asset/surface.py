@@ -127,7 +127,7 @@ def linear_colours(colours: Shaped[np.ndarray, "V K"]) -> Float[np.ndarray, "V 4
 def load_texture(
     folder: AssetFolder, reference: str, where: str, problems: ProblemLog
 ) -> Image | None:
-    """Return the picture that a file names, or None and a problem where it cannot be had.
+    """Return the image that a file names, or None and a problem where it cannot be had.
 
     The name may carry options before it, as in MTL, and a path of somebody else's machine: then
     the file of that name beside the asset is taken.

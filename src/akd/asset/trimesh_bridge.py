@@ -24,7 +24,7 @@ class FolderResolver:
         self.texts: dict[str, bytes] = {}
         """What to answer for some names without looking on the disk."""
         self.images: dict[str, Image] = {}
-        """The pictures handed out, by the reference they were asked for with."""
+        """The images handed out, by the reference they were asked for with."""
 
     def get(self, name: str) -> bytes:
         """Return the bytes of a file; trimesh takes `OSError` to mean that there is none."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from akd.prior.protocol import VideoPrior
     from akd.prior.tiny.prior import PriorTiny
 
-PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+IMAGES = (".png", ".jpg", ".jpeg", ".webp")
 CHARACTERS = (".glb", ".gltf")
 
 
@@ -37,7 +37,7 @@ class PriorSample:
     """The video model: tiny, one that `akd prior list` names, or a folder."""
     reference: Path | None = None
     """What the video should show: for the tiny prior a rigged character (glTF), for a large one
-    that takes a picture a picture."""
+    that takes an image an image."""
     roles: Path | None = None
     """A TOML file that puts the roles of its joints right: `joint = "left hind foot"` a line."""
     weights: Path | None = None
@@ -90,17 +90,17 @@ class PriorSample:
         from akd.prior.tiny.vocabulary import read_prompt
         from akd.scene.video import Video
 
-        picture = None
+        image = None
         if self.reference is not None and isinstance(prior, PriorTiny):
-            picture, leg = self._character(prior)
+            image, leg = self._character(prior)
             prior = prior.for_body(leg)
         elif self.reference is not None:
             if not prior.takes_reference_image:
-                raise UsageError(f"--reference: {prior.name} takes words alone, no picture")
-            picture = read_picture(self.reference, height=prior.height, width=prior.width)
+                raise UsageError(f"--reference: {prior.name} takes words alone, no image")
+            image = read_image(self.reference, height=prior.height, width=prior.width)
         try:
             condition = prior.condition(
-                asked, reference_image=None if picture is None else picture.to(prior.device)
+                asked, reference_image=None if image is None else image.to(prior.device)
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
@@ -121,7 +121,7 @@ class PriorSample:
                     "--roles needs --reference: it is about the joints of that character"
                 )
             return
-        wanted, what = (CHARACTERS, "a rigged character") if tiny else (PICTURES, "a picture")
+        wanted, what = (CHARACTERS, "a rigged character") if tiny else (IMAGES, "an image")
         if self.reference.suffix.lower() not in wanted:
             raise UsageError(
                 f"--reference must be {what} ({', '.join(wanted)}) for the prior {self.prior}, got "
@@ -131,7 +131,7 @@ class PriorSample:
             raise UsageError("--roles is about a rigged character, which only the tiny prior takes")
         input_file(self.reference)
         if not tiny:
-            read_picture(self.reference, height=1, width=1)
+            read_image(self.reference, height=1, width=1)
 
     def _character(self, prior: PriorTiny) -> tuple[Tensor, float]:
         """The reference image of the character, and the length of its legs."""
@@ -153,8 +153,8 @@ class PriorSample:
         return reference_image_of(character, prior.network.settings), leg
 
 
-def read_picture(path: Path, *, height: int, width: int) -> Tensor:
-    """A picture file as [H, W, 3], sRGB 0..1, cut about its middle to the shape and resized."""
+def read_image(path: Path, *, height: int, width: int) -> Tensor:
+    """An image file as [H, W, 3], sRGB 0..1, cut about its middle to the shape and resized."""
     import numpy as np
     import torch
     from PIL import Image, ImageOps, UnidentifiedImageError
@@ -163,5 +163,5 @@ def read_picture(path: Path, *, height: int, width: int) -> Tensor:
         with Image.open(path) as image:
             fitted = ImageOps.fit(image.convert("RGB"), (width, height))
     except UnidentifiedImageError:
-        raise UsageError(f"{path}: is not a picture that can be read") from None
+        raise UsageError(f"{path}: is not an image that can be read") from None
     return torch.from_numpy(np.asarray(fitted, dtype=np.float32) / 255.0)

@@ -34,7 +34,7 @@ class Splat:
     quick: bool = False
     """Spread flat Gaussians over the surface instead of fitting."""
     antialias: bool = False
-    """Fit for akd's own pictures, which look alike at every size, instead of for other viewers."""
+    """Fit for akd's own images, which look alike at every size, instead of for other viewers."""
     seed: int = 0
 
     def run(self) -> None:

@@ -30,7 +30,7 @@ def write_motions(
 
     Everything else in the file stays as it is. `extras` (where the motion came from) go to every
     clip. With reduced `keys` joints stay within `KEY_TOLERANCE` body heights. With `alone` the
-    file's own clips are left out. Returns what could not be packed, such as a picture that was
+    file's own clips are left out. Returns what could not be packed, such as an image that was
     missing already.
     """
     document = character.asset.document

@@ -69,7 +69,7 @@ class LimbTarget:
     """What one camera sees, cut out around the body."""
 
     image: Float[Tensor, "T 4 N N"]
-    """Colours over grey and the mask, weighted: see `_picture`."""
+    """Colours over grey and the mask, weighted: see `_weighted`."""
     azimuth: float
     elevation: float
     distance: float
@@ -89,7 +89,7 @@ class LimbTarget:
         colour: float,
     ) -> LimbTarget:
         """Colours are premultiplied by the masks."""
-        image = _picture(colours, 1.0 - masks, _COLOUR * colour)
+        image = _weighted(colours, 1.0 - masks, _COLOUR * colour)
         return cls(image, azimuth, elevation, distance, _COLOUR * colour)
 
 
@@ -284,7 +284,7 @@ def _costs(
         colour = layers[k].colour + layers[k].transmittance * back[0][:, None]
         colour = front[0][:, None] + front[1][:, None] * colour
         light = front[1][:, None] * layers[k].transmittance * back[1][:, None]
-        image = _picture(colour.flatten(0, 1), light.flatten(0, 1), target.colour)
+        image = _weighted(colour.flatten(0, 1), light.flatten(0, 1), target.colour)
         image = image.unflatten(0, colour.shape[:2])
         wanted = target.image[first : first + _TOGETHER, None]
         fine = (image - wanted).square().mean((2, 3, 4))
@@ -304,7 +304,7 @@ def _stacked(layers: list[tuple[Tensor, Tensor]], like: _Layer) -> tuple[Tensor,
     return colour, light
 
 
-def _picture(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
+def _weighted(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
     """Colours over grey and coverage, [..., 4, N, N], weighted so that squares can be added."""
     over = colour + 0.5 * transmittance
     return torch.cat((weight**0.5 * over, 1.0 - transmittance), dim=-3)

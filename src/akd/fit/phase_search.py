@@ -2,7 +2,7 @@
 
 Seen pixel by pixel, a leg in the wrong phase is at a standstill: it overlaps with nothing that
 would draw it on. But limbs have hues of their own and a cycle has one phase for each of them, so
-that a few dozen pictures show all that a limb can do, and all limbs are compared in the same ones.
+that a few dozen images show all that a limb can do, and all limbs are compared in the same ones.
 """
 
 from __future__ import annotations

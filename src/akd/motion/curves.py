@@ -1,4 +1,4 @@
-"""Curves over time that the unknowns are coefficients of: bumps of splines, or a cycle's harmonics.
+"""Curves over time whose coefficients are optimised: bumps of splines, or a cycle's harmonics.
 
 All are scaled alike: a coefficient of one has a mean square of one over the number of curves.
 """

@@ -1,7 +1,7 @@
 """Symmetrical gaits: half a cycle later, left does what right did.
 
 So it is in every walk, trot and run of two legs that goes straight (Hildebrand 1965). What is found
-for one side then holds for the other: there are half as many unknowns, and a leg that the body
+for one side then holds for the other: there are half as many parameters, and a leg that the body
 hides from the camera is seen half a cycle later on the other side.
 """
 

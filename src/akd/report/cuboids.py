@@ -15,7 +15,7 @@ from akd.physics.tracking import Tracking
 from akd.report.plots import COLOURS
 
 WIDTH, MOST_HEIGHT = 250.0, 300.0
-"""Of one frame's picture."""
+"""Of one frame's image."""
 MARGIN = (24.0, 18.0)
 """Above and below the body, for the time and for the near side of the ground."""
 YAW, PITCH = 0.45, 0.14
@@ -60,7 +60,7 @@ def cuboid_frames(body: Body, tracking: Tracking, *, count: int = 8, columns: in
 
 
 Seen = Callable[[np.ndarray], np.ndarray]
-"""From points of the world [N, 3] to points of the picture [N, 2]."""
+"""From points of the world [N, 3] to points of the image [N, 2]."""
 _ARROW_HEAD = (
     '<defs><marker id="head" viewBox="0 0 6 6" refX="4" refY="3" markerWidth="5" '
     'markerHeight="5" orient="auto-start-reverse"><path d="M0 0L6 3L0 6z" fill="#c00000"/>'
@@ -69,7 +69,7 @@ _ARROW_HEAD = (
 
 
 def _view(body: Body) -> Float[np.ndarray, "3 3"]:
-    """Rows: right and up of the picture, and towards who looks. The body faces right."""
+    """Rows: right and up of the image, and towards who looks. The body faces right."""
     up, forward = (body.axes[0, i].numpy() for i in (0, 2))
     aside = np.cross(forward, up)
     right = np.cos(YAW) * forward - np.sin(YAW) * aside
@@ -84,7 +84,7 @@ def _view(body: Body) -> Float[np.ndarray, "3 3"]:
 
 
 def _scale(body: Body, tracking: Tracking, axes: np.ndarray) -> tuple[float, float, float]:
-    """Picture units a metre, so that the body fits in any of its frames; the picture's height; and
+    """Image units a metre, so that the body fits in any of its frames; the image's height; and
     how far (metres) the body is seen below the point of the ground under its root."""
     corners = _corners(body, tracking.states, list(range(len(tracking.states.position))))
     seen = (corners.reshape(len(corners), -1, 3) - _below(tracking.states.position)) @ axes[:2].T

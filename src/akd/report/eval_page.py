@@ -7,7 +7,7 @@ from pathlib import Path
 
 from akd.metrics.judge import MotionMetrics
 from akd.report.metric_rows import metric_rows
-from akd.report.page import Film, Row, films, header, page, picture, table
+from akd.report.page import Film, Row, films, header, page, table, wide_image
 
 
 def eval_page(
@@ -24,7 +24,9 @@ def eval_page(
     if shown:
         parts.append(films(shown))
     for name, path in images.items():
-        parts.append(picture(path, f"{name}: {metrics[name].score:.2f}, {metrics[name].verdict}"))
+        parts.append(
+            wide_image(path, f"{name}: {metrics[name].score:.2f}, {metrics[name].verdict}")
+        )
     parts.append("<h2>Metrics</h2>")
     parts.append(table(list(metrics), {**metric_rows(metrics), **more}, wanted=True))
     return page("akd eval", "\n".join(parts), scripts=("films.js",))

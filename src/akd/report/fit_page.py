@@ -149,7 +149,7 @@ def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
             [pages.Film(comparison, "comparison", "video with mask, fit, difference")],
             fps=made.fps, charts=True,
         ),
-        pages.picture(strip, "Video with mask, fit and difference, four frames"),
+        pages.wide_image(strip, "Video with mask, fit and difference, four frames"),
         "<h2>Quality</h2>",
         pages.table(["value"], {"": rows}),
         *(["<h2>Starts</h2>", pages.table(["residual"], {"": starts})] if starts else []),

@@ -19,7 +19,7 @@ from akd.physics.body import Body, place
 from akd.physics.ground import Grounded
 from akd.physics.target import TargetMotion
 from akd.report.cuboids import cuboid_frames
-from akd.report.page import Row, header, notes, page, picture, section, strip, table
+from akd.report.page import Row, header, notes, page, section, strip, table, wide_image
 from akd.report.plots import contact_chart, line_chart
 
 
@@ -29,7 +29,7 @@ def write_ground_page(
     *,
     title: str,
     about: Sequence[str] = (),
-    pictures: Mapping[str, Path] | None = None,
+    images: Mapping[str, Path] | None = None,
 ) -> None:
     """Write one page that needs nothing else.
 
@@ -38,19 +38,19 @@ def write_ground_page(
         grounded: What was made.
         title: Its heading.
         about: Lines under it.
-        pictures: PNG files by caption, such as filmed frames; they become part of the page.
+        images: PNG files by caption, such as filmed frames; they become part of the page.
     """
-    write_text(path, ground_page(grounded, title=title, about=about, pictures=pictures or {}))
+    write_text(path, ground_page(grounded, title=title, about=about, images=images or {}))
 
 
 def ground_page(
-    grounded: Grounded, *, title: str, about: Sequence[str], pictures: Mapping[str, Path]
+    grounded: Grounded, *, title: str, about: Sequence[str], images: Mapping[str, Path]
 ) -> str:
     """The page as text."""
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
     parts.append(notes(_notes(grounded)))
-    parts += [picture(path, caption) for caption, path in pictures.items()]
+    parts += [wide_image(path, caption) for caption, path in images.items()]
     parts.append(
         strip(
             cuboid_frames(grounded.character.body, grounded.tracking),

@@ -1,4 +1,4 @@
-"""Pieces of an HTML page that stands on its own: no script, font or picture from elsewhere.
+"""Pieces of an HTML page that stands on its own: no script, font or image from elsewhere.
 
 The style sheet (`page.css`) knows light, dark, narrow and printed pages; `films.js` runs videos in
 step. Without scripts everything is there as well, each video with controls of its own.
@@ -118,12 +118,12 @@ def films(shown: Sequence[Film], *, fps: float = 24.0, charts: bool = False) -> 
 
 
 def strip(inner: str, caption: str) -> str:
-    """A wide picture (HTML) that is moved to and fro where the page is narrow."""
+    """A wide image (HTML) that is moved to and fro where the page is narrow."""
     return f'<figure class="strip">{inner}<figcaption>{escape(caption)}</figcaption></figure>'
 
 
-def picture(path: Path, caption: str) -> str:
-    """A wide picture from a file."""
+def wide_image(path: Path, caption: str) -> str:
+    """A wide image from a file."""
     return strip(f'<img src="{data_uri(path)}" alt="{escape(caption, quote=True)}">', caption)
 
 

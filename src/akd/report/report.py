@@ -28,7 +28,7 @@ class Report:
     """By the name of the motion. They become part of the page."""
     fps: float = 24.0
     """Of the videos."""
-    pictures: Mapping[str, Path] = field(default_factory=dict)
+    images: Mapping[str, Path] = field(default_factory=dict)
     """By caption, such as frames side by side."""
     feet: Sequence[str] = ()
     """Names of the feet, in the order in which metrics have them."""
@@ -56,7 +56,7 @@ def report_page(report: Report) -> str:
     if report.videos:
         parts.append(pages.films(_films(report), fps=report.fps, charts=True))
     parts.append(report.scene)
-    parts += [pages.picture(path, caption) for caption, path in report.pictures.items()]
+    parts += [pages.wide_image(path, caption) for caption, path in report.images.items()]
     parts.append("<h2>Metrics</h2>")
     parts.append(pages.table(list(report.metrics), metric_rows(report.metrics), wanted=True))
     if report.feet:

@@ -135,7 +135,7 @@ def report_of(
         videos={name: out / _VIDEOS[name] for name in motions},
         fps=_VIDEO_FPS,
         feet=[f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs],
-        pictures=strips,
+        images=strips,
         charts=charts,
         settings={
             "distillation": asdict(request.settings),

@@ -1,4 +1,4 @@
-"""Materials and pictures: what is painted, and what happens where it cannot be."""
+"""Materials and images: what is painted, and what happens where it cannot be."""
 
 import io
 from pathlib import Path
@@ -25,7 +25,7 @@ def told(asset: Asset) -> list[tuple[str, str, str]]:
 
 
 def textured(info: dict[str, Any] | None = None, **sampler: Any) -> GltfBuilder:
-    """A triangle with two sets of texture coordinates and a picture."""
+    """A triangle with two sets of texture coordinates and an image."""
     builder = GltfBuilder()
     builder.add("images", bufferView=builder.view(png(3, 2, (10, 20, 30, 40))), name="fur")
     builder.add("samplers", **sampler)
@@ -129,7 +129,7 @@ def test_webp_comes_before_its_fallback(tmp_path: Path) -> None:
     assert decode_image(asset.images[1])[0, 0].tolist() == [0, 255, 0, 255]
 
 
-OUT = "the picture is left out"
+OUT = "the image is left out"
 PLAIN = "its base colour is shown without a texture"
 
 
@@ -141,7 +141,7 @@ PLAIN = "its base colour is shown without a texture"
         ({"uri": "data:image/png;base64,AAAA"},
          r"must be PNG, JPEG or WebP, got b'\x00\x00\x00'"),
         ({"bufferView": 0}, "must be PNG, JPEG or WebP, got image/ktx2"),
-        ({"bufferView": 1}, "cannot be read as a picture: of no known kind"),
+        ({"bufferView": 1}, "cannot be read as an image: of no known kind"),
         ({"bufferView": 2}, "must have 1 to 67108864 pixels, got 50000 x 2000"),
     ],
 )  # fmt: skip

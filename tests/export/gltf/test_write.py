@@ -136,7 +136,7 @@ def test_pictures_that_cannot_be_had_keep_their_uri(tmp_path: Path, uri: str) ->
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "secret.png").write_bytes(png())
-    (inner / "note.txt").write_text("no picture")
+    (inner / "note.txt").write_text("no image")
     builder = sample()
     builder.json["images"] = [{"uri": uri}]
     (inner / "in.glb").write_bytes(builder.glb())

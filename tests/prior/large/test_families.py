@@ -146,7 +146,7 @@ def test_steps_are_those_of_the_pipeline(saved: Any, monkeypatch: pytest.MonkeyP
     if name == "ltx":
         call |= {"latents": pack(call["latents"]), "frame_rate": 25}
     if picture is not None:
-        # The pipeline draws from the posterior of the picture; a prior takes its mode.
+        # The pipeline draws from the posterior of the image; a prior takes its mode.
         from diffusers.models.autoencoders.vae import DiagonalGaussianDistribution
 
         mode = DiagonalGaussianDistribution.mode
@@ -204,7 +204,7 @@ def test_wan_5b_with_a_first_frame(tmp_path: Path) -> None:
     torch.testing.assert_close(clean[:, :, 1:], later, rtol=1e-3, atol=1e-3)
     first = prior.family.encode(prior.pixels(picture[None, None]))
     torch.testing.assert_close(clean[:, :, :1], first)
-    # The picture matters.
+    # The image matters.
     plain = prior.predict(sample, t, [prior.condition(PROMPT)])
     assert (plain - clean)[:, :, 1:].abs().max() > 1e-3
 

@@ -174,7 +174,7 @@ def test_a_picture_and_words_must_be_given(tmp_path: Path) -> None:
 def test_animatediff_by_name_joins_two_repositories(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The base model's folder has a picture network and another schedule of noise."""
+    """The base model's folder has an image network and another schedule of noise."""
     import diffusers
 
     whole = build("animatediff", tmp_path)

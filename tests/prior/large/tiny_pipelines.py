@@ -209,7 +209,7 @@ def clip_encoder() -> Any:
 
 
 def cogvideox(*, rotary: bool, picture: bool) -> Any:
-    """CogVideoX: sines (2B), rotary (5B), rotary with learned positions and a picture (I2V)."""
+    """CogVideoX: sines (2B), rotary (5B), rotary with learned positions and an image (I2V)."""
     import diffusers
 
     network = seeded(
@@ -339,7 +339,7 @@ def picture_network() -> Any:
 
 
 def animatediff(folder: Path) -> Any:
-    """AnimateDiff: a picture model joined with motion modules."""
+    """AnimateDiff: an image model joined with motion modules."""
     import diffusers
 
     unet = picture_network()

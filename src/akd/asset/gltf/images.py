@@ -1,4 +1,4 @@
-"""The pictures of a glTF file, still encoded."""
+"""The images of a glTF file, still encoded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DECODABLE = ("image/png", "image/jpeg", "image/webp")
 def read_images(
     document: GltfDocument, accessors: Accessors, problems: ProblemLog
 ) -> tuple[Image, ...]:
-    """Return every picture of the file, still encoded. One that cannot be had is left empty."""
+    """Return every image of the file, still encoded. One that cannot be had is left empty."""
     folder = AssetFolder(document.folder, accessors.budget)
     images: list[Image] = []
     root = Fields(document.json, "")
@@ -24,7 +24,7 @@ def read_images(
         try:
             image = _read_image(entry, label, accessors, folder)
         except GltfError as error:
-            problems.left_out(error, "the picture is left out")
+            problems.left_out(error, "the image is left out")
             image = Image(label, "", b"")
         images.append(image)
     return tuple(images)

@@ -24,7 +24,7 @@ class Surface:
     material: Material
     uv_set: int = 0
     uv_transform: Float[np.ndarray, "2 3"] | None = None
-    """Takes u, v, 1 to the coordinates at which the picture is looked up."""
+    """Takes u, v, 1 to the coordinates at which the image is looked up."""
 
 
 def read_surfaces(
@@ -96,7 +96,7 @@ class _Textures:
         return Surface(replace(surface.material, image=image, wrap=wrap), uv_set, transform)
 
     def _image(self, texture: Fields) -> int:
-        """Index of the first picture of a texture that akd can decode."""
+        """Index of the first image of a texture that akd can decode."""
         webp = texture.extension("EXT_texture_webp")
         sources = [] if webp is None else [webp.index("source", len(self.images), "images")]
         sources.append(texture.index("source", len(self.images), "images"))

@@ -1,4 +1,4 @@
-"""One buffer for a whole document: buffers from anywhere and pictures beside it, end to end."""
+"""One buffer for a whole document: buffers from anywhere and images beside it, end to end."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def padded(length: int) -> int:
 def pack(document: GltfDocument) -> Packed:
     """Bring all bytes of a document into one buffer, and whatever points at them with it.
 
-    Nothing else of the JSON changes, and the document given is not modified. A picture that cannot
+    Nothing else of the JSON changes, and the document given is not modified. An image that cannot
     be had keeps its URI, and is reported.
     """
     problems = ProblemLog()
-    pictures = _load_pictures(document, problems)
-    root = dict(make_room(document.json, "bufferViews", len(pictures)))
-    buffers = _Buffers(document, {p.uri: p.data for p in pictures.values()})
+    files = _load_images(document, problems)
+    root = dict(make_room(document.json, "bufferViews", len(files)))
+    buffers = _Buffers(document, {p.uri: p.data for p in files.values()})
     views = [_moved(view, buffers) for view in listed(root, "bufferViews")]
-    if pictures:
-        root["images"] = _pack_images(root["images"], pictures, views, buffers)
+    if files:
+        root["images"] = _pack_images(root["images"], files, views, buffers)
     if views:
         root["bufferViews"] = views
     entries = buffers.entries()
@@ -58,13 +58,13 @@ def pack(document: GltfDocument) -> Packed:
 
 
 class _Buffers:
-    """Where each buffer of the document goes, and each picture.
+    """Where each buffer of the document goes, and each image.
 
     A buffer without bytes of its own (an extension's fallback, say) cannot be packed. It stays a
     buffer, after the packed one.
     """
 
-    def __init__(self, document: GltfDocument, pictures: dict[str, memoryview]) -> None:
+    def __init__(self, document: GltfDocument, files: dict[str, memoryview]) -> None:
         self._old: list[dict[str, Any]] = listed(document.json, "buffers")
         self.parts: list[memoryview] = []
         self.places: list[tuple[int, int]] = [(0, 0)] * len(self._old)
@@ -75,8 +75,8 @@ class _Buffers:
         whole = [i for i, data in enumerate(document.buffers) if len(data) and i not in overrun]
         for index in whole:
             self.places[index] = (0, self._add(document.buffers[index]))
-        self.pictures = {uri: self._add(data) for uri, data in pictures.items()}
-        """Offset of each picture."""
+        self.files = {uri: self._add(data) for uri, data in files.items()}
+        """Offset of each image."""
         for index, data in enumerate(document.buffers):
             if index in overrun:
                 self.places[index] = (0, self._add(data))
@@ -151,18 +151,18 @@ def _moved(view: Any, buffers: _Buffers) -> Any:
 
 
 @dataclass(frozen=True)
-class _Picture:
-    """A picture in a file beside the document."""
+class _ImageFile:
+    """An image in a file beside the document."""
 
     uri: str
     data: memoryview
     mime_type: str
 
 
-def _load_pictures(document: GltfDocument, problems: ProblemLog) -> dict[int, _Picture]:
-    """The pictures that a GLB can hold and that are not in a buffer yet, by index."""
+def _load_images(document: GltfDocument, problems: ProblemLog) -> dict[int, _ImageFile]:
+    """The images that a GLB can hold and that are not in a buffer yet, by index."""
     folder = AssetFolder(document.folder, Budget())
-    pictures: dict[int, _Picture] = {}
+    files: dict[int, _ImageFile] = {}
     for index, image in enumerate(listed(document.json, "images")):
         uri = image.get("uri") if isinstance(image, dict) else None
         if not isinstance(uri, str) or uri[:5].lower() == "data:":
@@ -179,27 +179,27 @@ def _load_pictures(document: GltfDocument, problems: ProblemLog) -> dict[int, _P
         if kind is None:
             problems.warn(where, f"{shown(uri)} is of no kind that a GLB can name", action)
         else:
-            pictures[index] = _Picture(uri, data, kind)
-    return pictures
+            files[index] = _ImageFile(uri, data, kind)
+    return files
 
 
 def _pack_images(
-    images: list[Any], pictures: dict[int, _Picture], views: list[Any], buffers: _Buffers
+    images: list[Any], files: dict[int, _ImageFile], views: list[Any], buffers: _Buffers
 ) -> list[Any]:
-    """The `images` with pictures moved into the buffer; one that is named twice is stored once."""
+    """The `images` with files moved into the buffer; one that is named twice is stored once."""
     result = list(images)
     stored: dict[str, int] = {}
-    for index, picture in pictures.items():
-        if picture.uri not in stored:
-            stored[picture.uri] = len(views)
-            offset = buffers.pictures[picture.uri]
-            views.append({"buffer": 0, "byteOffset": offset, "byteLength": len(picture.data)})
+    for index, file in files.items():
+        if file.uri not in stored:
+            stored[file.uri] = len(views)
+            offset = buffers.files[file.uri]
+            views.append({"buffer": 0, "byteOffset": offset, "byteLength": len(file.data)})
         # In the place of the URI, so that the order of what is there stays.
         packed: dict[str, Any] = {}
         for key, value in images[index].items():
             if key == "uri":
-                packed["bufferView"] = stored[picture.uri]
-                packed.setdefault("mimeType", picture.mime_type)
+                packed["bufferView"] = stored[file.uri]
+                packed.setdefault("mimeType", file.mime_type)
             else:
                 packed[key] = value
         result[index] = packed

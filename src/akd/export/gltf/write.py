@@ -19,7 +19,7 @@ _LONGEST = 2**32 - 1
 
 
 def write_glb(document: GltfDocument, path: Path) -> tuple[Problem, ...]:
-    """Write a document as one binary file, with all its buffers and pictures in it.
+    """Write a document as one binary file, with all its buffers and images in it.
 
     Returns what could not be packed. Raises `AssetError` where the file would be too large for the
     format. Nothing half-written stays behind, and `path` may be the file the document came from.
@@ -44,7 +44,7 @@ def write_glb(document: GltfDocument, path: Path) -> tuple[Problem, ...]:
 
 
 def write_gltf(document: GltfDocument, path: Path) -> tuple[Problem, ...]:
-    """Write a document as text, its buffers and pictures in one file of the same name with `.bin`.
+    """Write a document as text, its buffers and images in one file of the same name with `.bin`.
 
     Returns what could not be packed.
     """

@@ -25,7 +25,7 @@ FACING_FEATURES = (
 signs: the skin of the feet as seen from their joints, the upper third of the body and the root as
 seen from its centre, the skewness of the surface, and the last joints of chains on the plane."""
 _NAMED_SIDES = 2.0
-"""Log-odds of left and right in names. Some artists call left what is on the left of the picture,
+"""Log-odds of left and right in names. Some artists call left what is on the left of the image,
 so shape can outvote them."""
 _NAMED_MIDDLE = 8.0
 """Log-odds of a head that is named to be one body size ahead of the tail."""
