@@ -1,8 +1,13 @@
 """What `akd animate` refuses: one line, exit code 2, before any long work."""
 
+from pathlib import Path
+
 import pytest
 
+import akd
 from tests.commands.animating import chain, refused, words
+
+SHIPPED = Path(akd.__file__).parent / "prior" / "weights"
 
 
 @pytest.mark.parametrize(
@@ -56,11 +61,9 @@ def test_one_joint_is_not_enough(capsys, weights, tmp_path):
 
 
 @pytest.mark.slow
-def test_three_hundred_joints_without_feet_are_nothing_for_the_tiny_prior(
-    capsys, weights, tmp_path
-):
+def test_three_hundred_joints_without_feet_are_nothing_for_the_tiny_prior(capsys, tmp_path):
     snake = chain(tmp_path / "snake.glb", 300)
-    message = refused(capsys, words(snake, weights, tmp_path / "out"))
+    message = refused(capsys, words(snake, SHIPPED, tmp_path / "out"))
     assert message == (
         "snake.glb: the tiny prior knows bodies with two or four legs, this one has 0; other "
         "bodies need a large prior (`akd prior list`)"

@@ -51,7 +51,7 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
     assert "failed  broken: a fox walking (tiny, seed 0)" in said.err
     folders = sorted(path for path in out.iterdir() if path.name.startswith("fox-"))
     assert len(folders) == 1
-    files = {"motion.glb", "video.mp4", "metrics.json", "report.html", "preview.png"}
+    files = {"motion.glb", "video.mp4", "metrics.json", "report.html", "preview.png", "view.npz"}
     assert {path.name for path in folders[0].iterdir()} == {*files, "outcome.json"}
     page = (out / "index.html").read_text()
     assert page.count("data:image/png") == 1

@@ -35,7 +35,7 @@ def test_a_motion_is_found_in_noisy_points(fox):
     cloud, draw = stage.cloud, torch.Generator().manual_seed(0)
     points = skin_points(stage.transforms(true), cloud.means, cloud.bones, cloud.weights)
     points = points + 0.01 * fox.height * torch.randn(points.shape, generator=draw)
-    found = fit_points(stage, list(points), fps=12.0, settings=FitSettings(iterations=30))
+    found = fit_points(stage, list(points), fps=12.0, settings=FitSettings(iterations=90))
     with torch.no_grad():
         pose = found.curves.controls()
     joints = [stage.rig.root, *stage.rig.joints]

@@ -35,7 +35,7 @@ def test_cyclic_actions_close_and_stay_above_ground(species, action):
 
 
 def test_an_eagle_beats_its_wings_about_three_times_a_second():
-    """Beat and speed follow from mass, span and wing area (Pennycuick 1996): of an eagle of 4 kg."""
+    """Beat and speed follow from mass, span and wing area (Pennycuick 1996)."""
     eagle = creature("eagle")
     assert 2.4 < beat_frequency(eagle) < 4.0
     assert 9.0 < flight_speed(eagle, stroke=np.radians(34.0)) < 17.0

@@ -58,7 +58,7 @@ def blend_transforms(
     blended = embedding_bag(
         bones, rows.flatten(1), per_sample_weights=weights.to(affine), mode="sum"
     )
-    blended = blended.view(len(bones), -1, 12).movedim(1, 0)
+    blended = blended.view(len(bones), rows.shape[1], 12).movedim(1, 0)
     return blended.reshape(*affine.shape[:-3], len(bones), 3, 4)
 
 

@@ -119,6 +119,8 @@ def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> 
     """Build a creature from parameters of one's own; `seed` only moves the markings of its coat."""
     anatomy = parameters_to_anatomy(parameters)
     half = surface_half(anatomy.parts, vertices=vertices, thinnest=_thinnest(anatomy))
+    if anatomy.legs:  # the grid of a coarse mesh may miss the lowest tip of thin toes
+        half.vertices[:, 1] -= half.vertices[:, 1].min()
     edges, _ = edges_of(half.faces, len(half.vertices))
     half_weights = skin_weights(anatomy, half.vertices, edges)
     points, faces, source = mirror(half)

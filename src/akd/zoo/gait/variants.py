@@ -68,7 +68,7 @@ class Variant:
         )  # fmt: skip
 
 
-_BACK = Variant(-0.5, duty=0.04, peel=0.15, lift=0.8, arms=0.5)
+_BACK = Variant(-0.4, duty=0.04, peel=0.15, lift=0.8, arms=0.5)
 _LAME = Variant(0.62, lame=0.34, sway=1.6, neck=6.0, arms=0.7)
 _ANIMAL = {
     "back_up": _BACK,
@@ -78,7 +78,7 @@ _ANIMAL = {
 }
 VARIANTS: Mapping[str, Mapping[str, Variant]] = {
     "quadruped": _ANIMAL,
-    "theropod": _ANIMAL,
+    "theropod": {**_ANIMAL, "back_up": replace(_BACK, peel=0.6)},
     "humanoid": {
         "back_up": _BACK,
         "sneak": Variant(

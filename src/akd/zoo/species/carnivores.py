@@ -254,6 +254,7 @@ BEAR = Quadruped(
     ),
     hump=0.05,
     manner=Manner(supple=0.5, lift=0.09, trot_froude=0.8, gallop_froude=2.4, weight_fore=0.55),
+    unable=("sit_down",),
 )
 
 _CARNIVORES = {
