@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 import torch
 from scipy.stats import spearmanr
@@ -224,7 +224,7 @@ def tables(rows: Sequence[Row], arguments: argparse.Namespace) -> str:
         errors = sorted(100 * row.error for row in good)
         lines.append(
             f"| {part} | {variant} | {len(group)} | {fmean(errors):.2f} | "
-            f"{errors[len(errors) // 2]:.2f} | {fmean(r.degrees for r in good):.1f} | "
+            f"{median(errors):.2f} | {fmean(r.degrees for r in good):.1f} | "
             f"{sum(r.swapped for r in good)} | {fmean(r.overlap for r in good):.3f} | "
             f"{fmean(r.score for r in good):.3f} | {fmean(r.seconds for r in good):.0f} | "
             f"{len(group) - len(good)} |"
