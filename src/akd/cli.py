@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         arguments = sys.argv[1:]
         # Like Ctrl-C: keep a checkpoint, remove temporary files, say how to go on.
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        signal.signal(signal.SIGTERM, _terminate)
     if not arguments:
         print(START)
         return 0
@@ -108,6 +108,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"akd: internal error: {_printable(repr(error))}; see {where}", file=sys.stderr)
         return 70
     return 0
+
+
+def _terminate(*_: object) -> None:
+    """Do what Ctrl-C does, also where a shell that starts jobs in the background ignores that."""
+    if callable(signal.getsignal(signal.SIGINT)):
+        signal.raise_signal(signal.SIGINT)
+    else:
+        raise KeyboardInterrupt
 
 
 def _printable(message: object) -> str:

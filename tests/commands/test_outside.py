@@ -99,11 +99,15 @@ sys.exit(main())
 """
 
 
-def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path):
+@pytest.mark.parametrize("background", [False, True])
+def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
+    """Shells start jobs in the background with Ctrl-C ignored."""
+    interrupt = signal.SIG_IGN if background else signal.default_int_handler
     (tmp_path / "old.txt").write_text("old")
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW_WRITE], env=alone, cwd=tmp_path, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, interrupt),  # noqa: PLW1509
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
