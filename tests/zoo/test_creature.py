@@ -100,6 +100,9 @@ def test_stands_on_the_ground_and_faces_forward(species):
     names = animal.skeleton.names
     head = names.index("head")
     assert places[head, 2] > places[names.index("pelvis"), 2]
+    if animal.feet and animal.plan != "arthropod":  # whose legs point all ways
+        toes = names.index(animal.feet[0].leg.toes)
+        assert vertices[sole_rows(species)[0]][:, 2].max() > places[toes, 2]
     left = [i for i, name in enumerate(names) if name.startswith("left_")]
     assert (places[left, 0] > 0).all()
 
