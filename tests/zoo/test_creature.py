@@ -10,8 +10,9 @@ import trimesh
 from scipy.spatial import KDTree
 
 from akd.motion.actions import ACTIONS
-from akd.zoo.creature import build_creature
+from akd.zoo.creature import build_creature, parameters_to_anatomy
 from akd.zoo.species.catalogue import SPECIES
+from akd.zoo.species.coat import paint
 from tests.zoo.menagerie import ALL, FEW, creature, joint_weights, sole_rows
 
 
@@ -237,3 +238,11 @@ def test_actions_are_in_the_one_table():
 def test_the_list_of_species_needs_no_torch():
     code = "import sys, akd.zoo.species.catalogue; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_vertex_near_no_part_has_the_nearest_one_s_colour():
+    """A coarse mesh has such vertices."""
+    parameters = SPECIES["fox"]
+    nose = np.array([[0.0, 0.5 * parameters.height, 2.0 * parameters.height]])
+    far = paint(parameters_to_anatomy(parameters), parameters, nose, np.eye(3)[2:], seed=0)
+    assert ((far >= 0) & (far <= 1)).all()

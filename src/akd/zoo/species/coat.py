@@ -78,6 +78,11 @@ def _materials(anatomy: Anatomy, points: Array, *, softness: float) -> dict[str,
         if near.any():
             distance[near] = part.shape.distance(points[near])
         candidates.append((part, distance))
+    # A coarse mesh can have vertices that are near no part: these take the nearest one's material.
+    far = np.isinf([d for p, d in candidates if p.action != "paint"]).all(axis=0)
+    if far.any():
+        for part, distance in candidates:
+            distance[far] = part.shape.distance(points[far])
     # A hollow shows its own lining, not what it was carved from.
     solid = [
         (p, d if p.action == "add" else np.abs(d) - 1.5 * softness)
