@@ -75,6 +75,8 @@ def test_a_killed_worker_costs_an_attempt_of_one_job(local, tmp_path):
     for event in run_jobs(jobs, tmp_path, local):
         found.append((event.job.label, event.state))
         if event.state == "done" and len(found) == 7:  # the others are done
+            while not (killed.exists() and killed.read_text()):
+                time.sleep(0.05)
             os.kill(int(killed.read_text()), signal.SIGKILL)
     assert ("killed", "retried") in found
     assert sum(state == "done" for _, state in found) == 4
