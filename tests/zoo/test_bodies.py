@@ -47,6 +47,14 @@ def test_an_eagle_beats_its_wings_about_three_times_a_second():
     assert np.ptp(tips[:, 0, 1].numpy()) > 0.15 * wing_span(eagle)
 
 
+def test_birds_whose_legs_are_short_jump_too():
+    """Their legs are straight at a height below the usual crouch."""
+    for seed in (1416, 1460):
+        eagle = creature("eagle", seed=seed)
+        act = perform(eagle, "jump", fps=30.0, style=Style.random(seed))
+        assert 0 < (~act.contacts).all(-1).sum() < len(act.contacts)
+
+
 def test_wings_are_folded_on_the_ground():
     eagle = creature("eagle")
     standing = skinned(eagle, perform(eagle, "stand", fps=30.0, frames=2))[0]

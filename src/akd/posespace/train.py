@@ -6,26 +6,18 @@ number of the step, so that a run that was stopped and resumed sees the same pos
 
 from __future__ import annotations
 
-import copy
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.files import (
-    checking_content,
-    file_hash,
-    read_checkpoint,
-    weights_hash,
-    write_checkpoint,
-    write_json,
-)
+from akd.base.files import file_hash, weights_hash, write_json
+from akd.base.learner import Descent, Learner, linear_weights
 from akd.base.process_group import ProcessGroup
 from akd.posespace.augment import augmented
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
@@ -102,34 +94,22 @@ def draw_levels(
     return torch.where(kind < same, level, mixed)
 
 
-@dataclass
-class Progress:
-    """Where a training stands; saved with it."""
-
-    step: int = 0
-    seconds: float = 0.0
-    """Over all runs."""
-    loss: float = float("nan")
-    """Running mean."""
-
-
-class PoseTrainer:
-    """The network, its average and the optimiser."""
+class PoseTrainer(Learner[PoseNetwork]):
+    """Teaches the network to find the clean pose, and to tell it from a spoilt one."""
 
     def __init__(
         self, network: PoseNetworkSettings, settings: PoseTrainSettings, *,
         device: torch.device, seed: int, group: ProcessGroup | None = None,
     ) -> None:  # fmt: skip
-        self.settings, self.device, self.seed = settings, device, seed
-        self.group = group or ProcessGroup()
         torch.manual_seed(seed)
-        self.network = PoseNetwork(network).to(device)
-        self.average = copy.deepcopy(self.network).requires_grad_(False)
-        self.progress = Progress()
-        self.optimiser = torch.optim.AdamW(
-            self.network.parameters(), lr=settings.learning_rate, betas=(0.9, 0.98),
-            weight_decay=settings.weight_decay, fused=device.type == "cuda",
+        made = PoseNetwork(network)
+        descent = Descent(
+            settings.learning_rate, settings.warm_up, settings.weight_decay, settings.ema,
+            betas=(0.9, 0.98),
         )  # fmt: skip
+        matrices = linear_weights(made.blocks)
+        super().__init__(made, descent, device=device, group=group, matrices=matrices)
+        self.settings, self.seed = settings, seed
         self.generator = torch.Generator(device)
 
     def loss(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Tensor:
@@ -196,60 +176,11 @@ class PoseTrainer:
 
     def step(self, sampler: PoseSampler, *, part: float) -> None:
         """One step; `part` of the whole training is over, 0..1."""
-        s, progress = self.settings, self.progress
-        self.generator.manual_seed((self.seed << 32) + progress.step)
-        rate = min(1.0, (progress.step + 1) / s.warm_up) * min(1.0, 1.5 * (1.0 - part) + 1e-3)
-        for group in self.optimiser.param_groups:
-            group["lr"] = s.learning_rate * rate
+        s = self.settings
+        self.generator.manual_seed((self.seed << 32) + self.progress.step)
         bodies = self.group.size * (s.batch // s.poses_each)
         body, states = sampler.draw(bodies, s.poses_each, self.generator)
-        loss = self.loss(body, states)
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        self.group.average_gradients(self.network.parameters())
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        self.optimiser.step()
-        keep = min(s.ema, (progress.step + 1) / (progress.step + 10))
-        with torch.no_grad():
-            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
-            for slow, quick in pairs:
-                slow.lerp_(quick, 1.0 - keep)
-        progress.step += 1
-        if progress.step % 20 == 1:  # reading the loss waits for the device
-            value = self.group.mean(float(loss.detach()), self.device)
-            if not value < 1e4:
-                raise FloatingPointError(f"the loss is {value} at step {progress.step}")
-            first = progress.loss != progress.loss
-            progress.loss = value if first else 0.95 * progress.loss + 0.05 * value
-
-    def save(self, path: Path) -> None:
-        """Write all that is needed to go on."""
-        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
-        tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
-        for name, parameter in self.network.named_parameters():
-            for key, value in self.optimiser.state.get(parameter, {}).items():
-                tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
-        write_checkpoint(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
-
-    def restore(self, path: Path) -> bool:
-        """Go on from what `save` wrote; False where there is nothing. Raises `DamagedFile`."""
-        kept = read_checkpoint(path)
-        if kept is None:
-            return False
-        tensors, about = kept
-        with checking_content(path):
-            self.progress = Progress(**json.loads(about["progress"]))
-            for prefix, module in (("network.", self.network), ("average.", self.average)):
-                module.load_state_dict(
-                    {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-                )
-            on_device = self.device if self.device.type == "cuda" else "cpu"
-            for name, parameter in self.network.named_parameters():
-                for key in ("step", "exp_avg", "exp_avg_sq"):
-                    value = tensors.get(f"optimiser.{key}.{name}")
-                    if value is not None:
-                        self.optimiser.state[parameter][key] = value.to(on_device)
-        return True
+        self.descend(self.loss(body, states), part=part)
 
 
 def train(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable
 
@@ -11,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from akd.base.learner import Descent, Learner
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
@@ -48,46 +48,33 @@ def train_recogniser(
 ) -> Recogniser:
     """Train for some seconds; `between` is called after each step with the seconds gone by."""
     torch.manual_seed(settings.seed)
-    network = build_network(settings).to(device)
-    average = copy.deepcopy(network).requires_grad_(False)
-    optimiser = torch.optim.AdamW(
-        network.parameters(), lr=settings.learning_rate, weight_decay=0.02
+    descent = Descent(
+        settings.learning_rate, warm_up=100, weight_decay=0.02, ema=0.998, betas=(0.9, 0.999)
     )
+    learner = Learner(build_network(settings), descent, device=device)
     draw = torch.Generator(device).manual_seed(settings.seed + 1)
-    started, step, told = time.perf_counter(), 0, 0.0
+    started, told = time.perf_counter(), 0.0
     while True:
         gone = time.perf_counter() - started
-        if gone >= seconds or (most_steps is not None and step >= most_steps):
+        if gone >= seconds or (most_steps is not None and learner.progress.step >= most_steps):
             break
-        # Up over 100 steps, then down to nothing.
-        rate = min(1.0, (step + 1) / 100) * max(0.02, 1.0 - gone / seconds)
-        for group in optimiser.param_groups:
-            group["lr"] = settings.learning_rate * rate
         videos, labels = source(settings.batch)
         # On the CPU the gradients of 3D convolutions in bfloat16 were seen to be infinite.
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            logits = network(roughen(videos, settings.noise, draw))
+            logits = learner.network(roughen(videos, settings.noise, draw))
         loss = functional.cross_entropy(logits.float(), labels, label_smoothing=0.03)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0, error_if_nonfinite=True)
-        optimiser.step()
-        keep = min(0.998, (step + 1) / (step + 10))
-        with torch.no_grad():
-            for slow_one, quick_one in zip(average.parameters(), network.parameters(), strict=True):
-                slow_one.lerp_(quick_one, 1.0 - keep)
-        step += 1
+        learner.descend(loss, part=gone / seconds)
         if gone >= told:
             right = float((logits.argmax(-1) == labels).float().mean())
             print(
-                f"recogniser {settings.name}: {gone:5.1f} s, step {step}, "
+                f"recogniser {settings.name}: {gone:5.1f} s, step {learner.progress.step}, "
                 f"loss {float(loss.detach()):.3f}, "
                 f"{100.0 * right:.1f} % of the batch right", flush=True,
             )  # fmt: skip
             told = gone + 10.0
         if between is not None:
             between(gone)
-    return Recogniser(average.eval())
+    return Recogniser(learner.average.eval())
 
 
 @torch.no_grad()

@@ -89,7 +89,7 @@ def read_about(folder: Path) -> tuple[TinySettings, tuple[str, ...]]:
 def _settings_of(about: Mapping[str, str]) -> tuple[TinySettings, tuple[str, ...]]:
     values = json.loads(about["settings"])
     if about["format"] == FIRST_FORMAT:
-        values |= {"frame_time": None, "known_frames": False}
+        values |= {"frame_time": None, "known_frames": False, "refine_cell": 1}
     return TinySettings(**values), tuple(json.loads(about["vocabulary"]))
 
 

@@ -33,8 +33,10 @@ class TinySettings:
     heads: int = 6
     text_channels: int = 128
     """Width of the text embedding."""
-    refine_channels: int = 16
+    refine_channels: int = 32
     """Width of the small convolutions over the output."""
+    refine_cell: int = 2
+    """Pixels on a side that these convolutions take as one place."""
 
     def __post_init__(self) -> None:
         if self.width % self.patch or self.height % self.patch:
@@ -101,7 +103,7 @@ class TrainSettings:
     """How the network is trained."""
 
     batch: int = 256
-    learning_rate: float = 6e-4
+    learning_rate: float = 1.5e-3
     warm_up: int = 500
     """Steps over which the learning rate rises from zero."""
     weight_decay: float = 0.01
@@ -113,7 +115,7 @@ class TrainSettings:
     """Share of samples trained without the reference image."""
     known_share: float = 0.4
     """Share of samples trained with some of their frames given."""
-    render_share: float = 0.2
+    render_share: float = 0.12
     """Share of the time spent on rendering videos."""
     checkpoint_seconds: float = 120.0
     sheet_seconds: float = 120.0

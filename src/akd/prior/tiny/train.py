@@ -6,8 +6,6 @@ from. Whatever is needed to go on is saved every minute or so.
 
 from __future__ import annotations
 
-import copy
-import json
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
@@ -16,7 +14,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.base.files import checking_content, read_checkpoint, write_checkpoint, write_json
+from akd.base.files import write_json
+from akd.base.learner import Descent, Learner, linear_weights
 from akd.base.process_group import ProcessGroup
 from akd.base.splits import zoo_seed_trains
 from akd.prior.tiny.actor import Actor
@@ -35,37 +34,22 @@ from akd.prior.tiny.vocabulary import NONE, TOKENS
 FIRST_SEED = 1000
 
 
-@dataclass
-class Progress:
-    """Where training stands; saved with it."""
-
-    step: int = 0
-    seconds: float = 0.0
-    """Spent on training so far, over all runs."""
-    loss: float = float("nan")
-    """Running mean."""
-    samples: int = 0
-
-
-class Trainer:
-    """The network, its average, the optimiser and their progress."""
+class Trainer(Learner[TinyNetwork]):
+    """Teaches the network to find the clean video."""
 
     def __init__(
         self, tiny: TinySettings, settings: TrainSettings, *, device: torch.device, seed: int,
         group: ProcessGroup | None = None,
     ) -> None:  # fmt: skip
-        self.settings, self.device = settings, device
-        self.group = group or ProcessGroup()
         torch.manual_seed(seed)
-        self.network = TinyNetwork(tiny).to(device)
-        self.average = copy.deepcopy(self.network).requires_grad_(False)
-        self.progress = Progress()
+        network = TinyNetwork(tiny)
+        descent = Descent(
+            settings.learning_rate, settings.warm_up, settings.weight_decay, settings.ema
+        )
+        matrices = linear_weights(network.blocks)
+        super().__init__(network, descent, device=device, group=group, matrices=matrices)
+        self.settings = settings
         self._call: Callable[..., Tensor] = self.network
-        fused = device.type == "cuda"
-        self.optimiser = torch.optim.AdamW(
-            self.network.parameters(), lr=settings.learning_rate, betas=(0.9, 0.99),
-            weight_decay=settings.weight_decay, fused=fused,
-        )  # fmt: skip
         self._noise = torch.Generator(device).manual_seed(seed + 2)
 
     def compile(self, tiny: TinySettings) -> None:
@@ -128,42 +112,7 @@ class Trainer:
 
     def step(self, batch: Batch, *, part: float) -> None:
         """One step; `part` of the whole training is over, 0..1."""
-        s, progress = self.settings, self.progress
-        # Full speed for a third of the time, then down to nothing.
-        slow = min(1.0, 1.5 * (1.0 - part)) + 1e-3
-        rate = s.learning_rate * min(1.0, (progress.step + 1) / s.warm_up) * slow
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        loss = self.loss(batch)
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        self.group.average_gradients(self.network.parameters())
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        self.optimiser.step()
-        keep = min(s.ema, (progress.step + 1) / (progress.step + 10))
-        with torch.no_grad():
-            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
-            for slow_one, quick_one in pairs:
-                slow_one.lerp_(quick_one, 1.0 - keep)
-        progress.step += 1
-        progress.samples += self.group.size * len(batch.videos)
-        if progress.step % 20 == 1:
-            # Reading the loss waits for the device, so not at every step.
-            value = self.group.mean(float(loss.detach()), self.device)
-            if not value < 1e4:
-                raise FloatingPointError(f"the loss is {value} at step {progress.step}")
-            first = progress.loss != progress.loss
-            progress.loss = value if first else 0.9 * progress.loss + 0.1 * value
-
-    def save(self, path: Path) -> None:
-        """Write all that is needed to go on."""
-        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
-        tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
-        names = [name for name, _ in self.network.named_parameters()]
-        for name, parameter in zip(names, self.network.parameters(), strict=True):
-            for key, value in self.optimiser.state.get(parameter, {}).items():
-                tensors[f"optimiser.{key}.{name}"] = torch.as_tensor(value)
-        write_checkpoint(path, tensors, about={"progress": json.dumps(asdict(self.progress))})
+        self.descend(self.loss(batch), part=part)
 
     def start_from(self, folder: Path) -> None:
         """Begin with the averaged weights of an earlier training; the optimiser begins anew.
@@ -176,27 +125,6 @@ class Trainer:
             raise ValueError(f"{folder}: its weights are of another network or vocabulary")
         for module in (self.network, self.average):
             module.load_state_dict(network.state_dict())
-
-    def restore(self, path: Path) -> bool:
-        """Go on from what `save` wrote; False where there is nothing. Raises `DamagedFile`."""
-        kept = read_checkpoint(path)
-        if kept is None:
-            return False
-        tensors, about = kept
-        with checking_content(path):
-            self.progress = Progress(**json.loads(about["progress"]))
-            for prefix, module in (("network.", self.network), ("average.", self.average)):
-                module.load_state_dict(
-                    {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-                )
-            for name, parameter in self.network.named_parameters():
-                state = self.optimiser.state[parameter]
-                for key in ("step", "exp_avg", "exp_avg_sq"):
-                    value = tensors.get(f"optimiser.{key}.{name}")
-                    if value is not None:
-                        on_device = key != "step" or self.device.type == "cuda"
-                        state[key] = value.to(self.device) if on_device else value
-        return True
 
 
 def train(
@@ -277,10 +205,11 @@ def train(
         raise
     loop.save()
     loop.draw()
+    samples = trainer.progress.step * settings.batch * group.size
     artists = sorted(actor.species for actor in videos.actors if all(actor.recorded))
     report = {
         "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
-        "samples": trainer.progress.samples, "loss": trainer.progress.loss, "seed": seed,
+        "samples": samples, "loss": trainer.progress.loss, "seed": seed,
         "creatures": len(videos.actors) - len(artists), "artists": artists,
         "first_seed": FIRST_SEED, "start": None if start is None else str(start),
         "rasterizer": str(studio),
@@ -291,7 +220,7 @@ def train(
     if group.leads:
         write_json(out / "training.json", report)
     feed.close()
-    say(f"saved: {trainer.progress.step} steps, {trainer.progress.samples} videos learnt from")
+    say(f"saved: {trainer.progress.step} steps, {samples} videos learnt from")
     return trainer.average
 
 

@@ -115,7 +115,7 @@ def _leap(creature: Creature, style: Style, fps: float, off_rise: float, land_ri
     climb = float(np.sqrt(2.0 * GRAVITY * aloft))
     speed = _SLANT[creature.plan] * climb
     pace = float(np.sqrt(hip / 0.9))
-    crouch = -0.20 * hip
+    crouch = min(-0.20 * hip, off_rise - 0.08 * hip)
     sit = min(max(min(-0.16 * hip, land_rise - 0.20 * hip), -0.28 * hip), land_rise - 0.08 * hip)
     crouched = 0.42 * pace + 0.12
     push = 2.1 * (off_rise - crouch) / climb
