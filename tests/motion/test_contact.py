@@ -80,7 +80,7 @@ def implied(soles: torch.Tensor, *, root: float = 0.0, facing: float = 1.0) -> t
 
 
 @pytest.mark.parametrize("speed", [0.5, 1.3])
-def test_on_a_treadmill_the_body_goes_against_the_belt(speed):
+def test_on_a_treadmill_the_body_goes_against_the_belt(speed: float):
     found = implied(treadmill(speed))
     assert found is not None
     torch.testing.assert_close(found, torch.tensor([0.0, 0.0, speed]), atol=0.02, rtol=0.02)
