@@ -205,7 +205,8 @@ def _clip_of_file(character: Character, case: Case) -> Motion | None:
     frames = once.resample(CLIP_FPS)
     velocity = implied_velocity(
         [foot.sole for foot in track_feet(character, rig, frames)],
-        frames.world()[:, rig.root, :3, 3], fps=CLIP_FPS, body_height=character.height,
+        frames.world()[:, rig.root, :3, 3], forward=character.forward, fps=CLIP_FPS,
+        body_height=character.height,
     )  # fmt: skip
     shift = torch.zeros(len(seconds), 3)
     if velocity is not None:

@@ -50,6 +50,8 @@ CYCLES: tuple[tuple[str, str, float | None], ...] = (
     ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", "", None),
     ("quaternius/animals_pack/Cow.glb", "Walk", None),
     ("quaternius/animals_pack/Cow.glb", "Gallop", None),
+    ("quaternius/animals_pack/Alpaca.glb", "Walk", None),
+    ("quaternius/animals_pack/Deer.glb", "Gallop", None),
     ("quaternius/animals_pack/Wolf.glb", "Walk", None),
     ("quaternius/animals_pack/Wolf.glb", "Gallop", None),
     ("quaternius/dinosaurs_pack/Trex.glb", "Walk", 4.0),
@@ -58,7 +60,7 @@ CYCLES: tuple[tuple[str, str, float | None], ...] = (
     ("threejs/RobotExpressive/RobotExpressive.glb", "Running", None),
     ("godot/player.glb", "walk", None),
 )
-"""Walks and runs of artists, on the measuring side: one cycle each."""
+"""Walks and runs of artists, one cycle each. Cow, Alpaca and Deer are of the training side."""
 CLIPS: tuple[tuple[str, str, float | None], ...] = (
     ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
     ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),

@@ -189,7 +189,9 @@ def source_skate(character: Character, motion: Motion) -> float:
     floor = find_floor(feet, root, body_height=character.height)
     up = root.new_tensor((0.0, 1.0, 0.0))
     feet = [foot - floor.under(foot)[..., None] * up for foot in feet]
-    velocity = implied_velocity(feet, root, fps=FPS, body_height=character.height)
+    velocity = implied_velocity(
+        feet, root, forward=character.forward, fps=FPS, body_height=character.height
+    )
     if velocity is not None:
         gone = torch.arange(len(root))[:, None] / FPS * velocity
         feet = [foot + gone[:, None] for foot in feet]

@@ -1,5 +1,7 @@
 """What may steer the search: merits of motions, and who may judge which videos."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -79,3 +81,7 @@ def test_physics_that_lowers_a_result_is_named(fox):
     assert lowered(bad, good) is None
     assert lowered(good, good) is None
     assert "a foot touches the ground for 0%" in (lowered(good, bad) or "")
+    # A loss that nobody sees is none; a clip that shakes is named for it.
+    assert lowered(good, replace(good, roughness=1.1 * good.roughness)) is None
+    shaken = lowered(good, replace(good, roughness=20.0 * good.roughness)) or ""
+    assert "the part for roughness fell from 1.00 to 0." in shaken

@@ -56,30 +56,47 @@ def test_what_touches_has_weight() -> None:
     torch.testing.assert_close(nearness(height, body_height=HEIGHT), expected)
 
 
-def treadmill(speed: float, *, lift: float = 0.15, frames: int = 48) -> torch.Tensor:
+def treadmill(
+    speed: float, *, lift: float = 0.15, duty: float = 0.5, frames: int = 48
+) -> torch.Tensor:
     """Two feet, a point each, on a belt that runs towards -z at `speed`.
 
-    Each stands half of a cycle of 0.5 s.
+    Each stands for a share `duty` of a cycle of 0.5 s.
     """
     phase = (torch.arange(frames)[:, None] / FPS / 0.5 + torch.tensor([0.0, 0.5])) % 1.0
-    stands = phase < 0.5
-    stride = 0.25 * speed  # how far the belt carries a foot in a stance
-    z = torch.where(stands, 0.5 - 2.0 * phase, -0.5 + 2.0 * (phase - 0.5)) * stride
-    y = torch.where(stands, 0.0, lift * torch.sin(2.0 * torch.pi * (phase - 0.5)))
+    stands = phase < duty
+    stride = 0.5 * duty * speed  # how far the belt carries a foot in a stance
+    swing = (phase - duty) / (1.0 - duty)
+    z = torch.where(stands, 0.5 - phase / duty, swing - 0.5) * stride
+    y = torch.where(stands, 0.0, lift * torch.sin(torch.pi * swing))
     return torch.stack((torch.full_like(z, 0.1), y, z), dim=-1)
 
 
-def implied(soles: torch.Tensor, *, root: float = 0.0) -> torch.Tensor | None:
-    """For a body of 0.6 m whose root goes `root` metres along z."""
+def implied(soles: torch.Tensor, *, root: float = 0.0, facing: float = 1.0) -> torch.Tensor | None:
+    """For a body of 0.6 m that faces +z, or -z, and whose root goes `root` metres along z."""
     path = torch.linspace(0.0, root, len(soles))[:, None] * torch.tensor((0.0, 0.0, 1.0))
-    return implied_velocity(soles.split(1, dim=1), path, fps=FPS, body_height=0.6)
+    forward = torch.tensor((0.0, 0.0, facing))
+    return implied_velocity(soles.split(1, dim=1), path, forward=forward, fps=FPS, body_height=0.6)
 
 
 @pytest.mark.parametrize("speed", [0.5, 1.3])
-def test_on_a_treadmill_the_body_goes_against_the_belt(speed):
+def test_on_a_treadmill_the_body_goes_against_the_belt(speed: float):
     found = implied(treadmill(speed))
     assert found is not None
     torch.testing.assert_close(found, torch.tensor([0.0, 0.0, speed]), atol=0.02, rtol=0.02)
+
+
+def test_a_body_may_walk_backward():
+    found = implied(treadmill(1.0), facing=-1.0)
+    assert found is not None
+    assert float(found[2]) == pytest.approx(1.0, rel=0.02)
+
+
+def test_feet_that_swing_low_are_not_taken_for_stance():
+    # As in a gallop: most of what is near the ground swings.
+    found = implied(treadmill(1.0, lift=0.005, duty=0.3))
+    assert found is not None
+    assert float(found[2]) == pytest.approx(1.0, rel=0.02)
 
 
 def test_a_floor_at_another_height_makes_no_difference():
@@ -111,4 +128,6 @@ def test_a_body_that_travels_by_itself_is_left_alone():
 
 
 def test_a_body_without_feet_implies_nothing():
-    assert implied_velocity([], torch.zeros(4, 3), fps=FPS, body_height=0.6) is None
+    forward = torch.tensor((0.0, 0.0, 1.0))
+    found = implied_velocity([], torch.zeros(4, 3), forward=forward, fps=FPS, body_height=0.6)
+    assert found is None

@@ -115,13 +115,17 @@ def test_fox_walk_is_grounded(fox, tmp_path: Path) -> None:
     assert result.cycle_gap is not None
     assert result.cycle_gap < 0.02
     torch.testing.assert_close(result.motion.times, torch.arange(len(result.motion)) / 30.0)
-    assert measure_seam(rig, result.motion, height=character.height).jump < 0.05
-    # The motion is the simulated one, closed: its bones are where the simulated parts are.
+    seam = measure_seam(rig, result.motion, height=character.height)
+    assert seam.jump < 0.05
+    assert seam.step <= 1.2
+    # The motion is the simulated one, closed: away from the seam its bones are where the simulated
+    # parts are.
     world = result.motion.world()
     joint = rig.joints[int(result.character.controls[-1])]
     states = close_cycle(result.tracking.states, result.clip)
     origins = place(result.character.body, states).origins
-    torch.testing.assert_close(world[:, joint, :3, 3].double(), origins[:, -1], rtol=0, atol=1e-4)
+    bone, inside = world[:, joint, :3, 3].double(), slice(4, -5)
+    torch.testing.assert_close(bone[inside], origins[inside, -1], rtol=0, atol=1e-4)
     in_place = take_travel_out(result)
     assert float((in_place.translation[-1] - in_place.translation[0])[[0, 2]].norm()) < 0.1
 

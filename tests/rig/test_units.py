@@ -22,6 +22,7 @@ from akd.rig.units import FileUnits, find_units
         (17.0, "bvh", 0.1),
         (170.0, "bvh", 0.01),
         (1.7, "bvh", 1.0),
+        (22.27, "bvh", 0.0254 / 0.45),  # 82_01 of CMU, near decimetres
         (180.0, "obj", 0.01),
         (0.0, "glb", 1.0),
     ],

@@ -8,12 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.math import davenport, quaternion
+from akd.math import davenport
 from akd.motion.motion import Motion
+from akd.motion.seam import LEAST_STEP, joint_steps
 from akd.rig.control import ControlRig
-
-LEAST_STEP = 0.003
-"""Radians and body heights: smaller steps from frame to frame are not seen."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,8 @@ def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
     )
     rotations = torch.cat((motion.pose.rotation[:, list(rig.joints)], tilt[:, None]), dim=1)
     rise = pose.translation[:, 1, None, None] / height * torch.eye(3)[1]
-    steps = torch.cat((_turns(rotations[:-1], rotations[1:]), rise[1:] - rise[:-1]), dim=1)
-    jump = torch.cat((_turns(rotations[-1], rotations[0]), rise[0] - rise[-1]))
+    steps = torch.cat((joint_steps(rotations), rise[1:] - rise[:-1]), dim=1)
+    jump = torch.cat((joint_steps(rotations[[-1, 0]])[0], rise[0] - rise[-1]))
     step = jump
     if float(jump.norm(dim=-1).mean()) < 0.25 * float(steps.norm(dim=-1).mean()):
         step, steps = jump + steps[-1], steps[:-1]
@@ -56,10 +54,6 @@ def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
         inside=float(_worst(steps, steps).median()),
         kink=float(_worst(kink, bends).max()),
     )
-
-
-def _turns(a: Float[Tensor, "*b 4"], b: Float[Tensor, "*b 4"]) -> Float[Tensor, "*b 3"]:
-    return quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(a), b))
 
 
 def _worst(seam: Float[Tensor, "*b N 3"], inside: Float[Tensor, "T N 3"]) -> Float[Tensor, "*b"]:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.metrics.action import score_action
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.judge import MotionMetrics, sound_parts, true_parts
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.motion.motion import Motion
@@ -20,6 +20,9 @@ from akd.scene.settings import SceneStyle
 
 _FAILURE = 0.1
 """Penalty on the selection score for a condition that fails."""
+_UNSEEN = 0.05
+"""A smaller loss of the score is no reason to discard a motion: true clips of one action differ by
+more."""
 
 
 def video_score(
@@ -44,11 +47,18 @@ def video_score(
 
 
 def lowered(before: MotionMetrics, after: MotionMetrics) -> str | None:
-    """What physics made worse, in words; None where the motion is at least as sound as before."""
-    if _soundness(after) >= _soundness(before):
+    """What physics made worse, in words; None where the motion is as sound as before."""
+    if _soundness(before) - _soundness(after) <= _UNSEEN:
         return None
-    faults = "; ".join(after.fails) or after.verdict
+    faults = "; ".join(after.fails) or _fallen(before, after)
     return f"physics lowered the score from {before.score:.2f} to {after.score:.2f}: {faults}"
+
+
+def _fallen(before: MotionMetrics, after: MotionMetrics) -> str:
+    """The part of the score that fell most."""
+    old, new = (true_parts(m) | sound_parts(m) for m in (before, after))
+    name = max(new, key=lambda part: old.get(part, 1.0) - new[part])
+    return f"the part for {name.replace('_', ' ')} fell from {old[name]:.2f} to {new[name]:.2f}"
 
 
 def _soundness(metrics: MotionMetrics) -> float:

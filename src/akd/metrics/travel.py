@@ -17,7 +17,8 @@ def with_implied_travel(character: Character, motion: Motion) -> Motion:
     frames = motion.resample(_FPS)
     velocity = implied_velocity(
         [foot.sole for foot in track_feet(character, rig, frames)],
-        frames.world()[:, rig.root, :3, 3], fps=_FPS, body_height=character.height,
+        frames.world()[:, rig.root, :3, 3], forward=character.forward, fps=_FPS,
+        body_height=character.height,
     )  # fmt: skip
     if velocity is None:
         return motion

@@ -72,6 +72,7 @@ def implied_velocity(
     feet: Sequence[Float[Tensor, "T _ 3"]],
     root: Float[Tensor, "T 3"],
     *,
+    forward: Float[Tensor, "3"],
     fps: float,
     body_height: float,
 ) -> Float[Tensor, "3"] | None:
@@ -83,6 +84,7 @@ def implied_velocity(
     Args:
         feet: Points of each foot's sole, metres.
         root: Path of the body, metres.
+        forward: The way the body faces.
         fps: Frames a second.
         body_height: Metres.
 
@@ -103,11 +105,23 @@ def implied_velocity(
     else:
         return None
     moved = torch.cat(steps) * fps * root.new_tensor((1.0, 0.0, 1.0))
-    # Feet that swing low go the other way: without them the rest says how fast.
-    backward = moved @ moved.median(0).values > 0.0
+    # Feet that swing low go the other way: without them the rest says how fast. Of a gallop they
+    # may be most of what touches, so two more cues vote on the way that the rest goes.
+    votes = moved.median(0).values, _low_direction(feet), -forward.to(moved)
+    backward = moved @ sum(vote / vote.norm().clamp_min(1e-9) for vote in votes) > 0.0
     velocity = -moved[backward if backward.any() else ...].median(0).values
     implied = float(velocity.norm()) * (len(root) - 1) / fps
     gone = float((root[-1] - root[0])[[0, 2]].norm())
     if implied < _IN_PLACE * body_height or gone > _IN_PLACE * implied:
         return None
     return velocity
+
+
+def _low_direction(feet: Sequence[Float[Tensor, "T _ 3"]]) -> Float[Tensor, "3"]:
+    """The horizontal way that feet go while they are low rather than high."""
+    total = feet[0].new_zeros(3)
+    for foot in feet:
+        centre = foot.mean(1)
+        height = 0.5 * (centre[1:, 1] + centre[:-1, 1])
+        total = total - (height - height.mean()) @ (centre[1:] - centre[:-1])
+    return total * total.new_tensor((1.0, 0.0, 1.0))

@@ -54,8 +54,9 @@ def implied_travel(
     chosen = feet if bool(feet.any()) else torch.ones_like(feet)
     corners = placement.corners(body)[:, chosen]
     return implied_velocity(
-        corners.unbind(1), motion.position, fps=motion.fps, body_height=body.height
-    )
+        corners.unbind(1), motion.position, forward=body.axes[0, 2], fps=motion.fps,
+        body_height=body.height,
+    )  # fmt: skip
 
 
 def add_travel(motion: TargetMotion, velocity: Float[Tensor, "3"]) -> TargetMotion:

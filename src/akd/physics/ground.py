@@ -12,6 +12,7 @@ from torch import Tensor
 
 from akd.base.files import write_arrays, write_json
 from akd.motion.motion import Motion
+from akd.motion.seam import slow_seam
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
 from akd.physics.body import Body
@@ -130,6 +131,9 @@ def ground(
         gap = cycle_gap(body, made, target)
         made = close_cycle(made, target)
     controls = character.control_pose(made, pose)
+    if cyclic:
+        controls = slow_seam(rig, controls, height=body.height)
+        made = character.target_motion(controls, fps)
     return Grounded(
         motion=replace(frames, pose=rig.to_pose(controls)),
         controls=controls,

@@ -107,9 +107,9 @@ def find_units(
         return FileUnits(metres, up, f"{height:.4g} units tall: taken as {name}")
     if file_format == "bvh":
         # Motion capture is of people: metres, inches, decimetres, centimetres, millimetres, or the
-        # inch-and-0.45 unit of the CMU database.
+        # inch-and-0.45 unit of the CMU database. The joints of a person of 1.7 m span about 1.5 m.
         customary = (1.0, 0.0254, 0.0254 / 0.45, 0.1, 0.01, 0.001)
-        metres = min(customary, key=lambda m: abs(math.log(m * height / 1.7)))
+        metres = min(customary, key=lambda m: abs(math.log(m * height / 1.5)))
         return FileUnits(
             metres, up, f"{height:.4g} units tall: a person of {metres * height:.2f} m"
         )

@@ -135,7 +135,9 @@ class _Performance:
         floor = find_floor(feet, root, body_height=height)
         feet = [foot - upward(floor.under(foot)) for foot in feet]
         path = pose.translation - upward(floor.under(root) - floor.level)
-        velocity = implied_velocity(feet, root, fps=fps, body_height=height)
+        velocity = implied_velocity(
+            feet, root, forward=character.forward, fps=fps, body_height=height
+        )
         added = None
         if velocity is not None:
             added = torch.arange(len(motion))[:, None].to(root) / fps * velocity

@@ -123,8 +123,9 @@ def _looped(
         frames = motion.resample(rate)
         soles = [foot.sole for foot in track_feet(character, rig, frames)]
         velocity = implied_velocity(
-            soles, frames.world()[:, rig.root, :3, 3], fps=rate, body_height=character.height
-        )
+            soles, frames.world()[:, rig.root, :3, 3], forward=character.forward, fps=rate,
+            body_height=character.height,
+        )  # fmt: skip
     own = ends[1] - ends[0]
     if velocity is not None:
         gone = seconds[:, None].to(world) * velocity
