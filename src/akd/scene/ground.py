@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.math.resident import constant
 from akd.math.srgb import to_linear, to_srgb
 from akd.scene.settings import GroundSettings
 from akd.splat.camera import Camera
@@ -57,7 +58,7 @@ def hit_ground(camera: Camera, *, height: float = 0.0) -> GroundHits:
     step_y = reach * (along_y[:, None, None] - tilt * along_y[:, None, None, 1:2])
     footprint = step_x.abs() + step_y.abs()
     distance = (reach * rays).norm(dim=-1)
-    return GroundHits(points[..., [0, 2]], footprint[..., [0, 2]], distance, hit)
+    return GroundHits(points[..., ::2], footprint[..., ::2], distance, hit)
 
 
 def _wave_integral(x: Tensor) -> Tensor:
@@ -89,7 +90,7 @@ def paint_ground(
     like = camera.focal
 
     def linear(colour: tuple[float, float, float]) -> Tensor:
-        return to_linear(like.new_tensor(colour))
+        return to_linear(constant(colour, like))
 
     share = checker(hits.points, hits.footprint, settings.square * body_height)[..., None]
     ground = torch.lerp(linear(settings.dark), linear(settings.light), share)
