@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ _WARM_UP = 2
 _log = logging.getLogger(__name__)
 
 
+@runtime_checkable
 class Room(Protocol):
     """Memory whose size depends on the data: see `akd.splat.list_room.ListRoom`."""
 

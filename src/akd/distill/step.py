@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import torch
 from jaxtyping import Float
@@ -29,7 +30,9 @@ class DistillStep:
     prompt: str
     settings: DistillSettings
     terms: Sequence[LossTerm]
-    _graphs: dict[tuple[tuple[int, ...], bool], GraphStep] = field(default_factory=dict)
+    _steps: dict[tuple[tuple[int, ...], bool], tuple[GraphStep, list[int]]] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         self._shape = latent_shape(self.prior)
@@ -52,20 +55,25 @@ class DistillStep:
             device=self.prior.device,
         )  # fmt: skip
         turned = torch.tensor(turns, dtype=torch.float64).to(device)
-        values, *found = self._graph(candidates, half_size=progress < settings.half_size)(
-            turned, t, noise, progress=progress
-        )
+        step, sizes = self._step_of(candidates, half_size=progress < settings.half_size)
+        values, *found = step(turned, t, noise, progress=progress)
         assert values is not None
         names = ("loss", "score", *(term.name for term in self.terms), "score_rms")
         rows = [dict(zip(names, row, strict=True)) for row in values.T.tolist()]
         gradients = iter(found)
-        return rows, [[next(gradients) for _ in one.tensors()] for one in candidates]
+        return rows, [list(islice(gradients, size)) for size in sizes]
 
-    def _graph(self, candidates: Sequence[MotionParameters], *, half_size: bool) -> GraphStep:
-        """The step of these candidates: those that diverged are brought up to the others alone."""
+    def _step_of(
+        self, candidates: Sequence[MotionParameters], *, half_size: bool
+    ) -> tuple[GraphStep, list[int]]:
+        """The step of these candidates, and how many tensors each has.
+
+        Those that diverged are brought up to the others alone.
+        """
         key = tuple(id(one) for one in candidates), half_size
-        if key not in self._graphs:
-            tensors = [tensor for one in candidates for tensor in one.tensors()]
+        if key not in self._steps:
+            parts = [one.tensors() for one in candidates]
+            tensors = [tensor for part in parts for tensor in part]
 
             def step(
                 turns: Tensor, t: Tensor, noise: Tensor, *, progress: float
@@ -75,11 +83,12 @@ class DistillStep:
                 gradients = torch.autograd.grad(total.sum(), tensors, allow_unused=True)
                 return [torch.stack([total, *others]).detach(), *gradients]
 
-            self._graphs[key] = graph_step(
+            captured = graph_step(
                 step, self.stage, candidates, self.terms,
                 capture=getattr(self.prior, "capturable", False),
             )  # fmt: skip
-        return self._graphs[key]
+            self._steps[key] = captured, [len(part) for part in parts]
+        return self._steps[key]
 
     def _losses(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ import warp as wp
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.base.warp_runtime import build_once, load_kernel, start_warp
+from akd.base.warp_runtime import build_once, load_kernel, start_warp, torch_stream
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.kernel import build_kernel
@@ -289,18 +288,11 @@ class WarpSimulator:
                     *gradients, scratch[1], *([None] * 6),
                 ],
             }  # fmt: skip
-        with _stream(self.device):
+        with torch_stream(self.device):
             wp.launch(
                 types.simulate, dim=environments, inputs=[*head, *arrays, scratch[0], *seen],
                 device=self._wp_device, **options,
             )  # fmt: skip
-
-
-def _stream(device: torch.device) -> Any:
-    """Warp works on torch's stream, so that neither waits for the other."""
-    if device.type != "cuda":
-        return nullcontext()
-    return wp.ScopedStream(wp.stream_from_torch(torch.cuda.current_stream(device)))
 
 
 class _Rollout(torch.autograd.Function):
