@@ -32,7 +32,7 @@ from tests.distill.fox import stage_for
 
 META = torch.device("meta")
 TINY = TinySettings(
-    frames=4, width=24, height=24, channels=12, layers=1, heads=2, text_channels=8,
+    frames=6, width=24, height=24, channels=12, layers=1, heads=2, text_channels=8,
     refine_channels=4,
 )  # fmt: skip
 
@@ -70,7 +70,7 @@ def stage(tube, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 def candidates(rig: Any, period: float | None, monkeypatch: pytest.MonkeyPatch) -> list:
     start = MotionStart(rig, TINY.frames, 8.0, 0.5, 0.3, period)
-    found = [ControlCurves.start(start, knots=3, harmonics=1, device=META) for _ in range(2)]
+    found = [ControlCurves.start(start, knots=4, harmonics=1, device=META) for _ in range(2)]
     tensors = [(one.angles, one.root, one.pace) for one in found]
     both = {id(one): list(mine) for one, mine in zip(found, tensors, strict=True)}
     # Whether a path turns is read from its value, before any graph.
