@@ -363,6 +363,9 @@ def _arrays(sim: WarpSimulator, tensors: list[Tensor], up: Tensor) -> list[Any]:
 def _cut_by_chunk(gradient: Tensor, clip: tuple[int, float]) -> None:
     """Scale the controls' gradient of every chunk of substeps to the norm of the cut at most."""
     every, limit = clip
-    for chunk in gradient.split(every, dim=1):
-        norm = chunk.flatten(1).norm(dim=1)
-        chunk.mul_((limit / norm.clamp_min(limit))[:, None, None, None])
+    whole = gradient.shape[1] // every * every
+    for part in (gradient[:, :whole], gradient[:, whole:]):
+        if part.shape[1]:
+            chunks = part.unflatten(1, (-1, min(every, part.shape[1])))
+            norm = chunks.flatten(2).norm(dim=2)
+            chunks.mul_((limit / norm.clamp_min(limit))[..., None, None, None])
