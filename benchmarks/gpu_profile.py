@@ -3,7 +3,7 @@
     python -m benchmarks.gpu_profile [--device cuda] [--graphs both] [--set NAME=VALUE]
 
 Two runs, cold and warm, are timed without a profiler; a third one is profiled, which slows the host
-down. `busy` is the time in which a kernel or a copy runs, over the time of the phase in the profiled
+down. `busy` is the time in which a kernel or a copy runs, over that of the phase in the profiled
 run; `busy (timed)` is the same kernel time over that of the warm run. `launches` are calls of the
 driver and of the runtime that start work on the GPU, a graph being one. Without a GPU it counts
 operators.
