@@ -13,8 +13,8 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 Values = tuple[float, ...] | tuple[tuple[int, ...], ...]
 
-# Never evicted: a CUDA graph keeps reading the memory.
-_copies: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+# A copy lives as long as its source, because a CUDA graph keeps reading the memory.
+_copies = WeakTensorKeyDictionary()
 
 
 def constant(values: Values, like: Tensor) -> Tensor:
@@ -32,7 +32,9 @@ def resident(tensor: Tensor, device: torch.device, dtype: torch.dtype | None = N
     dtype = dtype or tensor.dtype
     if (tensor.device, tensor.dtype) == (device, dtype):
         return tensor
-    kept = _copies.setdefault(tensor, {})
+    kept = _copies.get(tensor)
+    if kept is None:
+        kept = _copies[tensor] = {}
     key = (device, dtype, tensor._version)
     if key not in kept:
         kept[key] = tensor.detach().to(device, dtype)
