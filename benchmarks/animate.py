@@ -89,14 +89,14 @@ def print_profile(fox: akd.Character, options: argparse.Namespace, iterations: i
     calls = sum(e.name.startswith("aten::") for e in events) / iterations
     print(f"\n{iterations} iterations of {finalists} finalists: {calls:.0f} operators an iteration")
     if cuda:
-        busy = _covered([(e.time_range.start, e.time_range.end) for e in events
+        busy = covered([(e.time_range.start, e.time_range.end) for e in events
                          if str(e.device_type).endswith("CUDA")]) * 1e-6  # fmt: skip
         print(f"GPU busy {busy:.2f} s of {wall:.2f} s: {100.0 * busy / wall:.0f} %")
     order = "self_device_time_total" if cuda else "self_cpu_time_total"
     print(seen.key_averages().table(sort_by=order, row_limit=25), flush=True)
 
 
-def _covered(spans: list[tuple[float, float]]) -> float:
+def covered(spans: list[tuple[float, float]]) -> float:
     """Length of the union of intervals."""
     total, reached = 0.0, float("-inf")
     for start, end in sorted(spans):

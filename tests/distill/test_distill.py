@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from akd.distill.loop import distil
-from akd.distill.score import largest_time, score_gradient, score_loss
+from akd.distill.score import draw_noise, largest_time, score_gradient, score_loss
 from akd.distill.settings import DistillSettings, ScoreSettings
 from akd.fit.settings import LossSettings
 from akd.motion.parameters import ControlCurves
@@ -50,10 +50,11 @@ def test_score_gradient_equals_its_closed_form():
     z = torch.rand(1, *SHAPE, generator=torch.Generator().manual_seed(1))
     settings = ScoreSettings(guidance=1.0, t_min=0.4, t_max=0.7, samples=3)
     g = torch.Generator().manual_seed(5)
-    found = score_gradient(known, z, [known.condition("")], settings, progress=0.0, generators=[g])
+    t, e = draw_noise(SHAPE, settings, progress=0.0, generators=[g], device=z.device)
     g = torch.Generator().manual_seed(5)
-    t = 0.4 + 0.3 * torch.rand(3, generator=g)
-    e = torch.randn(3, *SHAPE, generator=g)
+    assert torch.equal(t, 0.4 + 0.3 * torch.rand(3, generator=g))
+    assert torch.equal(e, torch.randn(3, *SHAPE, generator=g))
+    found = score_gradient(known, z, [known.condition("")], settings, t=t, noise=e)
     a, s = (x.reshape(3, 1, 1, 1, 1) for x in known.signal(t))
     k = a * known.spread**2 / (a**2 * known.spread**2 + s**2)
     expected = ((1 - k * a) * (z - known.mean) - k * s * e).mean(0, keepdim=True)

@@ -37,8 +37,16 @@ def torch_stream(device: torch.device) -> AbstractContextManager:
     import torch
     import warp as wp
 
-    stream = wp.stream_from_torch(torch.cuda.current_stream(device))
-    return wp.ScopedStream(stream, sync_enter=False)
+    current = torch.cuda.current_stream(device)
+    key = (current.device_index, current.cuda_stream)
+    if key not in _streams:
+        _streams[key] = wp.stream_from_torch(current)
+    return wp.ScopedStream(_streams[key], sync_enter=False)
+
+
+_streams: dict[tuple[int, int], Any] = {}
+"""Kept: making one costs an event, and deleting one frees what Warp's sort works in. Torch's
+streams live as long as the process."""
 
 
 _building = RLock()

@@ -13,10 +13,10 @@ from torch import Tensor
 from akd.base.files import checking_content
 from akd.base.observer import Observer
 from akd.distill.checkpoint import Checkpoint, pack, unpack
-from akd.distill.score import score_gradient, score_loss
 from akd.distill.settings import DistillSettings
-from akd.fit.losses import LossTerm, default, evaluate
-from akd.motion.parametrization import MotionParameters, pose_together
+from akd.distill.step import DistillStep
+from akd.fit.losses import LossTerm, default
+from akd.motion.parametrization import MotionParameters
 from akd.prior.protocol import VideoPrior
 from akd.scene.stage import Stage
 
@@ -74,6 +74,8 @@ def distil(
         for parameters, generator in zip(candidates, generators, strict=True)
     ]
 
+    step = DistillStep(stage, prior, prompt, settings, terms)
+
     def save() -> None:
         observer.save("distil", pack([search.capture().to_tensors() for search in searches]))
 
@@ -85,7 +87,12 @@ def distil(
         save()
     while (iteration := min(s.iteration for s in searches)) < settings.iterations:
         behind = [search for search in searches if search.iteration == iteration]
-        values = _iterate(stage, prior, prompt, behind, settings, terms)
+        values, gradients = step(
+            [search.parameters for search in behind], [search.generator for search in behind],
+            iteration / settings.iterations,
+        )  # fmt: skip
+        for search, found in zip(behind, gradients, strict=True):
+            search.step(found)
         sound = [search.advance(row) for search, row in zip(behind, values, strict=True)]
         if not all(sound):
             continue
@@ -103,50 +110,6 @@ def distil(
             save()
             raise
     return [Distillation(search.history, search.notes) for search in searches]
-
-
-def _iterate(
-    stage: Stage,
-    prior: VideoPrior,
-    prompt: str,
-    searches: Sequence[_Search],
-    settings: DistillSettings,
-    terms: Sequence[LossTerm],
-) -> list[dict[str, float]]:
-    """One step of each search. Returns the loss and its terms of each."""
-    candidates = [search.parameters for search in searches]
-    generators = [search.generator for search in searches]
-    progress = searches[0].iteration / settings.iterations
-    turns = [
-        settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
-        for generator in generators
-    ]
-    posed = pose_together(candidates, stage)
-    video = stage.show(
-        posed.transforms, posed.path, turns=turns, half_size=progress < settings.half_size
-    )
-    images = stage.reference_images(turns) if prior.takes_reference_image else [None] * len(turns)
-    conditions = [prior.condition(prompt, reference_image=image) for image in images]
-    latents = prior.encode(video)
-    gradient = score_gradient(
-        prior, latents, conditions, settings.score, progress=progress, generators=generators
-    )
-    losses = {
-        "score": settings.losses.score * score_loss(latents, gradient).to(video),
-        **evaluate(terms, stage, candidates, posed, video, progress),
-    }
-    total = torch.stack(list(losses.values())).sum(0)
-    finite = total.isfinite()
-    for search in searches:
-        search.optimiser.zero_grad()
-    if bool(finite.any()):
-        total[finite].sum().backward()
-    for search, sound in zip(searches, finite.tolist(), strict=True):
-        if sound:
-            search.step()
-    rms = gradient.flatten(1).square().mean(1).sqrt().to(total)
-    rows = torch.stack([total, *losses.values(), rms]).detach().T.tolist()
-    return [dict(zip(("loss", *losses, "score_rms"), row, strict=True)) for row in rows]
 
 
 class _Search:
@@ -177,8 +140,10 @@ class _Search:
         self.sound, self.rollbacks, self.notes = state, state.rollbacks, state.notes
         self._rewind()
 
-    def step(self) -> None:
+    def step(self, gradients: Sequence[Tensor | None]) -> None:
         """One step of the optimiser."""
+        for tensor, gradient in zip(self.tensors, gradients, strict=True):
+            tensor.grad = gradient
         if self.settings.gradient_clip is not None:
             torch.nn.utils.clip_grad_norm_(self.tensors, self.settings.gradient_clip)
         self.optimiser.step()

@@ -19,33 +19,51 @@ def largest_time(settings: ScoreSettings, progress: float) -> float:
     return settings.t_max + fall * (settings.t_max_final - settings.t_max)
 
 
+def draw_noise(
+    shape: Sequence[int],
+    settings: ScoreSettings,
+    *,
+    progress: float,
+    generators: Sequence[torch.Generator],
+    device: torch.device,
+) -> tuple[Float[Tensor, "N"], Float[Tensor, "N *z"]]:
+    """Noise levels and noise of the samples of an iteration, each row by its own generator.
+
+    The generators are on the CPU. On a GPU the noise is drawn there, from a seed of theirs.
+    """
+    t_max = largest_time(settings, progress)
+    draws, noises = [], []
+    for generator in generators:
+        draws.append(torch.rand(settings.samples, generator=generator))
+        source = generator
+        if device.type != "cpu":
+            seed = int(torch.randint(2**62, (), generator=generator))
+            source = torch.Generator(device).manual_seed(seed)
+        noises.append(torch.randn(settings.samples, *shape, generator=source, device=device))
+    t = settings.t_min + (t_max - settings.t_min) * torch.cat(draws)
+    return t.to(device), torch.cat(noises)
+
+
 def score_gradient(
     prior: VideoPrior,
     latents: Float[Tensor, "K *z"],
     conditions: Sequence[Condition],
     settings: ScoreSettings,
     *,
-    progress: float,
-    generators: Sequence[torch.Generator],
+    t: Float[Tensor, "N"],
+    noise: Float[Tensor, "N *z"],
 ) -> Float[Tensor, "K *z"]:
     """w(t) (z - z_hat), the mean over noise samples, on the latents.
 
     w is one: z - z_hat is in units of the data whatever t is. Dividing by the guidance keeps its
-    size, since a guided estimate strays in proportion to it. Each row has a condition and a source
-    of noise of its own.
+    size, since a guided estimate strays in proportion to it. Each row has a condition and
+    `settings.samples` rows of noise of its own: see `draw_noise`.
     """
-    t_max = largest_time(settings, progress)
-    each, shape = settings.samples, latents.shape[1:]
-    draws, noises = [], []
-    for generator in generators:
-        draws.append(torch.rand(each, generator=generator))
-        noises.append(torch.randn(each, *shape, generator=generator))
-    t = (settings.t_min + (t_max - settings.t_min) * torch.cat(draws)).to(latents.device)
-    noise = torch.cat(noises).to(latents)
+    each = settings.samples
     clean = latents.detach().repeat_interleave(each, dim=0)
     asked = [condition for condition in conditions for _ in range(each)]
     with torch.no_grad():
-        noisy = prior.add_noise(clean, noise, t)
+        noisy = prior.add_noise(clean, noise.to(latents), t)
         estimate = predict_guided(
             prior, noisy, t, asked, scale=settings.guidance, rescale=settings.rescale
         )

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from akd.base.constants import GRAVITY
 from akd.fit.settings import LossSettings
+from akd.math.resident import constant, resident
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
 from akd.rig.control import ControlPose
@@ -100,6 +101,9 @@ class LossTerm:
     """Factor on the weight in a first fit, while which feet stand is a guess."""
     batched: bool = False
     """Whether the function takes all candidates at once; otherwise it is called for each."""
+    capturable: bool = False
+    """Whether the function may run in a CUDA graph: it reads no value back to the host, copies none
+    to the device, and does not use `progress`."""
 
 
 def default(settings: LossSettings | None = None) -> list[LossTerm]:
@@ -110,12 +114,18 @@ def default(settings: LossSettings | None = None) -> list[LossTerm]:
     """
     weights = settings or LossSettings()
     return [
-        LossTerm("smooth", weights.smooth, smoothness, batched=True),
-        LossTerm("ground", weights.ground, ground_depth, batched=True),
-        LossTerm("rest", weights.rest, pose_regulariser, batched=True),
-        LossTerm("support", weights.support, foot_height, unsure=_UNSURE, batched=True),
-        LossTerm("skate", weights.skate, foot_skate, unsure=_UNSURE, batched=True),
+        _ours("smooth", weights.smooth, smoothness),
+        _ours("ground", weights.ground, ground_depth),
+        _ours("rest", weights.rest, pose_regulariser),
+        _ours("support", weights.support, foot_height, unsure=_UNSURE),
+        _ours("skate", weights.skate, foot_skate, unsure=_UNSURE),
     ]
+
+
+def _ours(
+    name: str, weight: float, function: Callable[[LossState], Tensor], *, unsure: float = 1.0
+) -> LossTerm:
+    return LossTerm(name, weight, function, unsure=unsure, batched=True, capturable=True)
 
 
 def evaluate(
@@ -131,10 +141,12 @@ def evaluate(
     `posed` has a leading axis: see `pose_together`.
     """
     together = LossState(stage, candidates[0], posed, video, progress)
-    alone = [
-        LossState(stage, candidate, posed[k], video[k], progress)
-        for k, candidate in enumerate(candidates)
-    ]
+    alone: list[LossState] = []
+    if not all(term.batched for term in terms):
+        alone = [
+            LossState(stage, candidate, posed[k], video[k], progress)
+            for k, candidate in enumerate(candidates)
+        ]
     values = {}
     for term in terms:
         if term.batched:
@@ -216,9 +228,9 @@ class Feet:
 
 def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "*k T 3"]:
     """The way the body faces at every frame; level."""
-    _, left, forward = stage.rig.root_axes.to(controls.root_rotation).unbind(0)
     yaw = controls.root_rotation[..., :1]
-    level = yaw.new_tensor((1.0, 0.0, 1.0))
+    _, left, forward = resident(stage.rig.root_axes, yaw.device, yaw.dtype).unbind(0)
+    level = constant((1.0, 0.0, 1.0), yaw)
     return (yaw.cos() * forward + yaw.sin() * left) * level
 
 

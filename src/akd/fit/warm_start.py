@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.observer import Observer
+from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, photometric_loss, pyramid
@@ -156,20 +157,28 @@ def fit_to_videos(
             if isinstance(candidate, ControlCurves):
                 search_phases(stage, candidate, target)
     wanted = pyramid(look(targets))
-    turns = [0.0] * len(candidates)
+    turns = targets.new_zeros(len(candidates), dtype=torch.float64)
     last = [math.inf] * len(candidates)
-    for iteration in range(iterations):
-        for group in optimiser.param_groups:
-            group["lr"] = fastest * (1.0 - 0.9 * iteration / iterations)
+
+    def compare(*, progress: float) -> list[Tensor | None]:
         posed = pose_together(candidates, stage)
         video = stage.show(posed.transforms, posed.path, turns=turns)
         difference = photometric_loss(look(video), wanted)
-        others = evaluate(terms, stage, candidates, posed, video, iteration / iterations)
+        others = evaluate(terms, stage, candidates, posed, video, progress)
         losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)
-        optimiser.zero_grad()
-        losses.sum().backward()
+        gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
+        return [torch.stack((losses, difference)).detach(), *gradients]
+
+    run = graph_step(compare, stage, candidates, terms)
+    for iteration in range(iterations):
+        for group in optimiser.param_groups:
+            group["lr"] = fastest * (1.0 - 0.9 * iteration / iterations)
+        values, *gradients = run(progress=iteration / iterations)
+        for tensor, gradient in zip(tensors, gradients, strict=True):
+            tensor.grad = gradient
         optimiser.step()
-        total, last = torch.stack((losses, difference)).tolist()
+        assert values is not None
+        total, last = values.tolist()
         if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
             for one in curves:
                 match_speed(stage, one)

@@ -8,11 +8,13 @@ hides from the camera is seen half a cycle later on the other side.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from akd.math.resident import constant, resident
 from akd.rig.control import ControlRig
 from akd.rig.roles.role import Part, Role, Side
 
@@ -54,10 +56,13 @@ class Mirror:
         self, angles: Float[Tensor, "K D 3"], root: Float[Tensor, "K 6"]
     ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
         """Coefficients of a constant and harmonics, mirrored and moved by half a cycle."""
-        parity = _parity(len(angles)).to(angles)
-        moved = parity[:, None, None] * self.signs.to(angles) * angles[:, self.partners]
-        known = self.known.to(angles.device)[:, None]
-        signs = root.new_tensor(_ROOT_SIGNS)
+        device = angles.device
+        parity = resident(_parity(len(angles)), device, angles.dtype)
+        partners = resident(self.partners, device)
+        moved = parity[:, None, None] * resident(self.signs, device, angles.dtype)
+        moved = moved * angles[:, partners]
+        known = resident(self.known, device)[:, None]
+        signs = constant(_ROOT_SIGNS, root)
         return torch.where(known, moved, angles), parity[:, None] * signs * root
 
     def balanced(
@@ -65,8 +70,8 @@ class Mirror:
     ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
         """The nearest coefficients that are the same half a cycle later, in the mirror."""
         other_angles, other_root = self.half_a_cycle_later(angles, root)
-        even = (_parity(len(angles)) > 0) & (torch.arange(len(angles)) > 0)
-        left_out = (even[:, None] & self.swings).to(angles.device)[..., None]
+        even = resident(_even(len(angles)), angles.device)
+        left_out = (even[:, None] & resident(self.swings, angles.device))[..., None]
         both = 0.5 * (angles + other_angles)
         return both.masked_fill(left_out, 0.0), 0.5 * (root + other_root)
 
@@ -77,7 +82,14 @@ def _across(role: Role) -> Role:
     return replace(role, side=other.get(role.side, role.side))
 
 
+@cache
 def _parity(count: int) -> Float[Tensor, "K"]:
     """What half a cycle does to a constant, and to cosine and sine of each harmonic in turn."""
     harmonic = (torch.arange(count) + 1) // 2
     return 1.0 - 2.0 * (harmonic % 2)
+
+
+@cache
+def _even(count: int) -> Bool[Tensor, "K"]:
+    """The even harmonics, without the constant."""
+    return (_parity(count) > 0) & (torch.arange(count) > 0)

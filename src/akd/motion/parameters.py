@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import constant, resident
 from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.motion import Motion
@@ -184,7 +186,7 @@ class ControlCurves:
     def cycle(self) -> Float[Tensor, ""]:
         """Seconds of the cycle as it is now."""
         assert self.period is not None
-        return self.period * (1.0 + _bounded(self.tempo, self.tempo.new_tensor(_TEMPO_RANGE))[0])
+        return self.period * (1.0 + _bounded(self.tempo, constant((_TEMPO_RANGE,), self.tempo))[0])
 
     def curves(self, seconds: Float[Tensor, "S"]) -> Float[Tensor, "S K"]:
         """The curves at any times of the clip."""
@@ -195,14 +197,25 @@ class ControlCurves:
             ).to(self.angles)  # fmt: skip
         return waves(seconds.to(self.angles), self.cycle(), len(self.angles) // 2)
 
+    @cached_property
+    def _frame_times(self) -> Float[Tensor, "T"]:
+        return (torch.arange(self.frames) / self.fps).to(self.angles.device)
+
+    @cached_property
+    def _frame_bumps(self) -> Float[Tensor, "T K"]:
+        return self.curves(torch.arange(self.frames) / self.fps)
+
+    def _frame_curves(self) -> Float[Tensor, "T K"]:
+        """The curves at the frames: those of splines never change."""
+        return self._frame_bumps if self.period is None else self.curves(self._frame_times)
+
     def controls(self, seconds: Float[Tensor, "S"] | None = None) -> ControlPose:
         """Coordinates at every frame, or at other times from zero on.
 
         A cycle goes on for as long as is asked for; other curves hold still after the last frame.
         """
-        if seconds is None:
-            seconds = torch.arange(self.frames) / self.fps
-        basis = self.curves(seconds)
+        basis = self._frame_curves() if seconds is None else self.curves(seconds)
+        seconds = self._frame_times if seconds is None else seconds
         angles, root = self.angles, self.root
         if self.mirror is not None:
             angles, root = self.mirror.balanced(angles, root)
@@ -212,12 +225,12 @@ class ControlCurves:
         if self.bounded:
             angles = self.limits.bounded(angles)
             if not self.free_root:
-                root = _bounded(root, root.new_tensor((*_SWAY, *_LEAN)))
-            pace = _bounded(pace, pace.new_tensor(_SPEED_RANGE))
-            turn = _bounded(turn, turn.new_tensor(_TURN))
+                root = _bounded(root, constant((*_SWAY, *_LEAN), root))
+            pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
+            turn = _bounded(turn, constant((_TURN,), turn))
         gone = self.speed * (1.0 + pace) * seconds.to(root)
         sway = self.leg_length * root[:, :3]
-        up, left, forward = self.rig.root_axes.to(root).unbind(0)
+        up, left, forward = resident(self.rig.root_axes, root.device, root.dtype).unbind(0)
         # The body goes where it looks, so a yaw bends the path.
         way = turn * seconds.to(root) / max((self.frames - 1) / self.fps, 1e-9)
         yaw = root[:, 3] + way

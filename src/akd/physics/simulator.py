@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ import warp as wp
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.base.warp_runtime import build_once, load_kernel, start_warp
+from akd.base.warp_runtime import build_once, load_kernel, start_warp, torch_stream
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.kernel import build_kernel
@@ -289,18 +288,11 @@ class WarpSimulator:
                     *gradients, scratch[1], *([None] * 6),
                 ],
             }  # fmt: skip
-        with _stream(self.device):
+        with torch_stream(self.device):
             wp.launch(
                 types.simulate, dim=environments, inputs=[*head, *arrays, scratch[0], *seen],
                 device=self._wp_device, **options,
             )  # fmt: skip
-
-
-def _stream(device: torch.device) -> Any:
-    """Warp works on torch's stream, so that neither waits for the other."""
-    if device.type != "cuda":
-        return nullcontext()
-    return wp.ScopedStream(wp.stream_from_torch(torch.cuda.current_stream(device)))
 
 
 class _Rollout(torch.autograd.Function):
@@ -371,6 +363,9 @@ def _arrays(sim: WarpSimulator, tensors: list[Tensor], up: Tensor) -> list[Any]:
 def _cut_by_chunk(gradient: Tensor, clip: tuple[int, float]) -> None:
     """Scale the controls' gradient of every chunk of substeps to the norm of the cut at most."""
     every, limit = clip
-    for chunk in gradient.split(every, dim=1):
-        norm = chunk.flatten(1).norm(dim=1)
-        chunk.mul_((limit / norm.clamp_min(limit))[:, None, None, None])
+    whole = gradient.shape[1] // every * every
+    for part in (gradient[:, :whole], gradient[:, whole:]):
+        if part.shape[1]:
+            chunks = part.unflatten(1, (-1, min(every, part.shape[1])))
+            norm = chunks.flatten(2).norm(dim=2)
+            chunks.mul_((limit / norm.clamp_min(limit))[..., None, None, None])

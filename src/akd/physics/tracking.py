@@ -171,10 +171,14 @@ class _Problem:
         self.substeps = (frames - 1) * per_frame
         self.frames = torch.arange(frames) * per_frame
         self.wanted = place(body, target)
+        self.wanted_centres = self.wanted.centres(body)[1:].float()
+        self.wanted_rotations = self.wanted.rotations[1:].float()
         soles = sole_weights(body, self.feet, self.wanted, stance)
-        self.soles = torch.minimum(soles[1:], soles[:-1])
+        self.soles = torch.minimum(soles[1:], soles[:-1]).float()
         height = self.wanted.corners(body)[1:, self.feet][..., 1].amin(-1)
-        self.swing = height.clamp_max(settings.clearance)
+        self.swing = height.clamp_max(settings.clearance).float()
+        self.foot_parts = self.feet.nonzero().flatten()
+        self.standing = stance[1:, self.feet]
         up = quaternion.rotate(target.rotation, target.rotation.new_tensor((0.0, 1.0, 0.0)))
         up = _at_substeps(up, per_frame)
         self.up = up / up.norm(dim=-1, keepdim=True).clamp_min(1e-9)
@@ -212,21 +216,19 @@ class _Problem:
     def errors(self, made: Placement) -> Float[Tensor, "G"]:
         """L1 distance of the parts from the target, summed over parts, for all frames but the
         first."""
-        wanted = self.wanted.centres(self.body)[1:].to(made.origins)
-        apart = (made.centres(self.body)[1:] - wanted).abs().flatten(1).sum(1)
-        turns, own = self.wanted.rotations[1:].to(made.origins), made.rotations[1:]
+        apart = (made.centres(self.body)[1:] - self.wanted_centres).abs().flatten(1).sum(1)
+        turns, own = self.wanted_rotations, made.rotations[1:]
         sign = torch.where((own * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
         return apart + (own - sign * turns).abs().flatten(1).sum(1)
 
     def footing(self, made: Placement) -> Float[Tensor, "G"]:
         """By how much soles slide from frame to frame and hover while they should stand, and feet
         drag where they should swing, summed over the feet; for all frames but the first."""
-        soles = made.corners(self.body)[:, self.feet]
-        slide = (soles[1:] - soles[:-1])[..., [0, 2]].norm(dim=-1) * self.slide_weight
+        soles = made.corners(self.body).index_select(1, self.foot_parts)
+        slide = (soles[1:] - soles[:-1])[..., ::2].contiguous().norm(dim=-1) * self.slide_weight
         low = soles[1:, ..., 1].amin(-1)
-        standing = self.stance[1:, self.feet]
-        slides = (self.soles.to(slide) * slide).sum((1, 2))
-        misses = torch.where(standing, low.abs(), (self.swing.to(low) - low).clamp_min(0.0))
+        slides = (self.soles * slide).sum((1, 2))
+        misses = torch.where(self.standing, low.abs(), (self.swing - low).clamp_min(0.0))
         return slides + misses.sum(1)
 
     def bend(self, knots: Float[Tensor, "M D 3"]) -> Float[Tensor, ""]:

@@ -47,9 +47,11 @@ class VideoPrior(Protocol):
 
     Latents have a batch dimension in front; the rest of their shape is the model's own.
 
-    Two members are optional. `takes_known_frames` is true for a model whose `predict` honours
-    `Condition.known`. `for_body(leg_length)` returns the model at the frame rate for a body, for
-    one whose frames last longer the larger the body is.
+    Three members are optional. `takes_known_frames` is true for a model whose `predict` honours
+    `Condition.known`. `capturable` is true for one whose `condition`, `encode` and `predict` may
+    run in a CUDA graph after two plain calls: they read no value back to the host and copy none to
+    the device. `for_body(leg_length)` returns the model at the frame rate for a body, for one whose
+    frames last longer the larger the body is.
     """
 
     @property

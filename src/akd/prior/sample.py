@@ -62,11 +62,15 @@ def sample_latents(
 
 
 @torch.no_grad()
+def latent_shape(prior: VideoPrior) -> torch.Size:
+    """Shape of a video's latents."""
+    grey = torch.full((1, prior.frames, prior.height, prior.width, 3), 0.5, device=prior.device)
+    return prior.encode(grey).shape[1:]
+
+
 def draw_noise(prior: VideoPrior, rows: int, *, generator: torch.Generator) -> Tensor:
     """Noise of the shape of the prior's latents, on its device; `generator` is on the CPU."""
-    grey = torch.full((1, prior.frames, prior.height, prior.width, 3), 0.5, device=prior.device)
-    shape = prior.encode(grey).shape[1:]
-    return torch.randn(rows, *shape, generator=generator).to(prior.device)
+    return torch.randn(rows, *latent_shape(prior), generator=generator).to(prior.device)
 
 
 @torch.no_grad()

@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import resident
 from akd.rig.control import ControlRig
 from akd.rig.roles.role import LimbKind, Part, Role
 
@@ -166,7 +167,10 @@ class AngleLimits:
         return angles / self._of(angles)
 
     def _of(self, angles: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b D 3"]:
-        return torch.where(angles.detach() < 0.0, self.back.to(angles), self.forth.to(angles))
+        back, forth = (
+            resident(side, angles.device, angles.dtype) for side in (self.back, self.forth)
+        )
+        return torch.where(angles.detach() < 0.0, back, forth)
 
 
 def _upright_spine(rig: ControlRig) -> list[int]:

@@ -9,6 +9,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+_DENSE = 2**22
+"""Most weights, points times bones, that a GPU holds as a dense matrix."""
+
 
 @dataclass(frozen=True)
 class Skin:
@@ -55,9 +58,14 @@ def blend_transforms(
     """
     affine = world_from_mesh[..., :3, :]
     rows = affine.reshape(-1, affine.shape[-3], 12).movedim(0, 1)  # a row a bone, all frames in it
-    blended = embedding_bag(
-        bones, rows.flatten(1), per_sample_weights=weights.to(affine), mode="sum"
-    )
+    if affine.is_cuda and len(bones) * len(rows) <= _DENSE:
+        # One product each way: the gradient of an embedding sorts its indices first.
+        shares = affine.new_zeros(len(bones), len(rows))
+        blended = shares.scatter_add(1, bones.long(), weights.to(affine)) @ rows.flatten(1)
+    else:
+        blended = embedding_bag(
+            bones, rows.flatten(1), per_sample_weights=weights.to(affine), mode="sum"
+        )
     blended = blended.view(len(bones), rows.shape[1], 12).movedim(1, 0)
     return blended.reshape(*affine.shape[:-3], len(bones), 3, 4)
 

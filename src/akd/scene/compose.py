@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import constant
 from akd.rig.skin import skin_points
 from akd.scene.follow import bounding_boxes
 from akd.scene.ground import hit_ground, paint_ground
@@ -46,7 +47,7 @@ def render_scene(
         renderer=renderer, check=check, clips=clips,
     )  # fmt: skip
     if settings.ground is None:
-        return splats.over(camera.focal.new_tensor(settings.plain_background))
+        return splats.over(constant(settings.plain_background, camera.focal))
     hits = hit_ground(camera)
     shade = None
     if settings.shadow is not None and len(cloud):

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import constant
 from akd.rig.skin import skin_points
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
@@ -138,16 +139,17 @@ def look_from(
     width: int,
     height: int,
     radius: float,
+    check: bool = True,
 ) -> Camera:
     """Cameras that see a body of this radius round `centre`, each from its own azimuth.
 
-    `azimuth` replaces that of the view, radians.
+    `azimuth` replaces that of the view, radians. See `Camera.look_at` for `check`.
     """
     if not radius > 0.0:
         raise ValueError(f"radius must be above zero, got {radius}")
-    ahead = forward * forward.new_tensor((1.0, 0.0, 1.0))
+    ahead = forward * constant((1.0, 0.0, 1.0), forward)
     ahead = (ahead / ahead.norm().clamp_min(1e-9)).to(centre)
-    up = ahead.new_tensor((0.0, 1.0, 0.0))
+    up = constant((0.0, 1.0, 0.0), ahead)
     left = torch.linalg.cross(up, ahead)
     level = azimuth.cos()[:, None] * ahead + azimuth.sin()[:, None] * left
     away = math.cos(view.elevation) * level + math.sin(view.elevation) * up
@@ -155,5 +157,5 @@ def look_from(
     distance = radius / (view.zoom * math.sin(math.atan(narrow)))
     return Camera.look_at(
         centre + distance * away, centre,
-        width=width, height=height, field_of_view=view.field_of_view,
+        width=width, height=height, field_of_view=view.field_of_view, check=check,
     )  # fmt: skip

@@ -7,6 +7,7 @@ product of two differences of the waves' integrals, so no pixel needs more than 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Bool, Float
@@ -57,7 +58,7 @@ def hit_ground(camera: Camera, *, height: float = 0.0) -> GroundHits:
     step_y = reach * (along_y[:, None, None] - tilt * along_y[:, None, None, 1:2])
     footprint = step_x.abs() + step_y.abs()
     distance = (reach * rays).norm(dim=-1)
-    return GroundHits(points[..., [0, 2]], footprint[..., [0, 2]], distance, hit)
+    return GroundHits(points[..., ::2], footprint[..., ::2], distance, hit)
 
 
 def _wave_integral(x: Tensor) -> Tensor:
@@ -76,6 +77,14 @@ def checker(
     return 0.5 + 0.5 * waves[..., 0] * waves[..., 1]
 
 
+@cache
+def _linear(
+    colour: tuple[float, float, float], dtype: torch.dtype, device: torch.device
+) -> Float[Tensor, "3"]:
+    """A colour as linear light, made once: see `akd.math.resident`."""
+    return to_linear(torch.tensor(colour, dtype=dtype, device=device))
+
+
 def paint_ground(
     camera: Camera,
     settings: GroundSettings,
@@ -88,14 +97,15 @@ def paint_ground(
     hits = hits or hit_ground(camera)
     like = camera.focal
 
-    def linear(colour: tuple[float, float, float]) -> Tensor:
-        return to_linear(like.new_tensor(colour))
-
     share = checker(hits.points, hits.footprint, settings.square * body_height)[..., None]
-    ground = torch.lerp(linear(settings.dark), linear(settings.light), share)
+    dark, light, behind = (
+        _linear(colour, like.dtype, like.device)
+        for colour in (settings.dark, settings.light, settings.background)
+    )
+    ground = torch.lerp(dark, light, share)
     if shade is not None:
         ground = ground * shade[..., None]
     seen = hits.hit[..., None].to(like.dtype)
     if settings.fade > 0.0:
         seen = seen * torch.exp(-hits.distance / (settings.fade * body_height))[..., None]
-    return to_srgb(torch.lerp(linear(settings.background), ground, seen))
+    return to_srgb(torch.lerp(behind, ground, seen))

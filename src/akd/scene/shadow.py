@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import constant
 from akd.scene.settings import ShadowSettings
 
 SHARPNESS = 8.0
@@ -34,7 +35,7 @@ def shadow_map(
     frames, count = centres.shape[:2]
     cells = settings.cells
     border = 2 + math.ceil(3.0 * settings.blur)
-    flat = centres[..., [0, 2]]
+    flat = centres[..., ::2]
     with torch.no_grad():
         low, high = flat.amin(1), flat.amax(1)
         side = (high - low).amax(-1).clamp_min(0.05 * body_height)
@@ -47,9 +48,8 @@ def shadow_map(
     value = torch.exp(-settings.decay / body_height * centres[..., 1].clamp_min(0.0))
     shares = torch.stack((1.0 - part, part), dim=-1)  # of the cells before and after, along x and z
     share = shares[..., 1, :, None] * shares[..., 0, None, :]
-    corners = (first[..., 1] * cells + first[..., 0])[..., None, None] + torch.tensor(
-        [[0, 1], [cells, cells + 1]], device=first.device
-    )
+    around = constant(((0, 1), (cells, cells + 1)), first)
+    corners = (first[..., 1] * cells + first[..., 0])[..., None, None] + around
     powers = torch.stack((torch.ones_like(value), value**SHARPNESS, value ** (SHARPNESS + 1.0)), 1)
     amounts = (powers[..., None, None] * share[:, None]).flatten(2)
     index = corners.flatten(1)[:, None].expand_as(amounts)

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import interpolate
 
+from akd.math.resident import resident
 from akd.motion.feet import Sole, SolePoints, find_soles
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
@@ -29,6 +30,9 @@ _ROOM = 1.06
 """The frame has room for a sphere so much larger than the one around the neutral pose: limbs that
 swing need it. It must not depend on the pose, or a stride makes the body look smaller."""
 _GROUND_POINTS = 400
+
+Turns = Sequence[float] | Float[Tensor, "K"]
+"""How far the camera is moved round the character, radians: one a video."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class Stage:
         transforms: Float[Tensor, "*k T B 4 4"],
         path: Float[Tensor, "*k T 3"],
         *,
-        turns: Sequence[float] = (0.0,),
+        turns: Turns = (0.0,),
         half_size: bool = False,
     ) -> Float[Tensor, "*k T H W 3"]:
         """Videos of the moving body: one, or a batch of them in one rendering.
@@ -153,22 +157,21 @@ class Stage:
         device, part = self.cloud.means.device, 2 if half_size else 1
         bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
         low, high = bounding_boxes(self.cloud, bones.detach().flatten(0, 1))
-        middles = (0.5 * (low + high)).view(*bones.shape[:2], 3).cpu()
-        ways = path.reshape(-1, *path.shape[-2:]).cpu()
+        middles = (0.5 * (low + high)).view(*bones.shape[:2], 3)
+        ways = path.reshape(-1, *path.shape[-2:]).to(device)
         offsets = (middles - ways.detach()).mean(1, keepdim=True)
-        camera = self._cameras(ways + offsets, turns, part).to(device)
+        camera = self._cameras(ways + offsets, turns, part)
         video = self._render(bones.flatten(0, 1), camera, clips=len(bones))
         if half_size:
             video = _enlarged(video, *self.size)
         return video.view(*transforms.shape[:-3], *video.shape[1:])
 
     @torch.no_grad()
-    def reference_images(self, turns: Sequence[float] = (0.0,)) -> Float[Tensor, "K H W 3"]:
+    def reference_images(self, turns: Turns = (0.0,)) -> Float[Tensor, "K H W 3"]:
         """The neutral pose, one image for each turn of the camera: see `show`."""
-        low, high = self.neutral_box
-        middles = (0.5 * (low + high)).expand(len(turns), 1, 3)
         device = self.cloud.means.device
-        return self._render(self.neutral[None].to(device), self._cameras(middles, turns).to(device))
+        middles = resident(self._neutral_middle, device).expand(len(turns), 1, 3)
+        return self._render(resident(self.neutral, device)[None], self._cameras(middles, turns))
 
     @cached_property
     def neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
@@ -176,18 +179,31 @@ class Stage:
         low, high = bounding_boxes(self.cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
 
-    def _cameras(
-        self, middles: Float[Tensor, "K T 3"], turns: Sequence[float], part: int = 1
-    ) -> Camera:
+    @cached_property
+    def _neutral_middle(self) -> Float[Tensor, "1 3"]:
+        low, high = self.neutral_box
+        return 0.5 * (low + high)
+
+    @cached_property
+    def _forward(self) -> Float[Tensor, "3"]:
+        return self.character.forward.to(self.cloud.means.device)
+
+    @property
+    def _checks(self) -> bool:
+        """A check waits for a GPU; there, NaN is not drawn, and the loss shows it."""
+        return self.cloud.means.device.type == "cpu"
+
+    def _cameras(self, middles: Float[Tensor, "K T 3"], turns: Turns, part: int = 1) -> Camera:
         """Cameras that follow the body, clip after clip, for images of a `part` of the size."""
         clips, frames, _ = middles.shape
-        azimuth = middles.new_tensor([self.view.azimuth + turn for turn in turns])
+        turned = torch.as_tensor(turns, dtype=torch.float64, device=middles.device)
+        azimuth = (self.view.azimuth + turned).to(middles)
         width, height = (side // part for side in self.size)
         centres = smooth_path(middles, SMOOTH).flatten(0, 1)
         return look_from(
             azimuth.expand(clips).repeat_interleave(frames), centres,
-            self.view, forward=self.character.forward, width=width, height=height,
-            radius=self._radius,
+            self.view, forward=self._forward, width=width, height=height,
+            radius=self._radius, check=self._checks,
         )  # fmt: skip
 
     @cached_property
@@ -197,11 +213,9 @@ class Stage:
         return _ROOM * float((0.5 * (high - low)).norm())
 
     def _render(self, bones: Tensor, camera: Camera, *, clips: int = 1) -> Tensor:
-        # On a GPU every check waits for the device. NaN is then not drawn, and the loss shows it.
-        check = self.cloud.means.device.type == "cpu"
         return render_scene(
             self.cloud, bones, camera, settings=self.scene, body_height=self.character.height,
-            bone_colours=self.bone_colours, renderer=self.renderer, clips=clips, check=check,
+            bone_colours=self.bone_colours, renderer=self.renderer, clips=clips, check=self._checks,
         )  # fmt: skip
 
 

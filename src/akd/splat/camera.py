@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import constant
+
 
 @dataclass(frozen=True)
 class Camera:
@@ -60,35 +62,37 @@ class Camera:
         height: int,
         field_of_view: float = math.radians(40.0),
         up: tuple[float, float, float] = (0.0, 1.0, 0.0),
+        check: bool = True,
     ) -> Camera:
         """Cameras at `eye` (world, metres) that see `target` in the middle of the image.
 
-        `field_of_view` is the vertical opening in radians.
+        `field_of_view` is the vertical opening in radians. `check` refuses an eye at its target;
+        on a GPU it waits for the device.
         """
         if not 0.0 < field_of_view < math.pi:
             raise ValueError(f"field_of_view must lie between 0 and pi, got {field_of_view}")
         view = target - eye
         distance = view.norm(dim=-1, keepdim=True)
-        if not bool((distance > 1e-9).all()):
+        if check and not bool((distance > 1e-9).all()):
             raise ValueError("a camera cannot look at the point it stands on: eye equals target")
         z = view / distance
-        upwards = eye.new_tensor(up).expand_as(z)
+        upwards = constant(up, eye).expand_as(z)
         x = torch.linalg.cross(z, upwards)
         # Looking straight up or down, `up` says nothing: take the world's -z for the image's top.
-        fallback = torch.linalg.cross(z, eye.new_tensor((0.0, 0.0, -1.0)).expand_as(z))
+        fallback = torch.linalg.cross(z, constant((0.0, 0.0, -1.0), eye).expand_as(z))
         x = torch.where(x.norm(dim=-1, keepdim=True) < 1e-6, fallback, x)
         x = x / x.norm(dim=-1, keepdim=True)
         y = torch.linalg.cross(z, x)
         rotation = torch.stack((x, y, z), dim=-2)
         translation = -(rotation @ eye[..., None])
-        bottom = eye.new_tensor((0.0, 0.0, 0.0, 1.0)).expand(eye.shape[0], 1, 4)
+        bottom = constant((0.0, 0.0, 0.0, 1.0), eye).expand(eye.shape[0], 1, 4)
         matrix = torch.cat((torch.cat((rotation, translation), -1), bottom), -2)
         pixels = 0.5 * height / math.tan(0.5 * field_of_view)
         frames = eye.shape[0]
         return cls(
             matrix,
             eye.new_full((frames, 2), pixels),
-            eye.new_tensor((0.5 * width, 0.5 * height)).expand(frames, 2),
+            constant((0.5 * width, 0.5 * height), eye).expand(frames, 2),
             width,
             height,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float, Int
@@ -51,6 +52,15 @@ class SplatCloud:
 
     def factors(self) -> Float[Tensor, "N 3 3"]:
         """M with covariance M M^T: rotation times scales."""
+        if self.rotations.requires_grad or self.scales.requires_grad:
+            return self._make_factors()
+        return self._fixed_factors
+
+    @cached_property
+    def _fixed_factors(self) -> Float[Tensor, "N 3 3"]:
+        return self._make_factors()
+
+    def _make_factors(self) -> Float[Tensor, "N 3 3"]:
         rotation = quaternion.to_matrix(quaternion.normalize(self.rotations))
         return rotation * self.scales[..., None, :]
 

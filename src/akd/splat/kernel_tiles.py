@@ -186,10 +186,14 @@ def list_tiles(
     ends: wp.array2d(dtype=wp.int32),
     counts: wp.array2d(dtype=wp.int32),
     base: int,
+    room: int,
     keys: wp.array(dtype=wp.int64),
     values: wp.array(dtype=wp.int32),
 ):
-    """For each touched tile a key (tile, depth) and the Gaussian's place in [T, N]."""
+    """For each touched tile a key (tile, depth) and the Gaussian's place in [T, N].
+
+    What has no room is left out.
+    """
     i, n = wp.tid()
     t = first_frame + i
     if counts[t, n] > 0:
@@ -204,8 +208,9 @@ def list_tiles(
             a, b = tiles_of_row(centre, conic, extent, reach2, row, tile, width, height)
             for column in range(a, b):
                 index = (i * tiles_y + row) * tiles_x + column
-                keys[place] = (wp.int64(index) << wp.int64(32)) | depth
-                values[place] = t * centres.shape[1] + n
+                if place < room:
+                    keys[place] = (wp.int64(index) << wp.int64(32)) | depth
+                    values[place] = t * centres.shape[1] + n
                 place += 1
 
 
@@ -216,11 +221,14 @@ def find_ranges(
     count: int,
     base: int,
     first_tile: int,
+    tiles: int,
     ranges: wp.array2d(dtype=wp.int32),
 ):
-    """Where each tile's part of the sorted list starts and ends."""
+    """Where each tile's part of the sorted list starts and ends; from `tiles` on, none is one."""
     i = wp.tid()
     here = int(keys[i] >> wp.int64(32))
+    if here >= tiles:
+        return
     before = int(-1)
     after = int(-1)
     if i > 0:

@@ -1,7 +1,8 @@
 """The rasterizer on CUDA: tiles, a radix sort, and a lane a pixel.
 
 Frames are sorted and differentiated in groups, so that the working memory does not grow with the
-length of the video. The host waits for the device once a call, to learn how long the lists are.
+length of the video. The host waits for the device once a call, to learn how long the lists are,
+unless room was set aside for them (`akd.splat.list_room`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch import Tensor
 from akd.base.warp_runtime import as_warp, torch_stream
 from akd.splat import kernel_bones, kernel_project, kernel_tiles
 from akd.splat.kernel_types import mat34, vec6, vec9
+from akd.splat.list_room import ListRoom, current_room
 from akd.splat.raster_inputs import Inputs
 
 TILE = 8
@@ -169,13 +171,20 @@ class TileRaster:
             [*flat, strengths, *self._sizes(), count_view],
         )
         ends = counts.flatten().cumsum(0, dtype=torch.int32).view(frames, splats)
-        groups = self._groups()
-        # The one wait: how long is each group's list?
-        lengths = ends[[g.stop - 1 for g in groups], -1].tolist()
-        self._ids = self._empty(lengths[-1], dtype=torch.int32)
         tiles_x, tiles_y = self.tiles
         per_frame = tiles_x * tiles_y
         self._ranges = torch.zeros(frames * per_frame, 2, dtype=torch.int32, device=self.device)
+        gaussians = [*flat, as_warp(depths, wp.int64), strengths, *self._sizes(), tiles_x, tiles_y]
+        room, call = current_room(), (frames, splats, inputs.width, inputs.height)
+        if room is not None and room.is_fixed:
+            self._sort_within(room, call, gaussians, ends, counts)
+            return
+        groups = self._groups()
+        # The one wait: how long is each group's list?
+        lengths = ends[[g.stop - 1 for g in groups], -1].tolist()
+        if room is not None:
+            room.measure(call, lengths[-1])
+        self._ids = self._empty(lengths[-1], dtype=torch.int32)
         longest = max(b - a for a, b in zip([0, *lengths], lengths, strict=False))
         keys = self._empty(2 * longest, dtype=torch.int64)
         values = self._empty(2 * longest, dtype=torch.int32)
@@ -189,8 +198,7 @@ class TileRaster:
                 kernel_tiles.list_tiles,
                 (len(frames_here), splats),
                 [
-                    *flat, as_warp(depths, wp.int64), strengths, *self._sizes(), tiles_x, tiles_y,
-                    frames_here.start, as_warp(ends, wp.int32), count_view, base,
+                    *gaussians, frames_here.start, as_warp(ends, wp.int32), count_view, base, count,
                     key_array, value_array,
                 ],
             )  # fmt: skip
@@ -202,10 +210,41 @@ class TileRaster:
                 count,
                 [
                     key_array, count, base, frames_here.start * per_frame,
-                    as_warp(self._ranges, wp.int32),
+                    len(frames_here) * per_frame, as_warp(self._ranges, wp.int32),
                 ],
             )  # fmt: skip
             base = end
+
+    def _sort_within(
+        self,
+        room: ListRoom,
+        call: tuple[int, int, int, int],
+        gaussians: list[Any],
+        ends: Tensor,
+        counts: Tensor,
+    ) -> None:
+        """One list of a length that was fixed beforehand; entries that are not used sort last."""
+        frames, splats = counts.shape
+        capacity, tiles = room.capacity(call), len(self._ranges)
+        room.use(ends[-1, -1], capacity)
+        keys = torch.full((capacity,), tiles << 32, dtype=torch.int64, device=self.device)
+        values = self._empty(capacity, dtype=torch.int32)
+        self._launch(
+            kernel_tiles.list_tiles,
+            (frames, splats),
+            [
+                *gaussians, 0, as_warp(ends, wp.int32), as_warp(counts, wp.int32), 0, capacity,
+                as_warp(keys, wp.int64), as_warp(values, wp.int32),
+            ],
+        )  # fmt: skip
+        # Torch's sort takes its memory from the pool of a graph that is being captured.
+        keys, order = keys.sort(stable=True)
+        self._ids = values[order]
+        self._launch(
+            kernel_tiles.find_ranges,
+            capacity,
+            [as_warp(keys, wp.int64), capacity, 0, 0, tiles, as_warp(self._ranges, wp.int32)],
+        )
 
     def backward(
         self, d_image: Tensor, d_transmittance: Tensor, *, cloud_too: bool

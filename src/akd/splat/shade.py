@@ -12,7 +12,7 @@ import warp as wp
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.warp_runtime import as_warp
+from akd.base.warp_runtime import as_warp, torch_stream
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.kernel_types import (
@@ -105,11 +105,9 @@ def shade_by_view(
         ]
         given = [as_warp(tensor, kind) for tensor, kind in held]
         keep = [light, ambient, depth_strength, as_warp(shaded, wp.vec3)]
-        stream = None
-        if cloud.means.is_cuda:
-            stream = wp.stream_from_torch(torch.cuda.current_stream(cloud.means.device))
-        wp.launch(
-            shade_splats, dim=(frames, len(cloud)), inputs=[*given, *keep], device=device,
-            stream=stream, record_tape=False,
-        )  # fmt: skip
+        with torch_stream(cloud.means.device):
+            wp.launch(
+                shade_splats, dim=(frames, len(cloud)), inputs=[*given, *keep], device=device,
+                record_tape=False,
+            )  # fmt: skip
     return shaded

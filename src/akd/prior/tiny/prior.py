@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.math.resident import constant
 from akd.prior import estimate
 from akd.prior.protocol import Condition
 from akd.prior.tiny.network import TinyNetwork
@@ -33,6 +34,7 @@ class PriorTiny:
     style = SceneStyle.ROLES
     takes_reference_image = True
     bound = 1.0
+    capturable = True
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class PriorTiny:
         self.frames, self.width, self.height = settings.frames, settings.width, settings.height
         self.fps = settings.fps if leg_length is None else settings.rate(leg_length)
         self.takes_known_frames = settings.known_frames
+        self._texts: dict[Words, Tensor] = {}
 
     def for_body(self, leg_length: float) -> PriorTiny:
         """The same network at its frame rate for a body with legs of so many metres."""
@@ -79,9 +82,11 @@ class PriorTiny:
                 f"reference_image must be {self.width} x {self.height} pixels, got "
                 f"{reference_image.shape[1]} x {reference_image.shape[0]}"
             )
-        with torch.no_grad():
-            tokens = torch.tensor([words.numbers(self.tokens)], device=self.device)
-            text = self.network.text(tokens)[0]
+        if words not in self._texts:
+            with torch.no_grad():
+                tokens = torch.tensor([words.numbers(self.tokens)], device=self.device)
+                self._texts[words] = self.network.text(tokens)[0]
+        text = self._texts[words]
         return Condition(text, None if reference_image is None else reference_image.to(self.device))
 
     def unconditioned(self, condition: Condition) -> Condition:
@@ -134,9 +139,7 @@ class PriorTiny:
             blank if c.reference_image is None else 2.0 * c.reference_image - 1.0
             for c in conditions
         ]
-        has = torch.tensor(
-            [c.reference_image is not None for c in conditions], device=latents.device
-        )
+        has = constant(tuple(float(c.reference_image is not None) for c in conditions), t) > 0.0
         known, given = self._known(latents, conditions)
         if given is not None:
             latents = torch.where(known[..., None, None, None], given, latents)

@@ -1,0 +1,133 @@
+"""`GraphStep`: a step of an optimisation as one CUDA graph, replayed in place of its launches.
+
+Launching a thousand small kernels from Python takes far longer than running them. A graph holds
+them all, with the memory they work on, and is launched at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+_WARM_UP = 2
+"""Plain calls before a capture: kernels are loaded, constants copied and sizes measured."""
+
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class Room(Protocol):
+    """Memory whose size depends on the data: see `akd.splat.list_room.ListRoom`."""
+
+    def measuring(self) -> AbstractContextManager[None]:
+        """Calls in this context find out how much is needed."""
+        ...
+
+    def fixed(self) -> AbstractContextManager[None]:
+        """Calls in this context take what was measured, with a margin."""
+        ...
+
+    def overflow(self) -> bool:
+        """Whether the last run needed more."""
+        ...
+
+
+class GraphStep:
+    """A function of tensors, called as usual and replayed as a CUDA graph where it can be.
+
+    The function must read no value back to the host, must launch everything on torch's current
+    stream, and must not change what it is called with: a call whose lists outgrow their room is
+    made again. Other tensors that it uses, such as the parameters, must stay where they are; they
+    may be written to between calls. On the CPU, and where a capture fails, it is simply called.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Sequence[Tensor | None]],
+        *,
+        device: torch.device,
+        capture: bool = True,
+        room: Room | None = None,
+    ) -> None:
+        """
+        Args:
+            function: What is captured. Returns tensors.
+            device: Where it runs.
+            capture: Whether it may be captured at all.
+            room: Memory of the rasterizer whose size depends on the data.
+        """
+        self._function, self._room, self._device = function, room, device
+        self._may_capture = capture and device.type == "cuda"
+        self._warm_calls = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._inputs: list[Tensor] = []
+        self._outputs: Sequence[Tensor | None] = ()
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether calls replay a graph."""
+        return self._graph is not None
+
+    def __call__(self, *inputs: Tensor, **options: Any) -> Sequence[Tensor | None]:
+        """What the function returns.
+
+        Args:
+            inputs: Tensors of the same shapes at every call. They are copied into the graph's own.
+            options: For the function as it is called plainly; a graph keeps those of its capture.
+
+        Returns:
+            The function's tensors. Those of a graph are overwritten by the next call.
+        """
+        if not self._may_capture:
+            return self._function(*inputs, **options)
+        if self._graph is None:
+            if self._warm_calls < _WARM_UP:
+                return self._warm_up(inputs, options)
+            try:
+                self._capture(inputs, options)
+            except RuntimeError as error:
+                self._may_capture, self._graph, self._outputs = False, None, ()
+                _log.warning("no CUDA graph, every kernel is launched by itself: %s", error)
+                return self._function(*inputs, **options)
+        assert self._graph is not None
+        for own, given in zip(self._inputs, inputs, strict=True):
+            own.copy_(given, non_blocking=True)
+        self._graph.replay()
+        if self._room is not None and self._room.overflow():
+            self._graph, self._outputs, self._warm_calls = None, (), _WARM_UP - 1
+            return self(*inputs, **options)
+        return self._outputs
+
+    def _warm_up(self, inputs: Sequence[Tensor], options: dict[str, Any]) -> Sequence[Any]:
+        """A plain call on a side stream, as a capture will be one."""
+        self._warm_calls += 1
+        main, side = torch.cuda.current_stream(self._device), torch.cuda.Stream(self._device)
+        side.wait_stream(main)
+        with torch.cuda.stream(side):
+            if self._room is None:
+                outputs = self._function(*inputs, **options)
+            else:
+                with self._room.measuring():
+                    outputs = self._function(*inputs, **options)
+        main.wait_stream(side)
+        return outputs
+
+    def _capture(self, inputs: Sequence[Tensor], options: dict[str, Any]) -> None:
+        self._inputs = [given.to(self._device, copy=True) for given in inputs]
+        graph = torch.cuda.CUDAGraph()
+        # Other threads may go on using the device meanwhile.
+        with (
+            torch.cuda.device(self._device),
+            torch.cuda.graph(graph, capture_error_mode="thread_local"),
+        ):
+            if self._room is None:
+                self._outputs = self._function(*self._inputs, **options)
+            else:
+                with self._room.fixed():
+                    self._outputs = self._function(*self._inputs, **options)
+        self._graph = graph

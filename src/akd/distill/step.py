@@ -1,0 +1,119 @@
+"""One iteration of distillation: losses of all candidates, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.base.cuda_graph import GraphStep
+from akd.distill.score import draw_noise, score_gradient, score_loss
+from akd.distill.settings import DistillSettings
+from akd.fit.graph import graph_step
+from akd.fit.losses import LossTerm, evaluate
+from akd.motion.parametrization import MotionParameters, pose_together
+from akd.prior.protocol import VideoPrior
+from akd.prior.sample import latent_shape
+from akd.scene.stage import Stage
+
+
+@dataclass
+class DistillStep:
+    """Random draws, then losses and gradients: as a CUDA graph where that is possible."""
+
+    stage: Stage
+    prior: VideoPrior
+    prompt: str
+    settings: DistillSettings
+    terms: Sequence[LossTerm]
+    _steps: dict[tuple[tuple[int, ...], bool], tuple[GraphStep, list[int]]] = field(
+        default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        self._shape = latent_shape(self.prior)
+
+    def __call__(
+        self,
+        candidates: Sequence[MotionParameters],
+        generators: Sequence[torch.Generator],
+        progress: float,
+    ) -> tuple[list[dict[str, float]], list[list[Tensor | None]]]:
+        """Loss, its terms and the RMS of the score of each candidate, and the gradients of its
+        tensors. The latter hold until the next call."""
+        settings, device = self.settings, self.stage.cloud.means.device
+        turns = [
+            settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
+            for generator in generators
+        ]
+        t, noise = draw_noise(
+            self._shape, settings.score, progress=progress, generators=generators,
+            device=self.prior.device,
+        )  # fmt: skip
+        turned = torch.tensor(turns, dtype=torch.float64).to(device)
+        step, sizes = self._step_of(candidates, half_size=progress < settings.half_size)
+        values, *found = step(turned, t, noise, progress=progress)
+        assert values is not None
+        names = ("loss", "score", *(term.name for term in self.terms), "score_rms")
+        rows = [dict(zip(names, row, strict=True)) for row in values.T.tolist()]
+        gradients = iter(found)
+        return rows, [list(islice(gradients, size)) for size in sizes]
+
+    def _step_of(
+        self, candidates: Sequence[MotionParameters], *, half_size: bool
+    ) -> tuple[GraphStep, list[int]]:
+        """The step of these candidates, and how many tensors each has.
+
+        Those that diverged are brought up to the others alone.
+        """
+        key = tuple(id(one) for one in candidates), half_size
+        if key not in self._steps:
+            parts = [one.tensors() for one in candidates]
+            tensors = [tensor for part in parts for tensor in part]
+
+            def step(
+                turns: Tensor, t: Tensor, noise: Tensor, *, progress: float
+            ) -> list[Tensor | None]:
+                total, *others = self._losses(candidates, turns, t, noise, progress, half_size)
+                # A candidate that is not finite spoils no other, and is rolled back.
+                gradients = torch.autograd.grad(total.sum(), tensors, allow_unused=True)
+                return [torch.stack([total, *others]).detach(), *gradients]
+
+            captured = graph_step(
+                step, self.stage, candidates, self.terms,
+                capture=getattr(self.prior, "capturable", False),
+            )  # fmt: skip
+            self._steps[key] = captured, [len(part) for part in parts]
+        return self._steps[key]
+
+    def _losses(
+        self,
+        candidates: Sequence[MotionParameters],
+        turns: Float[Tensor, "K"],
+        t: Float[Tensor, "N"],
+        noise: Float[Tensor, "N *z"],
+        progress: float,
+        half_size: bool,
+    ) -> list[Float[Tensor, "K"]]:
+        """The loss, its terms and the RMS of the score's gradient."""
+        stage, prior, settings = self.stage, self.prior, self.settings
+        posed = pose_together(candidates, stage)
+        video = stage.show(posed.transforms, posed.path, turns=turns, half_size=half_size)
+        images = (
+            stage.reference_images(turns)
+            if prior.takes_reference_image
+            else [None] * len(candidates)
+        )
+        conditions = [prior.condition(self.prompt, reference_image=image) for image in images]
+        latents = prior.encode(video)
+        gradient = score_gradient(prior, latents, conditions, settings.score, t=t, noise=noise)
+        score = settings.losses.score * score_loss(latents, gradient).to(video)
+        others = evaluate(self.terms, stage, candidates, posed, video, progress)
+        losses = [score, *others.values()]
+        total = torch.stack(losses).sum(0)
+        rms = gradient.flatten(1).square().mean(1).sqrt().to(total)
+        return [total, *losses, rms]
