@@ -15,6 +15,11 @@ hypothesis.settings.register_profile("akd", deadline=None, derandomize=True, max
 hypothesis.settings.load_profile("akd")
 
 
+@pytest.fixture(autouse=True)
+def _shapes_are_checked_in_every_test() -> None:
+    shape_checks.start_again()
+
+
 @pytest.fixture(scope="session")
 def shared_assets() -> Path:
     from tests.assets import SHARED_ASSETS

@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
     for path in sorted(folder.glob("**/*")):
         if path.suffix.lower() not in SUFFIXES or not path.is_file():
             continue
-        started = time.monotonic()
+        started = time.process_time()
         try:
             character = load_character(read_asset(path))
             json.dumps(describe(character), allow_nan=False)
@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
             refused += 1
         except Exception as error:
             raise AssertionError(f"{path}: {error!r}") from error
-        assert time.monotonic() - started < 10, f"{path}: took more than 10 s"
+        assert time.process_time() - started < 10, f"{path}: took more than 10 s"
     print(described, refused)
 
 

@@ -12,14 +12,14 @@ from tests.commands.animating import DONE, refused, words
 @pytest.mark.slow
 def test_actions_in_a_row_become_one_clip(fox, weights, tmp_path):
     prompt = "a fox walks, then jumps"
-    more = ("--duration", "3", "--iterations", "1")
+    more = ("--duration", "1.5", "--iterations", "1")
     assert main(words(fox, weights, tmp_path, *more, prompt=prompt)) in DONE
     clips = [clip for clip in read_asset(tmp_path / "motion.glb").clips if clip.name == prompt]
     assert len(clips) == 1
-    assert clips[0].end == pytest.approx(3.0, abs=0.05)
+    assert clips[0].end == pytest.approx(1.5, abs=0.05)
     job = json.loads((tmp_path / "run" / "run.json").read_text())["job"]
     assert job["parts"] == ["a fox walks", "a fox jumps"]
-    assert job["direction"]["duration"] == 3.0
+    assert job["direction"]["duration"] == 1.5
 
 
 @pytest.mark.parametrize(

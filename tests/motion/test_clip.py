@@ -1,8 +1,5 @@
-"""Clips to motions and back: every interpolation, every real clip."""
+"""Clips to motions and back: every interpolation. `tests.export.test_real_files`: real ones."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +9,7 @@ import torch
 from akd.asset.asset import Asset, AssetError, ClipRecord, Node, Track
 from akd.motion.clip import clip_from_motion, motion_from_clip, sample_track
 from akd.rig.character import load_character
-from tests.assets import SHARED_ASSETS, character
-from tests.export.khronos import ERROR, codes, validate
+from tests.assets import character
 
 
 def one_node() -> Asset:
@@ -74,22 +70,3 @@ def test_only_what_leaves_its_rest_gets_keys(shared_assets):
     keyed = {(t.node, t.path) for t in walk.tracks}
     assert {(n, p) for n, tracks in data.tracks.items() for p, _ in tracks.items()} <= keyed
     assert data.times[-1] == pytest.approx(walk.end)
-
-
-@pytest.mark.slow
-def test_every_clip_of_every_real_file_comes_back_from_motion(shared_assets, tmp_path):
-    """Each clip goes through `Motion`, is written again, and plays the same: see the script."""
-    script = Path(__file__).with_name("write_every_clip.py")
-    done = subprocess.run(
-        [sys.executable, script, SHARED_ASSETS, tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    result = json.loads(done.stdout)
-    assert result["clips"] > 500
-    before = validate([Path(a) for a, _ in result["files"]])
-    after = validate([Path(b) for _, b in result["files"]])
-    for (path, _), old, new in zip(result["files"], before, after, strict=True):
-        assert codes(new, ERROR) <= codes(old, ERROR), path

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from akd.asset.asset import AssetError, ClipRecord, Track
 from akd.math import quaternion
@@ -54,11 +55,11 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
         )
         for path, width in (("translation", 3), ("rotation", 4), ("scale", 3))
     }
-    morphs: dict[int, torch.Tensor] = {}
+    morphs: dict[int, Tensor] = {}
     for track in clip.tracks:
         sampled = sample_track(track, times)
         if track.path == "weights":
-            morphs[track.node] = torch.from_numpy(sampled).float()
+            morphs[track.node] = torch.tensor(sampled, dtype=torch.float32)
         else:
             values[track.path][:, track.node] = sampled
     pose = Pose(*(torch.from_numpy(v) for v in values.values()))
@@ -101,37 +102,50 @@ def clip_of_pose(
     if times[0] < 0:
         times = times - times[0]
 
-    def keys(
-        values: torch.Tensor, still: torch.Tensor | None, distance: _Distance, near: float
-    ) -> Keys | None:
-        if bool((distance(values, values[:1]) > near).any()):
-            return Keys(values.numpy(force=True))
-        if still is not None and float(distance(values[:1], still)) <= near:
-            return None
-        ends = [0, -1] if len(times) > 1 else [0]
-        return Keys(values[ends].numpy(force=True), times[ends])
-
     near = 1e-7 * max(height / units.metres_per_unit, 1e-12)
+    # Decomposing float32 matrices leaves noise of a few 1e-7 on the scale.
+    noise = _SCALE_NOISE * rest.scale.abs().amax(-1)
+    columns = (
+        _keys(pose.translation, rest.translation, times, _apart, near),
+        _keys(pose.rotation, rest.rotation, times, quaternion.geodesic, 1e-6),
+        _keys(pose.scale, rest.scale, times, _apart, noise),
+    )
     tracks: dict[int, NodeTracks] = {}
-    for joint in range(len(motion.skeleton)):
+    for joint, found in enumerate(zip(*columns, strict=True)):
         morph = motion.morphs.get(joint)
-        # Decomposing float32 matrices leaves noise of a few 1e-7 on the scale.
-        size = _SCALE_NOISE * float(rest.scale[joint].abs().max())
-        found = NodeTracks(
-            keys(pose.translation[:, joint], rest.translation[joint], _apart, near),
-            keys(pose.rotation[:, joint], rest.rotation[joint], quaternion.geodesic, 1e-6),
-            keys(pose.scale[:, joint], rest.scale[joint], _apart, size),
-            None if morph is None else keys(morph.double(), None, _apart, 0.0),
-        )
-        if any(True for _ in found.items()):
-            tracks[joint] = found
+        weights = None
+        if morph is not None:
+            (weights,) = _keys(morph.double()[:, None], None, times, _apart, 0.0)
+        if weights is not None or any(keys is not None for keys in found):
+            tracks[joint] = NodeTracks(*found, weights)
     return ClipData(motion.name, times, tracks, dict(extras or {}))
 
 
-_Distance = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+def _keys(
+    values: Float[Tensor, "T J C"],
+    still: Float[Tensor, "J C"] | None,
+    times: Float[np.ndarray, "T"],
+    distance: Callable[[Tensor, Tensor], Tensor],
+    near: float | Float[Tensor, "J"],
+) -> list[Keys | None]:
+    """Keys of a property of each joint; None for one that stays where it is `still`."""
+    moves = (distance(values, values[:1]) > near).any(dim=0).tolist()
+    leaves = [True] * len(moves)
+    if still is not None:
+        leaves = (distance(values[0], still) > near).tolist()
+    every = values.numpy(force=True)
+    ends = [0, -1] if len(times) > 1 else [0]
+    return [
+        Keys(every[:, joint])
+        if moves[joint]
+        else Keys(every[ends, joint], times[ends])
+        if leaves[joint]
+        else None
+        for joint in range(len(moves))
+    ]
 
 
-def _apart(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def _apart(a: Tensor, b: Tensor) -> Tensor:
     return (a - b).abs().amax(-1)
 
 
@@ -140,6 +154,9 @@ def sample_track(track: Track, times: Float[np.ndarray, "T"]) -> Float[np.ndarra
     keys = np.asarray(track.times, dtype=np.float64)
     values = np.asarray(track.values, dtype=np.float64)
     at = np.asarray(times, dtype=np.float64)
+    if np.array_equal(keys, at):
+        result = values[:, 1] if track.interpolation == "CUBICSPLINE" else values
+        return _unit(result) if track.path == "rotation" else result
     before = np.clip(np.searchsorted(keys, at, side="right") - 1, 0, len(keys) - 1)
     after = np.minimum(before + 1, len(keys) - 1)
     span = keys[after] - keys[before]
@@ -154,10 +171,12 @@ def sample_track(track: Track, times: Float[np.ndarray, "T"]) -> Float[np.ndarra
         return quaternion.slerp(a, b, torch.from_numpy(u[:, 0])).numpy()
     else:
         result = values[before] + u * (values[after] - values[before])
-    if track.path == "rotation":
-        lengths = np.linalg.norm(result, axis=1, keepdims=True)
-        result = np.where(lengths > 1e-12, result / np.maximum(lengths, 1e-12), [1.0, 0, 0, 0])
-    return result
+    return _unit(result) if track.path == "rotation" else result
+
+
+def _unit(rotations: Float[np.ndarray, "T 4"]) -> Float[np.ndarray, "T 4"]:
+    lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
+    return np.where(lengths > 1e-12, rotations / np.maximum(lengths, 1e-12), [1.0, 0, 0, 0])
 
 
 def _cubic(

@@ -49,8 +49,6 @@ class Joined:
     motion: Motion
     joins: tuple[float, ...]
     """Seconds at which each part after the first begins."""
-    blends: tuple[float, ...]
-    """Seconds that each transition lasts."""
     usual: tuple[float, ...]
     """The larger of the 95th percentiles of acceleration inside the two parts around each join,
     metres a frame^2."""
@@ -96,18 +94,17 @@ def join(
         cuts[k] = (cuts[k][0], max(leave, cuts[k][0] + 1))
         cuts[k + 1] = (enter, cuts[k + 1][1])
     parts = [_cut(pose, slice(a, b + 1)) for pose, (a, b) in zip(poses, cuts, strict=True)]
-    joined, joins, blends, usual = parts[0], [], [], []
+    joined, joins, usual = parts[0], [], []
     for before, part in pairwise(parts):
         start = len(joined.angles) - 1
         usual.append(_usual(rig, before, part))
-        joined, blend = _append(rig, joined, part, fps=fps, limit=usual[-1])
+        joined = _append(rig, joined, part, fps=fps, limit=usual[-1])
         joins.append(start / fps)
-        blends.append(blend)
     local = rig.to_pose(joined)
     local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
     times = torch.arange(len(joined.angles)) / fps
     motion = Motion(rig.skeleton, times, local, name)
-    return Joined(motion, tuple(joins), tuple(blends), tuple(usual))
+    return Joined(motion, tuple(joins), tuple(usual))
 
 
 def acceleration(rig: ControlRig, pose: ControlPose) -> Float[Tensor, "L"]:
@@ -133,10 +130,10 @@ def _usual(rig: ControlRig, *parts: ControlPose) -> float:
 
 def _append(
     rig: ControlRig, first: ControlPose, second: ControlPose, *, fps: float, limit: float
-) -> tuple[ControlPose, float]:
+) -> ControlPose:
     """The second motion after the first, with the shortest transition that is smooth enough."""
     second = _placed(rig, second, first)
-    best: tuple[float, ControlPose, float] | None = None
+    best: tuple[float, ControlPose] | None = None
     for blend in _BLENDS:
         frames = min(round(blend * fps), len(second.angles) - 1)
         joined = _blended(first, second, frames)
@@ -144,11 +141,11 @@ def _append(
         around = _cut(joined, slice(max(start - 2, 0), start + frames + 2))
         peak = float(acceleration(rig, around).max()) if len(around.angles) > 2 else 0.0
         if best is None or peak < best[0]:
-            best = (peak, joined, frames / fps)
+            best = (peak, joined)
         if peak <= _HEADROOM * limit or frames == len(second.angles) - 1:
             break
     assert best is not None
-    return best[1], best[2]
+    return best[1]
 
 
 def _placed(rig: ControlRig, pose: ControlPose, after: ControlPose) -> ControlPose:

@@ -16,7 +16,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from akd.math.lbfgs import minimise
 from akd.motion.contact import STANCE, nearness
+from akd.motion.footing.stance import (
+    frames_from_stand,
+    long_enough,
+    number_stands,
+    slide_error,
+    smooth,
+)
 from akd.physics.body import Body, Placement, place
 from akd.physics.kinematics import Kinematics
 from akd.physics.target import TargetMotion
@@ -55,7 +63,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bo
     moves = torch.gradient(corners.mean(-2), spacing=1 / motion.fps, dim=0)[0] * level
     root = torch.gradient(motion.position, spacing=1 / motion.fps, dim=0)[0] * level
     # The way the body goes, over half a body time: a root that sways is no change of course.
-    course = _smooth(root, max(1, round(0.5 * motion.fps)))
+    course = smooth(root, max(1, round(0.5 * motion.fps)))
     speed = course.norm(dim=-1, keepdim=True)
     along = course / speed.clamp_min(1e-9)
     ahead = ((moves - root[:, None]) * along[:, None]).sum(-1)
@@ -68,7 +76,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bo
     standing = above < STANCE
     nearest = (above == above.amin(1, keepdim=True)) & (above < CARRIES)
     alone = ~standing.any(1) & ~_falls(body, placement, motion.fps)
-    standing = _long_enough(standing | (nearest & alone[:, None]))
+    standing = long_enough(standing | (nearest & alone[:, None]), SHORTEST)
     stance[:, feet] = _within_reach(standing, motion.position)
     return stance
 
@@ -85,40 +93,15 @@ def _falls(body: Body, placement: Placement, fps: float) -> Bool[Tensor, "F"]:
     return bend * (fps / reach) ** 2 < -FALLS
 
 
-def _smooth(values: Float[Tensor, "F 3"], reach: int) -> Float[Tensor, "F 3"]:
-    """Mean over `reach` frames on either side."""
-    frames = torch.arange(len(values))
-    near = ((frames[:, None] - frames).abs() <= reach).to(values)
-    return near @ values / near.sum(1, keepdim=True)
-
-
-def _long_enough(standing: Bool[Tensor, "F N"]) -> Bool[Tensor, "F N"]:
-    """Gaps of one frame closed, stands shorter than `SHORTEST` left out."""
-    closed = standing.clone()
-    closed[1:-1] |= standing[:-2] & standing[2:]
-    kept = torch.zeros_like(closed)
-    for first in range(len(closed) - SHORTEST + 1):
-        window = slice(first, first + SHORTEST)
-        kept[window] |= closed[window].all(0)
-    return kept
-
-
 def _within_reach(standing: Bool[Tensor, "F N"], root: Float[Tensor, "F 3"]) -> Bool[Tensor, "F N"]:
     """Without the stands during which the body goes further than a leg reaches."""
-    numbers = _number_stands(standing)
+    numbers = number_stands(standing)
     kept = standing.clone()
     for number in range(1, int(numbers.max()) + 1):
         frames = (numbers == number).any(1).nonzero().flatten()
         if float((root[frames[-1]] - root[frames[0]])[[0, 2]].norm()) > REACH:
             kept &= numbers != number
     return kept
-
-
-def _number_stands(standing: Bool[Tensor, "F N"]) -> Int[Tensor, "F N"]:
-    """A number for each stand: one foot, from when it comes down to when it leaves; 0 is none."""
-    begins = standing.clone()
-    begins[1:] &= ~standing[:-1]
-    return begins.T.flatten().cumsum(0).view(standing.T.shape).T * standing
 
 
 def sole_weights(
@@ -165,10 +148,6 @@ def plant_feet(
     legs = _on_the_way(body, feet)
     shift = torch.zeros_like(motion.position, requires_grad=True)
     turns = torch.zeros_like(motion.angles[:, legs], requires_grad=True)
-    optimiser = torch.optim.LBFGS(
-        (shift, turns), max_iter=iterations, history_size=20, line_search_fn="strong_wolfe",
-        tolerance_grad=1e-9, tolerance_change=1e-12,
-    )  # fmt: skip
 
     def moved() -> TargetMotion:
         angles = motion.angles.clone()
@@ -176,12 +155,9 @@ def plant_feet(
         return replace(motion, position=motion.position + shift, angles=angles)
 
     def loss() -> Tensor:
-        optimiser.zero_grad()
-        value = _misfit(body, feet, contact, given, kinematics.place(moved()), shift, turns)
-        value.backward()
-        return value.detach()
+        return _misfit(body, feet, contact, given, kinematics.place(moved()), shift, turns)
 
-    optimiser.step(loss)  # pyright: ignore[reportArgumentType]
+    minimise(loss, (shift, turns), iterations=iterations, history=20, tolerances=(1e-9, 1e-12))
     with torch.no_grad():
         planted = moved()
     apart = (kinematics.place(planted).centres(body) - given.centres(body)).norm(dim=-1).mean()
@@ -196,24 +172,9 @@ def _contact(
     standing = stance[:, feet]
     # Lifted over three frames after a stand and lowered over three before the next. Nothing is
     # asked of a part that never stands.
-    away = torch.zeros(standing.shape, dtype=torch.float64)
-    frames = torch.arange(len(standing), dtype=torch.float64)
-    for foot in range(standing.shape[1]):
-        stands = frames[standing[:, foot]]
-        if len(stands):
-            away[:, foot] = (frames[:, None] - stands).abs().amin(1)
-    numbers = _number_stands(standing)
+    away = frames_from_stand(standing).double()
+    numbers = number_stands(standing)
     return _Contact(sole, standing, numbers, clearance * (away / 3).clamp(0, 1) * ~standing)
-
-
-def _from_its_place(soles: Float[Tensor, "F N 8 2"], contact: _Contact) -> Float[Tensor, ""]:
-    """Squared distance of every corner that stands from its mean place in that stand, summed."""
-    weights = contact.sole[..., None]
-    stands, last = contact.stands.flatten(), int(contact.stands.max()) + 1
-    zeros = soles.new_zeros(last, 8, 2)
-    total = zeros[..., :1].index_add(0, stands, weights.flatten(0, 1))
-    place_ = zeros.index_add(0, stands, (weights * soles).flatten(0, 1)) / total.clamp_min(1e-9)
-    return (weights * (soles - place_[contact.stands]).square()).sum()
 
 
 def _on_the_way(body: Body, feet: Tensor) -> list[int]:
@@ -245,7 +206,9 @@ def _misfit(
     corners = made.corners(body)
     sinks = (-corners[..., 1]).clamp_min(0).square().sum()
     soles = corners[:, feet]
-    slides = _from_its_place(soles[..., [0, 2]], contact)
+    slides = slide_error(
+        soles[..., [0, 2]].flatten(0, 1), contact.sole.flatten(0, 1), contact.stands.flatten()
+    )
     low = soles[..., 1].amin(-1)
     hovers = (low.square() * contact.standing).sum()
     drags = (contact.clearance - low).clamp_min(0).square().sum()

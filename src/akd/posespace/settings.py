@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST_TOKENS = 41
-"""The root and at most 40 driven joints."""
 POINTS = 12
 """Surface points kept for each joint."""
 NAME_CHANNELS = 64

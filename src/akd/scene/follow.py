@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float
@@ -13,6 +14,8 @@ from akd.math.resident import constant
 from akd.rig.skin import skin_points
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
+
+_Numbers = TypeVar("_Numbers", float, Tensor)
 
 
 @dataclass(frozen=True)
@@ -147,15 +150,34 @@ def look_from(
     """
     if not radius > 0.0:
         raise ValueError(f"radius must be above zero, got {radius}")
-    ahead = forward * constant((1.0, 0.0, 1.0), forward)
-    ahead = (ahead / ahead.norm().clamp_min(1e-9)).to(centre)
-    up = constant((0.0, 1.0, 0.0), ahead)
-    left = torch.linalg.cross(up, ahead)
-    level = azimuth.cos()[:, None] * ahead + azimuth.sin()[:, None] * left
-    away = math.cos(view.elevation) * level + math.sin(view.elevation) * up
-    narrow = math.tan(0.5 * view.field_of_view) * min(1.0, width / height)
-    distance = radius / (view.zoom * math.sin(math.atan(narrow)))
+    away = directions(azimuth, view.elevation, forward=forward)
+    distance = fitting_distance(radius, view.zoom, view.field_of_view, (width, height))
     return Camera.look_at(
         centre + distance * away, centre,
         width=width, height=height, field_of_view=view.field_of_view, check=check,
     )  # fmt: skip
+
+
+def directions(
+    azimuth: Float[Tensor, "*b"],
+    elevation: Float[Tensor, "*#b"] | float,
+    *,
+    forward: Float[Tensor, "3"],
+) -> Float[Tensor, "*b 3"]:
+    """Unit vectors from a character towards its cameras; angles are those of a `View`."""
+    ahead = forward * constant((1.0, 0.0, 1.0), forward)
+    ahead = (ahead / ahead.norm().clamp_min(1e-9)).to(azimuth)
+    up = constant((0.0, 1.0, 0.0), ahead)
+    left = torch.linalg.cross(up, ahead)
+    level = azimuth.cos()[..., None] * ahead + azimuth.sin()[..., None] * left
+    if isinstance(elevation, Tensor):
+        return elevation.cos()[..., None] * level + elevation.sin()[..., None] * up
+    return math.cos(elevation) * level + math.sin(elevation) * up
+
+
+def fitting_distance(
+    radius: _Numbers, zoom: _Numbers, field_of_view: float, size: tuple[int, int]
+) -> _Numbers:
+    """Metres from which a body of a radius fits the shorter side of an image of `size`."""
+    narrow = math.tan(0.5 * field_of_view) * min(1.0, size[0] / size[1])
+    return radius / (zoom * math.sin(math.atan(narrow)))

@@ -30,7 +30,7 @@ from akd.zoo.species.parameters import (
     Quadruped,
     Serpent,
     Theropod,
-)  # fmt: skip
+)
 from akd.zoo.species.variation import vary
 from akd.zoo.weights import mirror_joints, skin_weights, strongest
 

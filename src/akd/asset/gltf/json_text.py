@@ -90,5 +90,5 @@ def _check_depth(root: dict[str, Any]) -> None:
         inner: list[Any] = []
         for container in level:
             values = container.values() if isinstance(container, dict) else container
-            inner.extend(v for v in values if isinstance(v, dict | list))
+            inner += [v for v in values if type(v) in (dict, list)]
         level = inner

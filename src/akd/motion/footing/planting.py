@@ -12,9 +12,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from akd.math.lbfgs import minimise
 from akd.motion.contact import nearness
 from akd.motion.footing.points import BodyPoints, DrivenPoints
-from akd.motion.footing.stance import number_stands, smooth
+from akd.motion.footing.stance import number_stands, slide_error, smooth
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
@@ -66,28 +67,21 @@ def plant_feet(
         problem = _Problem.of(rig, points, pose, footing, limbs, height=height)
     shift = torch.zeros_like(pose.translation, requires_grad=True)
     turns = torch.zeros_like(pose.angles[:, limbs], requires_grad=True)
-    optimiser = torch.optim.LBFGS(
-        (shift, turns), max_iter=_ITERATIONS, history_size=12, line_search_fn="strong_wolfe",
-        tolerance_grad=1e-7, tolerance_change=1e-9,
-    )  # fmt: skip
 
     def moved() -> ControlPose:
         angles = pose.angles.index_add(1, torch.tensor(limbs, dtype=torch.long), turns)
         return replace(pose, translation=pose.translation + height * shift, angles=angles)
 
     def loss() -> Tensor:
-        optimiser.zero_grad()
         made = moved()
         beyond = made.angles - limits.clamped(made.angles.detach())
         value = problem.misfit(rig, points, made) + beyond.square().sum()
         value = value + _TURN * turns.square().sum()
-        value = value + _SMOOTH * (
+        return value + _SMOOTH * (
             laplacian(shift).square().sum() + 0.09 * laplacian(turns).square().sum()
         )
-        value.backward()
-        return value.detach()
 
-    optimiser.step(loss)  # pyright: ignore[reportArgumentType]
+    minimise(loss, (shift, turns), iterations=_ITERATIONS, history=12, tolerances=(1e-7, 1e-9))
     with torch.no_grad():
         planted = moved()
     sound = bool(planted.angles.isfinite().all() and planted.translation.isfinite().all())
@@ -159,19 +153,12 @@ class _Problem:
             low = places[..., 1].amin(1)
             standing = self.footing.stance[:, foot]
             wanted = self.footing.clearance[:, foot] / self.height
-            value = value + _STAND * self._slides(foot, places[..., [0, 2]])
+            slides = slide_error(places[..., [0, 2]], self.weights[foot], self.stands[:, foot])
+            value = value + _STAND * slides
             value = value + _STAND * (low.square() * standing).sum()
             value = value + _CLEAR * ((wanted - low).clamp_min(0.0).square() * ~standing).sum()
             sinks = sinks + (-places[..., 1]).clamp_min(0.0).square().sum()
         return value + _STAND * sinks
-
-    def _slides(self, foot: int, places: Float[Tensor, "T S 2"]) -> Tensor:
-        """Squared distance of every point that stands from its mean place in that stand."""
-        weights, stands = self.weights[foot][..., None], self.stands[:, foot]
-        zeros = places.new_zeros(int(self.stands.max()) + 1, *places.shape[1:])
-        total = zeros[..., :1].index_add(0, stands, weights)
-        mean = zeros.index_add(0, stands, weights * places) / total.clamp_min(1e-9)
-        return (weights * (places - mean[stands]).square()).sum()
 
 
 def _at(

@@ -59,19 +59,38 @@ def find_stance(
         above = low - floor_height(low)
         columns.append((above.abs() < STANCE * body_height) & (quick < limit))
     stance = torch.stack(columns, dim=1)
-    return _long_enough(stance, max(2, round(_SHORTEST * fps)))
+    return long_enough(stance, max(2, round(_SHORTEST * fps)))
 
 
 def swing_clearance(stance: Bool[Tensor, "T F"], fps: float) -> Float[Tensor, "T F"]:
     """Least heights of swing feet, body heights: they rise after a stand and come down before the
     next. A foot that never stands need not rise."""
+    return _CLEAR * (frames_from_stand(stance) / (_RISE * fps)).clamp_max(1.0)
+
+
+def frames_from_stand(stance: Bool[Tensor, "T F"]) -> Float[Tensor, "T F"]:
+    """Frames to the nearest one in which the foot stands; 0 for a foot that never does."""
     away = torch.zeros(stance.shape)
     frames = torch.arange(len(stance)).float()
     for foot in range(stance.shape[1]):
         stands = frames[stance[:, foot]]
         if len(stands):
             away[:, foot] = (frames[:, None] - stands).abs().amin(1)
-    return _CLEAR * (away / (_RISE * fps)).clamp_max(1.0)
+    return away
+
+
+def slide_error(
+    places: Float[Tensor, "R S 2"], weights: Float[Tensor, "R S"], stands: Int[Tensor, "R"]
+) -> Float[Tensor, ""]:
+    """Weighted squared distance of every point of a sole from its mean place in its stand, summed.
+
+    A row is one foot in one frame; `stands` are the numbers of `number_stands`.
+    """
+    weight = weights[..., None]
+    zeros = places.new_zeros(int(stands.max()) + 1, *places.shape[1:])
+    total = zeros[..., :1].index_add(0, stands, weight)
+    mean = zeros.index_add(0, stands, weight * places) / total.clamp_min(1e-9)
+    return (weight * (places - mean[stands]).square()).sum()
 
 
 def number_stands(stance: Bool[Tensor, "T F"]) -> Int[Tensor, "T F"]:
@@ -92,8 +111,8 @@ def _velocity(points: Float[Tensor, "T *c 3"], fps: float) -> Float[Tensor, "T *
     return torch.gradient(points[..., [0, 2]], dim=0)[0] * fps
 
 
-def _long_enough(stance: Bool[Tensor, "T F"], frames: int) -> Bool[Tensor, "T F"]:
-    """Gaps of one frame closed, stands of fewer frames left out."""
+def long_enough(stance: Bool[Tensor, "T F"], frames: int) -> Bool[Tensor, "T F"]:
+    """Gaps of one frame closed, stands of fewer than `frames` left out."""
     closed = stance.clone()
     closed[1:-1] |= stance[:-2] & stance[2:]
     numbers = number_stands(closed)

@@ -6,7 +6,6 @@ once; what would be a call of 16 frames becomes one of several hundred.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -20,7 +19,16 @@ from akd.prior.tiny.actor import SAMPLES_A_FRAME, Actor, start_of
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import Words, creature_word
 from akd.scene.compose import render_scene
-from akd.scene.follow import View, ViewBounds, bounding_boxes, random_view, smooth_path
+from akd.scene.follow import (
+    SMOOTH,
+    View,
+    ViewBounds,
+    bounding_boxes,
+    directions,
+    fitting_distance,
+    random_view,
+    smooth_path,
+)
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
@@ -66,7 +74,7 @@ def cameras_of(
     frames = low.shape[1]
     # All videos side by side: a path is smoothed along its frames alone.
     middles = (0.5 * (low + high)).transpose(0, 1).flatten(1)
-    paths = smooth_path(middles, 6.0).unflatten(1, (-1, 3)).transpose(0, 1)
+    paths = smooth_path(middles, SMOOTH).unflatten(1, (-1, 3)).transpose(0, 1)
     still = (0.5 * (neutral[0] + neutral[1])).expand(len(views), 1, 3)
     # The neutral pose may be the larger one: spread wings must be within the reference image.
     radius = (0.5 * (high - low)).norm(dim=-1).amax(-1)
@@ -74,16 +82,11 @@ def cameras_of(
     opening = views[0].field_of_view
     if any(view.field_of_view != opening for view in views):
         raise ValueError("all views of one call must have one field of view")
-    azimuth = torch.tensor([view.azimuth for view in views])[:, None]
-    elevation = torch.tensor([view.elevation for view in views])[:, None]
-    zoom = torch.tensor([view.zoom for view in views])
-    ahead = forward * forward.new_tensor((1.0, 0.0, 1.0))
-    ahead = ahead / ahead.norm().clamp_min(1e-9)
-    up = ahead.new_tensor((0.0, 1.0, 0.0))
-    level = azimuth.cos() * ahead + azimuth.sin() * torch.linalg.cross(up, ahead)
-    away = elevation.cos() * level + elevation.sin() * up
-    narrow = math.tan(0.5 * opening) * min(1.0, size[0] / size[1])
-    offset = (radius / (zoom * math.sin(math.atan(narrow))))[:, None] * away
+    azimuth, elevation, zoom = torch.tensor(
+        [(view.azimuth, view.elevation, view.zoom) for view in views]
+    ).unbind(1)
+    distance = fitting_distance(radius, zoom, opening, size)
+    offset = distance[:, None] * directions(azimuth, elevation, forward=forward)
 
     def look(targets: Tensor, each: int) -> Camera:
         eyes = targets + offset[:, None]

@@ -113,7 +113,9 @@ def _middle(
     def chain(start: int, better: bool) -> list[int]:
         path = [start]
         while middle := [c for c in body.children[path[-1]] if c not in plane.partners]:
-            path.append(max(middle, key=headward if better else lambda j: len(body.subtree(j))))
+            key = headward if better else lambda j: len(body.subtree(j))
+            # A key looks at all that hangs on a joint: not worth it where there is no choice.
+            path.append(middle[0] if len(middle) == 1 else max(middle, key=key))
         return path
 
     starts = [c for c in body.children[body.root] if c not in plane.partners]

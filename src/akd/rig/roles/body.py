@@ -73,7 +73,14 @@ class Evidence:
         """The joint that moves each vertex most."""
         if self.weights is None or not self.weights.nnz:
             return np.zeros(0, dtype=np.int64)
-        return np.asarray(self.weights.argmax(axis=1)).ravel().astype(np.int64)
+        found = self.weights.tocoo()
+        owners = np.zeros(found.shape[0], dtype=np.int64)
+        # The last of a row counts: its largest weight, of equal ones the first joint's. SciPy's own
+        # `argmax` loops over rows in Python.
+        order = np.lexsort((-found.col, found.data, found.row))
+        order = order[found.data[order] > 0.0]
+        owners[found.row[order]] = found.col[order]
+        return owners
 
     @cached_property
     def skin_of(self) -> list[Float[np.ndarray, "N 3"]]:

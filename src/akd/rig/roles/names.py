@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import lru_cache
 
 from akd.rig.roles.lexicon import COMPOUND_ENDINGS, PART_WORDS, SIDE_WORDS, SIGNS
 
@@ -46,9 +47,10 @@ def side_of(name: str) -> Side:
     return Side.CENTRE
 
 
-def parts_of(name: str) -> set[str]:
+@lru_cache(maxsize=4096)  # every branch of a body asks for the names below it
+def parts_of(name: str) -> frozenset[str]:
     """The parts of a body that a name mentions. A hip with a side is where a leg starts."""
-    parts = {part for word in words(name) if (part := _part(word))}
+    parts = frozenset(part for word in words(name) if (part := _part(word)))
     if "pelvis" in parts and side_of(name) is not Side.CENTRE:
         parts = parts - {"pelvis"} | {"leg"}
     return parts

@@ -28,8 +28,8 @@ from akd.zoo.species.parameters import (
     Quadruped,
     Serpent,
     Theropod,
-    Wing,
-)  # fmt: skip
+)
+from akd.zoo.species.parts import Wing
 
 
 @cache

@@ -13,7 +13,7 @@ from akd.base.constants import GRAVITY
 from akd.zoo.gait.puppet import Puppet, bend
 from akd.zoo.gait.rhythm import Rhythm, Wave
 from akd.zoo.mesh.shapes import Array
-from akd.zoo.species.parameters import Manner
+from akd.zoo.species.parts import Manner
 
 Turns = dict[str, Array]
 """Local rotations [T, 3, 3] by joint name; joints that are not named keep their rest."""

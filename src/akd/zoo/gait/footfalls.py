@@ -18,7 +18,7 @@ from akd.base.constants import GRAVITY
 from akd.motion.gait import stride_length
 from akd.zoo.creature import Creature
 from akd.zoo.gait.variants import variant_of
-from akd.zoo.species.parameters import Manner
+from akd.zoo.species.parts import Manner
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from akd.zoo.species.parameters import (
     Arthropod,
     Fish,
     Humanoid,
-    Manner,
     Parameters,
     Quadruped,
     Serpent,
     Theropod,
-)  # fmt: skip
+)
+from akd.zoo.species.parts import Manner
 
 
 @dataclass(frozen=True)

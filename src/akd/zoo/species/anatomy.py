@@ -14,7 +14,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from akd.zoo.mesh.shapes import Array, Part, Point, Shape, vector
-from akd.zoo.species.parameters import Foot, Leg, Tail
+from akd.zoo.species.parts import Foot, Leg, Tail
 
 LEG = ("upper", "lower", "foot", "toes")
 """Segments of a leg, from the body to the ground."""

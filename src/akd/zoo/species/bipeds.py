@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from akd.zoo.species.parameters import (
-    Clothes,
-    Coat,
-    Ear,
-    Foot,
-    Head,
-    Humanoid,
-    Leg,
-    Manner,
-    Oval,
-    Skull,
-    Tail,
-    Theropod,
-)
+from akd.zoo.species.parameters import Humanoid, Theropod
+from akd.zoo.species.parts import Clothes, Coat, Ear, Foot, Head, Leg, Manner, Oval, Skull, Tail
 
 MAN = Humanoid(
     height=1.78,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from akd.zoo.species.bipeds import OSTRICH
-from akd.zoo.species.parameters import Coat, Foot, Leg, Manner, Oval, Skull, Tail, Wing
+from akd.zoo.species.parts import Coat, Foot, Leg, Manner, Oval, Skull, Tail, Wing
 
 _FLIERS = ("stand", "walk", "jump", "turn_left", "turn_right", "back_up")
 EAGLE = replace(

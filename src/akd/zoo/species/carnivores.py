@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from akd.zoo.species.parameters import (
-    Coat,
-    Ear,
-    Foot,
-    Head,
-    Leg,
-    Manner,
-    Neck,
-    Oval,
-    Quadruped,
-    Skull,
-    Tail,
-    Trunk,
-)
+from akd.zoo.species.parameters import Quadruped
+from akd.zoo.species.parts import Coat, Ear, Foot, Head, Leg, Manner, Neck, Oval, Skull, Tail, Trunk
 
 FOX = Quadruped(
     height=0.40,

@@ -9,13 +9,8 @@ import numpy as np
 from akd.zoo.mesh.noise import dot_distances, value_noise
 from akd.zoo.mesh.shapes import Array, Part
 from akd.zoo.species.anatomy import Anatomy
-from akd.zoo.species.parameters import (
-    Clothes,
-    Coat,
-    Colour,
-    Humanoid,
-    Parameters,
-)
+from akd.zoo.species.parameters import Humanoid, Parameters
+from akd.zoo.species.parts import Clothes, Coat, Colour
 
 _HAIRY = ("coat", "face", "jaw", "cheek", "ear", "tail", "toe")
 """Materials that wear the coat and its markings."""

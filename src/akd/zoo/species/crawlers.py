@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from akd.zoo.species.parameters import Arthropod, Carapace, Coat, Fish, Manner, Serpent
+from akd.zoo.species.parameters import Arthropod, Fish, Serpent
+from akd.zoo.species.parts import Carapace, Coat, Manner
 
 SPIDER = Arthropod(
     height=0.042,

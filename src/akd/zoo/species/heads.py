@@ -8,7 +8,8 @@ import numpy as np
 
 from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Tube, frame, vector
 from akd.zoo.species.anatomy import Add, Anatomy, Place
-from akd.zoo.species.parameters import Head, Quadruped
+from akd.zoo.species.parameters import Quadruped
+from akd.zoo.species.parts import Head
 
 
 def add_head(body: Anatomy, p: Quadruped) -> None:

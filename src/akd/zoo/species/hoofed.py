@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from akd.zoo.species.parameters import (
+from akd.zoo.species.parameters import Quadruped
+from akd.zoo.species.parts import (
     Coat,
     Ear,
     Foot,
@@ -14,7 +15,6 @@ from akd.zoo.species.parameters import (
     Manner,
     Neck,
     Oval,
-    Quadruped,
     Skull,
     Tail,
     Trunk,

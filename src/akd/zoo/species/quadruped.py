@@ -10,7 +10,8 @@ import numpy as np
 from akd.zoo.mesh.shapes import Array, Cone, Ellipsoid, Loft, Tube, vector
 from akd.zoo.species.anatomy import LEG, Anatomy, hang_leg, string_tail
 from akd.zoo.species.heads import add_head
-from akd.zoo.species.parameters import Foot, Quadruped, Tail
+from akd.zoo.species.parameters import Quadruped
+from akd.zoo.species.parts import Foot, Tail
 from akd.zoo.species.wings import add_wing
 
 

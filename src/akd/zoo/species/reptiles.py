@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from akd.zoo.species.carnivores import LION
-from akd.zoo.species.parameters import (
+from akd.zoo.species.parameters import Quadruped
+from akd.zoo.species.parts import (
     Coat,
     Ear,
     Foot,
@@ -15,12 +16,11 @@ from akd.zoo.species.parameters import (
     Manner,
     Neck,
     Oval,
-    Quadruped,
     Skull,
     Tail,
     Trunk,
     Wing,
-)  # fmt: skip
+)
 
 DRAGON = replace(
     LION,

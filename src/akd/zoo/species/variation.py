@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from akd.zoo.species.parameters import Clothes, Coat, Colour, Fish, Parameters, Serpent
+from akd.zoo.species.parameters import Fish, Parameters, Serpent
+from akd.zoo.species.parts import Clothes, Coat, Colour
 
 _SPREAD = 0.09
 """Standard deviation of a proportion, relative."""

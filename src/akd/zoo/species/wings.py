@@ -8,7 +8,7 @@ import numpy as np
 
 from akd.zoo.mesh.shapes import Array, Cone, Tube, vector
 from akd.zoo.species.anatomy import Anatomy
-from akd.zoo.species.parameters import Wing
+from akd.zoo.species.parts import Wing
 
 WING = ("upper", "lower", "hand")
 """Segments of a wing, from the body outwards."""

@@ -1,0 +1,66 @@
+"""A Ray head node that is killed while jobs run."""
+
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.engine import drive_ray
+from tests.engine.dummies import counted, numbers
+
+pytest.importorskip("ray")
+pytestmark = [
+    pytest.mark.slow,
+    # Ray leaves sockets and subprocesses to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def start_head():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from ray.cluster_utils import Cluster
+
+        return Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20},
+        )
+
+
+def drive(out: Path, address: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", drive_ray.__name__, str(out), address]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2], stderr=subprocess.DEVNULL)
+
+
+def test_finished_jobs_do_not_run_again(tmp_path):
+    first = start_head()
+    driver = drive(tmp_path, first.address)
+    outcomes = [
+        tmp_path / job.name / "outcome.json" for job in numbers(drive_ray.JOBS, seconds=1.0)
+    ]
+    while sum(path.exists() for path in outcomes) < 2:
+        assert driver.poll() is None
+        time.sleep(0.1)
+    first.remove_node(first.head_node, allow_graceful=False)
+    driver.kill()  # Ray would end it, after a minute of trying to reconnect
+    driver.wait()
+    finished = {path: path.stat().st_mtime_ns for path in outcomes if path.exists()}
+    began = counted(tmp_path / "began")
+    assert 2 <= len(finished) < drive_ray.JOBS
+
+    second = start_head()
+    assert drive(tmp_path, second.address).wait() == 0
+    second.shutdown()
+    assert all(path.exists() for path in outcomes)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    again = counted(tmp_path / "began")
+    for number, path in enumerate(outcomes):
+        if path in finished:
+            assert again[str(number)] == began[str(number)] == 1
+    assert set(counted(tmp_path / "ended")) == {str(k) for k in range(drive_ray.JOBS)}
