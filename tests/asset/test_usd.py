@@ -1,5 +1,6 @@
 """USD in: skeleton, skin and clip as they were written, layers of the own folder alone."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,13 @@ def test_a_layer_elsewhere_is_refused(fox, tmp_path):
     path.write_text("#usda 1.0\n(\n    subLayers = [@../fox.usda@]\n)\n", "utf-8")
     with pytest.raises(AssetError, match="no layer outside its own folder"):
         read_asset(path)
+
+
+def test_a_layer_that_never_comes_is_one_line(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.usda")
+    path = tmp_path / "a.usda"
+    path.write_text("#usda 1.0\n(\n    subLayers = [@pipe.usda@]\n)\n", "utf-8")
+    monkeypatch.setattr("akd.asset.isolated._WAITING_SECONDS", 20)
+    with pytest.raises(AssetError) as caught:
+        read_asset(path)
+    assert str(caught.value).startswith(f"{path}: ")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from akd.asset.asset import ClipRecord
 from akd.asset.read import read_asset
+from akd.base.files import read_json
 from akd.distill.run_folder import RunFolder
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import find_clip
@@ -75,7 +75,7 @@ class Run:
 def read_run(folder: Path) -> Run:
     """Read a finished run. Raises `ValueError` where the folder holds none."""
     try:
-        about = json.loads((folder / "metrics.json").read_text("utf-8"))
+        about = read_json(folder / "metrics.json")
         prompt = str(about["prompt"])
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(f"{folder}: holds no result of `akd animate` (metrics.json)") from None
