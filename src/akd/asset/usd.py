@@ -10,6 +10,7 @@ outside the file's folder is refused.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ class _Reader:
         try:
             self.stage: Any = Usd.Stage.Open(str(path))
         except Tf.ErrorException as error:
-            reason = " ".join(str(error).split())[:160]
+            # After the place in USD's own source where it was found.
+            reason = " ".join(str(error).split()).rpartition(" : ")[2][:160]
             raise AssetError(f"cannot be read as USD: {reason}") from None
         self.path, self.problems, self.budget = path, problems, budget
         self._check_layers()
@@ -82,9 +84,11 @@ class _Reader:
         from pxr import Usd, UsdGeom, UsdSkel
 
         cache = UsdSkel.Cache()
-        prims = list(self.stage.Traverse(Usd.TraverseInstanceProxies()))
+        # Instances within instances multiply: no more are listed than may be used.
+        found = self.stage.Traverse(Usd.TraverseInstanceProxies())
+        prims = list(islice(found, _MOST_PRIMS + 1))
         if len(prims) > _MOST_PRIMS:
-            raise AssetError(f"must have at most {_MOST_PRIMS} prims, got {len(prims)}")
+            raise AssetError(f"must have at most {_MOST_PRIMS} prims, got more")
         skins: dict[str, tuple[Any, int]] = {}
         for prim in prims:
             if not prim.IsA(UsdSkel.Root):
