@@ -208,3 +208,28 @@ def test_json_is_read_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_bytes(b"1" * ((1 << 20) + 1))
     with pytest.raises(files.DamagedFile, match="must be at most 1 MiB"):
         files.read_json(path)
+
+
+def test_no_flipped_bit_of_a_checkpoint_goes_unnoticed(tmp_path: Path) -> None:
+    path = tmp_path / "state.safetensors"
+    draw = torch.Generator().manual_seed(0)
+    first, second = ({"weights": torch.randn(40, generator=draw)} for _ in range(2))
+    files.write_checkpoint(path, first, about={"step": "1"})
+    files.write_checkpoint(path, second, about={"step": "2"})
+    whole = path.read_bytes()
+    for bit in range(0, 8 * len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        said: list[str] = []
+        kept = files.read_checkpoint(path, say=said.append)
+        assert kept is not None
+        tensors, about = kept
+        expected = first if about["step"] == "1" else second
+        assert torch.equal(tensors["weights"], expected["weights"])
+        assert len(said) == (about["step"] == "1")
+    for length in range(0, len(whole), 11):
+        path.write_bytes(whole[:length])
+        kept = files.read_checkpoint(path, say=lambda _: None)
+        assert kept is not None
+        assert kept[1] == {"step": "1"}
