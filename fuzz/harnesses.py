@@ -133,11 +133,11 @@ HARNESSES = {
         ),
     ),
     "fbx": Harness(
-        partial(_parse_isolated, "fbx"), (".fbx",), (fbx_text().encode(),), inputs_a_process=2000
+        partial(_parse_isolated, "fbx"), (".fbx",), (fbx_text().encode(),), inputs_a_process=50_000
     ),
     "usd": Harness(
         partial(_parse_isolated, "usd"), (".usd", ".usda", ".usdc"), (USD_TEXT.encode(),),
-        inputs_a_process=2000,
+        inputs_a_process=50_000,
     ),
     "image": Harness(_parse_image, (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")),
     "roles": Harness(

@@ -51,6 +51,13 @@ def test_a_broken_file_is_one_line(tmp_path, text):
     assert "\n" not in str(caught.value)
 
 
+def test_text_in_another_encoding_is_one_line(tmp_path):
+    path = tmp_path / "a.usda"
+    path.write_bytes(USD_TEXT.encode().replace(b"upAxis", b"up\xe0xis"))
+    with pytest.raises(AssetError, match="cannot be read as USD: its text must be UTF-8"):
+        read_asset(path)
+
+
 def test_a_layer_elsewhere_is_refused(fox, tmp_path):
     path = tmp_path / "inner" / "a.usda"
     path.parent.mkdir()
