@@ -62,7 +62,7 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # A finding stops it and is left in out/fuzz/PARSER. ASSETS: files to start from.
-PARSERS := gltf glb obj ply stl off bvh image roles joints run checkpoint poses
+PARSERS := gltf glb obj ply stl off bvh fbx usd image roles joints run checkpoint poses
 SECONDS ?= 60
 ASSETS ?= ../shared/assets/robustness
 fuzz: setup

@@ -1,43 +1,67 @@
-"""Kill jobs with SIGKILL at random moments, run them again, and compare with an undisturbed run.
+"""Kill commands with SIGKILL at random moments, run them again, and compare with undisturbed runs.
 
     python -m benchmarks.kill_resume --kills 30
 
-Each attempt is a fork of this process, which has imported everything. After every kill, all files
-under final names are read; after the second run, the results must be the same bytes. `prior train`
-is left out: it trains for a time, not for a number of steps, so that no two runs are alike.
+Each attempt is a fork of this process, which has imported everything; its workers die with it.
+After every kill, all files under final names are read; after the second run, the results must be
+the same bytes. `prior train` trains for a time, not for a number of steps, so that no two runs are
+alike: its second run must go on from the checkpoint that the first one left, and finish.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors.torch import load_file
 
+from akd.api.fitting import fit
 from akd.api.loading import load
-from akd.base.files import read_tensors
+from akd.base.files import read_checkpoint, read_tensors
 from akd.cli import main as akd
+from akd.commands.prior import SMOKE_POOL, SMOKE_TINY
+from akd.fit.settings import FitSettings, WarmStartSettings
+from akd.harvest import HarvestBody, HarvestSettings, harvest
 from akd.posespace.codec import PoseCodec
 from akd.posespace.dataset import BodyPoses, BodyRecord, join_poses, save_poses
 from akd.posespace.settings import PoseNetworkSettings, PoseTrainSettings
-from akd.posespace.train import train
+from akd.posespace.train import train as train_poses
+from akd.prior.tiny.settings import TrainSettings
+from akd.prior.tiny.train import train as train_prior
+from akd.rig.character import Character
+from akd.scene.settings import SceneStyle
+from akd.scene.stage import Stage
 from akd.splat.fit import fit_splats
-from akd.splat.settings import FitSettings
+from akd.splat.settings import FitSettings as SplatSettings
 from tests.commands.animating import words
-from tests.commands.small_prior import write_weights
+from tests.commands.small_prior import QUICK, write_weights
+from tests.distill.fox import Screen
 
-SMALL_FIT = FitSettings(splats=300, views=8, sizes=(48,), iterations=60, checkpoint_every=5)
+SMALL_SPLATS = SplatSettings(splats=300, views=8, sizes=(48,), iterations=60, checkpoint_every=5)
+SMALL_FIT = FitSettings(size=48, splats=400, starts=1, iterations=3)
 SMALL_NETWORK = PoseNetworkSettings(width=32, layers=2, heads=2, point_width=8)
-SMALL_TRAINING = PoseTrainSettings(batch=16, poses_each=4, checkpoint_seconds=0.1)
+SMALL_POSES = PoseTrainSettings(batch=16, poses_each=4, checkpoint_seconds=0.1)
+SMALL_PRIOR = TrainSettings(
+    batch=4, warm_up=2, checkpoint_seconds=0.5, sheet_seconds=60.0, sheet_rows=2, sheet_steps=3
+)
+SMALL_HARVEST = HarvestSettings(
+    videos=2, iterations=1, difference=math.inf, judgement=0.5,
+    warm_start=WarmStartSettings(steps=1, phase_search=False),
+)  # fmt: skip
+WRITTEN = (0, 3)
+"""Exit codes of commands that wrote their results: those of untrained weights may not be shown."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +70,14 @@ class Job:
 
     run: Callable[[Path], object]
     results: tuple[str, ...]
+    """Patterns of the files that must be the same bytes."""
+    exact: bool = True
+    """Otherwise the results must be there, and training must go on where it was."""
+
+
+def command(*given: object) -> Callable[[Path], int]:
+    """A command of akd with an output folder."""
+    return lambda out: akd([*map(str, given), "-o", str(out)])
 
 
 def make_jobs(folder: Path) -> dict[str, Job]:
@@ -54,31 +86,90 @@ def make_jobs(folder: Path) -> dict[str, Job]:
     assert akd(["zoo", "fox", "-o", str(fox), "--vertices", "600"]) == 0
     weights = write_weights(folder / "weights")  # hashed: nothing else may lie there
     character = load(fox)
-    codec = PoseCodec.of(character)
-    states = torch.randn(40, codec.body.tokens, 3, generator=torch.Generator().manual_seed(0))
-    record = BodyRecord("fox", "zoo", "fox", codec.body.tokens, 1.0)
-    poses = folder / "poses.safetensors"
-    clips = (("random", states, torch.arange(40.0)),)
-    save_poses(join_poses([BodyPoses(record, codec.body, clips)]), poses)
     mesh = character.mesh
     assert mesh is not None
-    ground = ["ground", str(fox), "--clip", "walk", "--iterations", "1"]
+    poses = write_poses(character, folder / "poses.safetensors")
+    body = HarvestBody("fox", "zoo", "fox", "fox", lambda: character)
+    clip = ("motion.glb", "video.mp4", "metrics.json")
+    training = partial(
+        train_prior, minutes=0.3, device=torch.device("cpu"), tiny=SMOKE_TINY, pool=SMOKE_POOL,
+        settings=SMALL_PRIOR, compiled=False,
+    )  # fmt: skip
     return {
-        "animate": Job(
-            lambda out: akd(words(fox, weights, out, "--iterations", "40")),
-            ("motion.glb", "video.mp4", "metrics.json"),
-        ),
+        "animate": Job(lambda out: akd(words(fox, weights, out, "--iterations", "40")), clip),
+        "fit": Job(partial(fit_views, character), ("motion.glb", "comparison.mp4", "*.json")),
         "splat": Job(
-            lambda out: fit_splats(mesh, settings=SMALL_FIT, cache=out), ("*.safetensors",)
+            lambda out: fit_splats(mesh, settings=SMALL_SPLATS, cache=out), ("*.safetensors",)
         ),
-        "ground": Job(lambda out: akd([*ground, "-o", str(out)]), ("motion.glb", "*.npz")),
+        "ground": Job(
+            command("ground", fox, "--clip", "walk", "--iterations", 1), ("motion.glb", "*.npz")
+        ),
         "pose train": Job(
-            lambda out: train(
-                poses, out, steps=150, network=SMALL_NETWORK, settings=SMALL_TRAINING,
+            lambda out: train_poses(
+                [poses], out, steps=150, network=SMALL_NETWORK, settings=SMALL_POSES,
             ),
             ("pose.safetensors",),
         ),
+        "prior train": Job(training, ("weights/*", "training.json"), exact=False),
+        "pose harvest": Job(
+            partial(harvest_all, body), ("*.safetensors", "*.parquet", "*.jsonl")
+        ),
+        "batch": Job(
+            command("batch", write_batch(fox, weights, folder / "jobs.toml")),
+            tuple(f"fox-*/{name}" for name in (*clip, "outcome.json")),
+        ),
     }  # fmt: skip
+
+
+def write_poses(character: Character, path: Path) -> Path:
+    """Random poses to train on."""
+    codec = PoseCodec.of(character)
+    states = torch.randn(40, codec.body.tokens, 3, generator=torch.Generator().manual_seed(0))
+    record = BodyRecord("fox", "zoo", "fox", codec.body.tokens, 1.0)
+    clips = (("random", states, torch.arange(40.0)),)
+    save_poses(join_poses([BodyPoses(record, codec.body, clips)]), path)
+    return path
+
+
+def write_batch(fox: Path, weights: Path, path: Path) -> Path:
+    """A file of two jobs."""
+    path.write_text(
+        f"""
+        [options]
+        device = "cpu"
+        grounded = false
+        iterations = 6
+        weights = {json.dumps(str(weights))}
+        set = {json.dumps(QUICK[1:])}
+        [resources]
+        cpus = 1
+        [[product]]
+        assets = [{json.dumps(str(fox))}]
+        prompts = ["a fox walking"]
+        seeds = [0, 1]
+        """
+    )
+    return path
+
+
+def fit_views(character: Character, out: Path) -> None:
+    """Fit a character to images of itself."""
+    stage = Stage.of(character, style=SceneStyle.TEXTURED, size=(48, 48), splats=400, ground=False)
+    frames = stage.show(stage.neutral.expand(3, -1, -1, -1), torch.zeros(3, 3)).detach()
+    masks = ((frames - 0.5).abs().amax(-1) > 0.05).float()
+    fit(
+        character, frames, masks=masks, fps=12.0, physics=False, device="cpu", settings=SMALL_FIT
+    ).save(out)
+
+
+def harvest_all(body: HarvestBody, out: Path) -> None:
+    """Harvest a body's poses; all of them pass the judge."""
+    actions = ("walking", "trotting", "galloping", "jumping")
+    for _ in harvest(
+        body, out, prior=Screen(), actions=actions, settings=SMALL_HARVEST,
+        judge=lambda videos: torch.ones(len(videos)),
+    ):  # fmt: skip
+        pass
 
 
 def run_forked(job: Job, out: Path, *, kill_after: float | None = None) -> float:
@@ -87,6 +178,7 @@ def run_forked(job: Job, out: Path, *, kill_after: float | None = None) -> float
     started = time.monotonic()
     child = os.fork()
     if child == 0:
+        os.setsid()
         with log.open("ab") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
@@ -97,10 +189,10 @@ def run_forked(job: Job, out: Path, *, kill_after: float | None = None) -> float
             os._exit(99)
     if kill_after is not None:
         time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)
+        os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    if code not in (0, 3) and (kill_after is None or code != -signal.SIGKILL):
+    if code not in WRITTEN and (kill_after is None or code != -signal.SIGKILL):
         raise SystemExit(f"exit code {code}:\n{log.read_text()}")
     return time.monotonic() - started
 
@@ -117,21 +209,52 @@ def check_complete(out: Path) -> None:
         elif path.suffix == ".glb":
             assert int.from_bytes(path.read_bytes()[8:12], "little") == path.stat().st_size
         elif path.suffix == ".npz":
-            import numpy as np
-
             with np.load(path) as arrays:
                 assert all(arrays[name] is not None for name in arrays)
+        elif path.suffix == ".parquet":
+            assert path.read_bytes()[-4:] == b"PAR1"
+        elif path.suffix == ".html":
+            assert path.read_text().rstrip().endswith("</html>")
 
 
 def results(job: Job, out: Path) -> dict[str, object]:
     """The contents to compare; metadata of tensors holds times, so that it is left out."""
-    paths: Iterable[Path] = sorted(p for pattern in job.results for p in out.glob(pattern))
+    paths = sorted(p for pattern in job.results for p in out.glob(pattern))
     return {
-        p.name: {k: v.numpy().tobytes() for k, v in load_file(p).items()}
+        str(p.relative_to(out)): {k: v.numpy().tobytes() for k, v in load_file(p).items()}
         if p.suffix == ".safetensors"
         else p.read_bytes()
         for p in paths
     }
+
+
+def steps_kept(out: Path) -> int:
+    """The step of the checkpoint from which a training goes on."""
+    kept = read_checkpoint(out / "state.safetensors")
+    return 0 if kept is None else json.loads(kept[1]["progress"])["step"]
+
+
+def kill_and_resume(job: Job, out: Path, wanted: dict[str, object], after: float) -> bool:
+    """One kill; whether it came before the results were complete."""
+    out.mkdir()
+    run_forked(job, out, kill_after=after)
+    check_complete(out)
+    unfinished = results(job, out).keys() != wanted.keys()
+    steps = 0 if job.exact else steps_kept(out)
+    run_forked(job, out)
+    check_complete(out)
+    found = results(job, out)
+    if job.exact:
+        changed = [name for name in wanted if found.get(name) != wanted[name]]
+        assert not changed, f"{out}: {', '.join(changed)} changed"
+    assert found.keys() == wanted.keys(), f"{out}: {sorted(found)} instead of {sorted(wanted)}"
+    assert job.exact or steps_kept(out) >= steps, f"{out}: training began anew"
+    return unfinished
+
+
+def table(rows: Sequence[Sequence[object]]) -> str:
+    """Rows in Markdown."""
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
 
 
 def main() -> None:
@@ -141,29 +264,31 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    draw = random.Random(given.seed)
+    rows: list[Sequence[object]] = [
+        ("command", "seconds", "kills", "before the end", "after the second run"), 5 * ("---",)
+    ]  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for job_name, job in make_jobs(folder).items():
             if given.jobs and job_name not in given.jobs:
                 continue
+            draw = random.Random(f"{job_name} {given.seed}")
             whole = folder / f"{job_name} whole"
-            whole.mkdir()
             # The first run compiles kernels, which the others find in the cache.
             run_forked(job, folder / f"{job_name} first")
             seconds = run_forked(job, whole)
             wanted = results(job, whole)
             assert wanted, f"{job_name}: wrote no results"
-            unfinished = 0
-            for kill in range(given.kills):
-                out = folder / f"{job_name} {kill}"
-                out.mkdir()
-                run_forked(job, out, kill_after=draw.uniform(0.0, seconds))
-                check_complete(out)
-                unfinished += results(job, out).keys() != wanted.keys()
-                run_forked(job, out)
-                assert results(job, out) == wanted, f"{job_name}: kill {kill} changed the result"
-            print(f"{job_name}: {given.kills} kills, {unfinished} before the end, all the same")
+            unfinished = sum(
+                kill_and_resume(
+                    job, folder / f"{job_name} {kill}", wanted, draw.uniform(0.0, seconds)
+                )
+                for kill in range(given.kills)
+            )
+            same = "the same bytes" if job.exact else "went on from its checkpoint"
+            rows.append((job_name, f"{seconds:.1f}", given.kills, unfinished, same))
+            print(table(rows[-1:]), flush=True)
+    print(table(rows))
 
 
 if __name__ == "__main__":

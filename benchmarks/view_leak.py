@@ -6,10 +6,8 @@ python -m benchmarks.view_leak [--loads 50]
 from __future__ import annotations
 
 import argparse
-import gc
 import shutil
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -18,16 +16,9 @@ from playwright.sync_api import sync_playwright
 from akd.export.creature import write_creature
 from akd.view.server import Viewer
 from akd.zoo import build_creature, make_clip
+from benchmarks.memory import say
 
 GL = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-
-
-def resident() -> float:
-    """Memory of this process, MB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise OSError("/proc/self/status has no VmRSS")
 
 
 def main() -> None:
@@ -53,9 +44,7 @@ def main() -> None:
                 while viewer.sessions:
                     time.sleep(0.05)
                 if load == 1 or load % 10 == 0:
-                    gc.collect()
-                    count = threading.active_count()
-                    print(f"{load:3} loads  {resident():7.1f} MB  {count} threads", flush=True)
+                    say(load, "loads")
             browser.close()
 
 

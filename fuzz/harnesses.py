@@ -5,6 +5,7 @@ Anything else that is raised is a finding, as are ten seconds or a gibibyte.
 
 from __future__ import annotations
 
+import importlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +17,18 @@ from safetensors.torch import save
 from torch import Tensor
 
 import akd.asset.bvh
+import akd.asset.fbx.reader
 import akd.asset.gltf.reader
 import akd.asset.obj
 import akd.asset.off
 import akd.asset.ply
 import akd.asset.splat_ply
-import akd.asset.stl  # noqa: F401, imported here to be instrumented
-from akd.asset.asset import AssetError, Image
+import akd.asset.stl
+import akd.asset.usd  # noqa: F401, imported here to be instrumented
+from akd.asset.asset import AssetError, Budget, Image
+from akd.asset.gltf.problems import ProblemLog
 from akd.asset.image import decode_image
+from akd.asset.isolated import READERS, read_made, write_made
 from akd.asset.read import read_asset
 from akd.base.files import DamagedFile, checking_content, read_tensors
 from akd.commands.errors import UsageError
@@ -35,6 +40,7 @@ from akd.posespace.dataset import load_poses
 from akd.rig.autorig.joint_file import read_joint_file
 from akd.rig.role_file import read_role_file
 from tests.asset.fbx_text import fbx_text
+from tests.asset.usd_text import USD_TEXT
 
 FOLDER = Path(tempfile.mkdtemp(prefix="akd-fuzz-"))
 
@@ -46,6 +52,8 @@ class Harness:
     parse: Callable[[bytes], object]
     suffixes: tuple[str, ...] = ()
     seeds: tuple[bytes, ...] = ()
+    inputs_a_process: int | None = None
+    """Libraries that keep what they parsed need a new process now and then."""
 
 
 def _parse_file(name: str, read: Callable[[Path], object], data: bytes) -> None:
@@ -57,6 +65,18 @@ def _parse_file(name: str, read: Callable[[Path], object], data: bytes) -> None:
         message = str(error)
         assert message.startswith(str(path)), message
         assert "\n" not in message, message
+
+
+def _parse_isolated(format: str, data: bytes) -> None:
+    """What the reader's own process does, here, where it can be guided by its coverage."""
+    path, problems = FOLDER / f"a.{format}", ProblemLog()
+    path.write_bytes(data)
+    try:
+        asset = importlib.import_module(READERS[format][0]).read_records(path, problems, Budget())
+        write_made(asset, problems, FOLDER)
+        read_made(FOLDER, path, format)
+    except AssetError:
+        pass
 
 
 def _parse_image(data: bytes) -> None:
@@ -113,7 +133,11 @@ HARNESSES = {
         ),
     ),
     "fbx": Harness(
-        partial(_parse_file, "a.fbx", read_asset), (".fbx",), (fbx_text().encode(),)
+        partial(_parse_isolated, "fbx"), (".fbx",), (fbx_text().encode(),), inputs_a_process=50_000
+    ),
+    "usd": Harness(
+        partial(_parse_isolated, "usd"), (".usd", ".usda", ".usdc"), (USD_TEXT.encode(),),
+        inputs_a_process=50_000,
     ),
     "image": Harness(_parse_image, (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")),
     "roles": Harness(

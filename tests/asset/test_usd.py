@@ -1,5 +1,6 @@
 """USD in: skeleton, skin and clip as they were written, layers of the own folder alone."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from akd.rig.character import load_character
 from akd.zoo.gait.clips import make_clip
 from benchmarks.fbx_round_trip import compare
 from tests.asset.test_robustness import check_sound
+from tests.asset.usd_text import USD_TEXT
 from tests.zoo.menagerie import creature
 
 pytest.importorskip("pxr")
@@ -49,9 +51,49 @@ def test_a_broken_file_is_one_line(tmp_path, text):
     assert "\n" not in str(caught.value)
 
 
+def test_text_in_another_encoding_is_one_line(tmp_path):
+    path = tmp_path / "a.usda"
+    path.write_bytes(USD_TEXT.encode().replace(b"upAxis", b"up\xe0xis"))
+    with pytest.raises(AssetError, match="cannot be read as USD: its text must be UTF-8"):
+        read_asset(path)
+
+
 def test_a_layer_elsewhere_is_refused(fox, tmp_path):
     path = tmp_path / "inner" / "a.usda"
     path.parent.mkdir()
     path.write_text("#usda 1.0\n(\n    subLayers = [@../fox.usda@]\n)\n", "utf-8")
     with pytest.raises(AssetError, match="no layer outside its own folder"):
         read_asset(path)
+
+
+def test_a_layer_that_never_comes_is_one_line(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.usda")
+    path = tmp_path / "a.usda"
+    path.write_text("#usda 1.0\n(\n    subLayers = [@pipe.usda@]\n)\n", "utf-8")
+    monkeypatch.setattr("akd.asset.isolated._WAITING_SECONDS", 20)
+    with pytest.raises(AssetError) as caught:
+        read_asset(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_instances_of_instances_are_counted_before_they_are_used(tmp_path):
+    text = '#usda 1.0\ndef Xform "L0"\n{\n    def Mesh "m"\n    {\n    }\n}\n'
+    for depth in range(1, 6):
+        about = f"(\ninstanceable = true\nprepend references = </L{depth - 1}>\n)"
+        inside = "".join(f'    def Xform "i{k}" {about}\n    {{\n    }}\n' for k in range(10))
+        text += f'def Xform "L{depth}"\n{{\n{inside}}}\n'
+    path = tmp_path / "a.usda"
+    path.write_text(text, "utf-8")
+    with pytest.raises(AssetError, match="must have at most 50000 prims, got more"):
+        read_asset(path)
+
+
+def test_a_small_file_as_text(tmp_path):
+    path = tmp_path / "strip.usda"
+    path.write_text(USD_TEXT, "utf-8")
+    asset = read_asset(path)
+    check_sound(asset)
+    assert [node.name for node in asset.nodes] == ["bones", "hips", "spine", "strip"]
+    assert len(asset.meshes[0].parts[0].faces) == 4
+    assert [clip.name for clip in asset.clips] == ["bend"]
+    assert asset.clips[0].end == pytest.approx(1.0)

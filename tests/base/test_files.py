@@ -158,3 +158,78 @@ def test_the_hash_of_weights_sees_names_sizes_and_both_ends(tmp_path: Path) -> N
     assert files.weights_hash(tmp_path) in seen
     seen.add(files.weights_hash(tmp_path, pattern="*"))
     assert len(seen) == 6
+
+
+def test_arrays_come_back_within_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    files.write_arrays(path, {"ones": np.ones(1000), "name": np.array("fox")})
+    found = files.read_arrays(path, ("ones", "missing"))
+    assert list(found) == ["ones"]
+    np.testing.assert_array_equal(found["ones"], np.ones(1000))
+    with pytest.raises(files.DamagedFile, match="must hold at most 0 MiB of arrays"):
+        files.read_arrays(path, most=1000)  # it is packed to a tenth of that
+
+
+@pytest.mark.parametrize("spoil", ["cut", "text", "pickle", "npy", "shape"])
+def test_broken_arrays_are_one_line(tmp_path: Path, spoil: str) -> None:
+    path = tmp_path / "a.npz"
+    files.write_arrays(path, {"ones": np.ones(1000)})
+    data = path.read_bytes()
+    match spoil:
+        case "cut":
+            path.write_bytes(data[:-30])
+        case "text":
+            path.write_text("no archive")
+        case "pickle":
+            np.savez(path, ones=np.array([{}], dtype=object))
+        case "npy":
+            with path.open("wb") as file:
+                np.save(file, np.ones(3))
+        case "shape":
+            with ZipFile(path, "w") as archive:
+                header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,)}"
+                text = header.ljust(117).encode() + b"\n"
+                archive.writestr("ones.npy", b"\x93NUMPY\1\0" + bytes((118, 0)) + text)
+    with pytest.raises(files.DamagedFile) as caught:
+        files.read_arrays(path)
+    assert str(caught.value).startswith(f"{path}: cannot be read as npz: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_json_is_read_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    files.write_json(path, {"a": [1, 2]})
+    assert files.read_json(path) == {"a": [1, 2]}
+    for broken in (b"{", b"\xff\xfe", b"[" * 100_000):
+        path.write_bytes(broken)
+        with pytest.raises(files.DamagedFile, match="cannot be read as JSON"):
+            files.read_json(path)
+    monkeypatch.setattr(files, "_LARGEST_JSON", 1 << 20)
+    path.write_bytes(b"1" * ((1 << 20) + 1))
+    with pytest.raises(files.DamagedFile, match="must be at most 1 MiB"):
+        files.read_json(path)
+
+
+def test_no_flipped_bit_of_a_checkpoint_goes_unnoticed(tmp_path: Path) -> None:
+    path = tmp_path / "state.safetensors"
+    draw = torch.Generator().manual_seed(0)
+    first, second = ({"weights": torch.randn(40, generator=draw)} for _ in range(2))
+    files.write_checkpoint(path, first, about={"step": "1"})
+    files.write_checkpoint(path, second, about={"step": "2"})
+    whole = path.read_bytes()
+    for bit in range(0, 8 * len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        said: list[str] = []
+        kept = files.read_checkpoint(path, say=said.append)
+        assert kept is not None
+        tensors, about = kept
+        expected = first if about["step"] == "1" else second
+        assert torch.equal(tensors["weights"], expected["weights"])
+        assert len(said) == (about["step"] == "1")
+    for length in range(0, len(whole), 11):
+        path.write_bytes(whole[:length])
+        kept = files.read_checkpoint(path, say=lambda _: None)
+        assert kept is not None
+        assert kept[1] == {"step": "1"}

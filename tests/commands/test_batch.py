@@ -119,3 +119,40 @@ def test_wrong_options_are_refused(fox, tmp_path, capsys):
     assert "--address is for --engine ray" in capsys.readouterr().err
     assert run(tmp_path / "none.toml", "-o", out) == 2
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_jobs_that_are_given_twice_count(fox, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("akd.commands.batch_file.MOST_JOBS", 5)
+    name = json.dumps(str(fox))
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(f"[[product]]\nassets = [{name}, {name}]\nprompts = {3 * ['a fox walking']}")
+    assert run(jobs, "-o", tmp_path / "out") == 2
+    assert "must hold at most 5 jobs" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_job_that_was_stopped_while_it_cleaned_up_is_done_again(
+    fox, weights, tmp_path, monkeypatch
+):
+    from akd.commands import batch_task
+    from akd.engine.job import Workspace
+
+    place = Workspace(tmp_path / "work", tmp_path, {"asset": fox})
+    options = {
+        "device": "cpu", "grounded": False, "iterations": 6, "set": list(QUICK[1:]),
+        "weights": str(weights),
+    }  # fmt: skip
+    arguments = {"prompt": "a fox walking", "options": options, "threads": 1}
+
+    def stopped(folder):
+        (folder / "run.json").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_task.shutil, "rmtree", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            batch_task.animate_task(arguments, place)
+    before = (place.folder / "motion.glb").read_bytes()
+    assert batch_task.animate_task(arguments, place)["best"] == "motion"
+    assert (place.folder / "motion.glb").read_bytes() == before
+    assert not (place.folder / "run").exists()

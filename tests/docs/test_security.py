@@ -44,3 +44,15 @@ def test_the_source_runs_no_foreign_code() -> None:
                 assert not (name in ("shell", "trust_remote_code", "allow_pickle") and is_true), (
                     f"{path}:{node.lineno}"
                 )
+
+
+def test_no_duration_depends_on_the_time_of_day() -> None:
+    # A clock that is set back would give negative durations and waits without end: they are taken
+    # from `time.monotonic` and `time.perf_counter`. The date is written to logs alone.
+    dated = {"run_folder.py", "folder.py"}
+    for path in SOURCE:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                name = ast.unparse(node.func)
+                assert name not in ("time.time", "time.time_ns", "os.utime"), path
+                assert name != "datetime.now" or path.name in dated, path

@@ -14,6 +14,7 @@ from akd.rig.control import ControlPose
 from akd.rig.roles.role import Part, Side
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
+from tests.asset.gltf_builder import GltfBuilder
 
 
 @pytest.mark.slow
@@ -100,3 +101,13 @@ def test_points_are_spread_over_triangles():
     assert points.shape == (100, 3)
     assert float(points[:, 2].max()) == 0.0
     assert float((points[:, 0] + points[:, 1]).max()) <= 1.0
+
+
+def test_a_mesh_that_is_shown_very_often_is_refused(tmp_path):
+    often = GltfBuilder()
+    for _ in range(1001):
+        often.show(often.triangle())
+    for name in ("1.glb", "2.glb"):
+        (tmp_path / name).write_bytes(often.glb())
+    with pytest.raises(AssetError, match="must show at most 1000 parts, got 1001"):
+        read_sequence(tmp_path)

@@ -5,11 +5,15 @@ import math
 import pytest
 import torch
 
+from akd.asset.read import read_asset
 from akd.math import quaternion
 from akd.motion.clip import motion_from_clip
+from akd.rig.character import load_character
 from akd.rig.control import ControlPose
 from akd.rig.control_build import MOST_DRIVEN
+from tests.asset.gltf_builder import GltfBuilder
 from tests.assets import SHARED_ASSETS, character, control_rig, gltf_files, gltf_json
+from tests.commands.animating import chain
 
 QUADRUPEDS = ("Alpaca", "Bull", "Cow", "Deer", "Donkey", "Fox", "Husky", "ShibaInu", "Wolf")
 
@@ -176,3 +180,16 @@ def test_angles_follow_quaternions_exactly(shared_assets):
     for joint in rig.joints:
         gap = quaternion.geodesic(back.rotation[:, joint], motion.pose.rotation[:, joint])
         assert gap.max() < 2e-3
+
+
+def test_a_long_chain_drives_as_many_joints_as_there_may_be(tmp_path):
+    rig = load_character(read_asset(chain(tmp_path / "snake.glb", 60))).control_rig
+    assert len(rig) == MOST_DRIVEN
+    assert all(parent < i for i, parent in enumerate(rig.parents))
+
+
+def test_a_file_without_a_body_has_nothing_to_drive(tmp_path):
+    empty = GltfBuilder()
+    empty.add("nodes", name="nothing")
+    found = load_character(read_asset(empty.write(tmp_path / "empty.glb")))
+    assert len(found.control_rig) == 0

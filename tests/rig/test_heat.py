@@ -264,3 +264,17 @@ def test_a_foot_does_not_move_with_another_leg(species):
         assert weights[foot.vertices.numpy()][:, others].sum(axis=1).max() < 1e-3
         own = weights[foot.vertices.numpy()][:, tops[foot.name]].sum(axis=1)
         assert own.min() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"heat": 0.0}, "heat must be above zero"),
+        ({"heat": float("nan")}, "heat must be above zero"),
+        ({"influences": 0}, "influences must be from 1 to 64"),
+        ({"outside": 1.5}, "outside must be from 0 to 1"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, said):
+    with pytest.raises(ValueError, match=said):
+        HeatSettings(**settings)

@@ -9,8 +9,9 @@ from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.rig.character import load_character
-from akd.rig.limits import AngleLimits
-from akd.rig.roles.role import LimbKind, Part
+from akd.rig.limits import AngleLimits, limit_of, range_of
+from akd.rig.roles.names import Side
+from akd.rig.roles.role import LimbKind, Part, Role
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 
@@ -118,3 +119,31 @@ def test_the_pull_to_the_neutral_pose_counts_in_parts_of_each_sides_limit(rigs):
     angles[0, knee, 0], angles[1, knee, 0] = limits.forth[knee, 0], -limits.back[knee, 0]
     torch.testing.assert_close(limits.parts(angles)[:, knee, 0], torch.tensor([1.0, -1.0]))
     assert float(limits.forth[knee, 0]) != pytest.approx(float(limits.back[knee, 0]))
+
+
+@pytest.mark.parametrize("species", ["man", "horse", "ostrich"])
+def test_the_range_of_motion_is_wider_than_what_gaits_use(rigs, species):
+    rig = rigs[species]
+    used, possible = AngleLimits.of(rig), AngleLimits.range_of_motion(rig)
+    assert bool((possible.forth >= used.forth - 1e-6).all())
+    assert bool((possible.back >= used.back - 1e-6).all())
+    knees = [
+        i for i, role in enumerate(rig.roles)
+        if role.part is Part.LOWER and role.limb is not None and role.limb.is_leg
+    ]  # fmt: skip
+    assert knees
+    ways = torch.stack((possible.forth[knees, 0], possible.back[knees, 0]))
+    assert bool((ways.amin(0) < ways.amax(0)).all())  # they bend one way
+
+
+def test_ranges_by_role():
+    upper_arm = Role(Part.UPPER, Side.LEFT, LimbKind.ARM)
+    assert range_of(upper_arm) == (math.inf, math.inf, math.inf)
+    wing = Role(Part.UPPER, Side.LEFT, LimbKind.WING)
+    assert range_of(wing) == tuple(2.0 * angle for angle in limit_of(wing))
+    spine = Role(Part.SPINE)
+    assert range_of(spine, alike=2) == range_of(spine)
+    assert range_of(spine, alike=4) == tuple(angle / 2.0 for angle in range_of(spine))
+    assert limit_of(spine, alike=4) == tuple(angle / 4.0 for angle in limit_of(spine))
+    other = Role(Part.OTHER)
+    assert range_of(other) == tuple(2.0 * angle for angle in limit_of(other))

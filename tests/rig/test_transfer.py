@@ -86,3 +86,11 @@ def test_a_cloud_on_a_sphere_becomes_a_closed_solid_ball():
 def test_a_faint_cloud_is_refused():
     with pytest.raises(ValueError, match="no Gaussian with an opacity"):
         mesh_from_splats(cloud(100, 1.0, opacity=-6.0))
+
+
+def test_what_cannot_be_transferred_is_refused():
+    bones, weights = np.zeros((4, 1), np.int64), np.ones((4, 1))
+    with pytest.raises(ValueError, match="influences must be at least 1, got 0"):
+        transfer_weights(SQUARE, SQUARE, TRIANGLES, bones, weights, influences=0)
+    with pytest.raises(ValueError, match="the mesh has no faces"):
+        transfer_weights(SQUARE, SQUARE, TRIANGLES[:0], bones, weights)

@@ -24,6 +24,7 @@ from akd.rig.units import FileUnits, find_units
         (1.7, "bvh", 1.0),
         (22.27, "bvh", 0.0254 / 0.45),  # 82_01 of CMU, near decimetres
         (180.0, "obj", 0.01),
+        (1.8, "obj", 1.0),
         (0.0, "glb", 1.0),
     ],
 )
@@ -70,3 +71,23 @@ def test_the_up_axis_becomes_y():
         unit[axis] = 1.0
         expected = torch.tensor([0.0, 0.01, 0.0])
         torch.testing.assert_close(FileUnits(0.01, up).points_in(unit), expected)
+
+
+@pytest.mark.parametrize("up", ["x", "y", "z"])
+def test_points_come_back_and_up_is_y(up):
+    units = FileUnits(0.01, up)
+    points = torch.tensor([[1.0, 2.0, 3.0], [100.0 * (up == a) for a in "xyz"]])
+    inside = units.points_in(points)
+    torch.testing.assert_close(inside[1], torch.tensor([0.0, 1.0, 0.0]))
+    torch.testing.assert_close(units.points_out(inside), points)
+
+
+@pytest.mark.parametrize("metres", [0.0, -1.0, float("nan"), float("inf")])
+def test_units_without_a_length_are_refused(metres):
+    with pytest.raises(ValueError, match="metres_per_unit must be above zero and finite"):
+        FileUnits(metres)
+
+
+def test_a_wanted_height_of_nothing_measures_nothing():
+    units = find_units(0.0, file_format="glb", wanted_height=1.8)
+    assert (units.metres_per_unit, units.found_by) == (1.0, "nothing to measure")

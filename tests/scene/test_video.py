@@ -85,3 +85,19 @@ def test_a_failure_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RuntimeError, match="disk full"):
         make_video().write_gif(tmp_path / "video.gif")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_playlists_are_not_followed(tmp_path):
+    Video(torch.zeros(2, 16, 16, 3), 8.0).write_mp4(tmp_path / "a.mp4")
+    listed = tmp_path / "a.ffconcat"
+    listed.write_text("ffconcat version 1.0\nfile a.mp4\n")
+    with pytest.raises(ValueError, match="cannot be read as a video"):
+        Video.read(listed)
+
+
+def test_frames_are_read_within_a_limit(tmp_path, monkeypatch):
+    path = Video(torch.zeros(4, 16, 16, 3), 8.0).write_mp4(tmp_path / "a.mp4")
+    assert len(Video.read(path)) == 4
+    monkeypatch.setattr("akd.scene.video._MOST_BYTES", 3 * 16 * 16 * 3)
+    with pytest.raises(ValueError, match="must be at most 0 MiB of RGB"):
+        Video.read(path)

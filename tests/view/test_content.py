@@ -99,3 +99,14 @@ def np_times(count: int):
     import torch
 
     return torch.arange(count) / 30.0
+
+
+def test_few_characters_are_kept_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("akd.view.content._MOST_LOADED", 2)
+    one = write_fox(tmp_path / "0.glb").read_bytes()
+    for number in range(1, 4):
+        (tmp_path / f"{number}.glb").write_bytes(one)
+    content = Content(tmp_path)
+    subjects = [content.subject(name) for name in content.names()]
+    assert content.subject("3.glb") is subjects[3]
+    assert content.subject("0.glb") is not subjects[0]

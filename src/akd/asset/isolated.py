@@ -30,6 +30,8 @@ from akd.asset.surface import naming_file
 READERS = {"fbx": ("akd.asset.fbx.reader", "ufbx"), "usd": ("akd.asset.usd", "pxr")}
 """The reader of each format, and the library that it needs."""
 _PROCESSOR_SECONDS = 120
+_WAITING_SECONDS = 600
+"""For a child that waits without using the processor, for a pipe for example."""
 _LIBRARIES = 512 * 2**20
 """What the interpreter and the libraries may take besides the file's own memory."""
 _REFUSED = 2
@@ -68,12 +70,16 @@ def read_made(folder: Path, path: Path, format: str) -> Asset:
 
 def _run_child(path: Path, format: str, folder: Path) -> None:
     source = Path(akd.base.__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-m", "akd.asset.isolated", format, str(path), str(folder)],
-        # One thread: a pool of them takes address space for each.
-        env={**os.environ, "PYTHONPATH": str(source), "OPENBLAS_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "akd.asset.isolated", format, str(path), str(folder)],
+            # One thread: a pool of them takes address space for each.
+            env={**os.environ, "PYTHONPATH": str(source), "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            check=False, timeout=_WAITING_SECONDS,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise AssetError(f"must be read within {_WAITING_SECONDS} s, was not") from None
     if done.returncode == _REFUSED:
         lines = done.stderr.strip().splitlines() or ["cannot be read"]
         raise AssetError(clean_text(lines[-1]))

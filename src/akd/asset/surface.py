@@ -1,4 +1,4 @@
-"""What the readers of bare meshes share: triangles from polygons, and parts that can be trusted."""
+"""What readers share: files, images, triangles from polygons, and parts that can be trusted."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Integer, Shaped
+from jaxtyping import Float, Integer, Shaped, UInt8
 
 from akd.asset.asset import AssetError, Budget, Image, MeshPart, Node
 from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder, read_regular_file
-from akd.asset.image import image_size, sniff_mime_type
+from akd.asset.image import decode_image, image_size, sniff_mime_type
 from akd.asset.srgb import to_linear
 
 
@@ -31,6 +31,12 @@ def read_bytes(path: Path, *, growth: int) -> bytes:
     data = read_regular_file(path, "", "file")
     Budget().charge(growth * len(data), f"{len(data) >> 20} MiB")
     return data
+
+
+def read_image(path: Path) -> UInt8[np.ndarray, "H W 4"]:
+    """The pixels of an image file as RGBA. Raises `AssetError`, one line that names the file."""
+    with naming_file(path):
+        return decode_image(Image(path.name, "", read_regular_file(path, "", "image")))
 
 
 def fan_triangles(

@@ -10,6 +10,7 @@ outside the file's folder is refused.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +44,26 @@ _PATHS: tuple[TrackPath, ...] = ("translation", "rotation", "scale")
 
 def read_records(path: Path, problems: ProblemLog, budget: Budget) -> Asset:
     """Read a file, in metres with Y up. Raises `AssetError` where it cannot be used."""
-    return _Reader(path, problems, budget).read()
+    from pxr import Tf
+
+    try:
+        try:
+            return _Reader(path, problems, budget).read()
+        except Tf.ErrorException as error:
+            # After the place in USD's own source where it was found.
+            reason = " ".join(str(error).split()).rpartition(" : ")[2][:160]
+            raise AssetError(f"cannot be read as USD: {reason}") from None
+    except UnicodeDecodeError:  # raised by USD's own text of an error as well
+        raise AssetError("cannot be read as USD: its text must be UTF-8") from None
 
 
 class _Reader:
     """Collects the records while the stage is walked."""
 
     def __init__(self, path: Path, problems: ProblemLog, budget: Budget) -> None:
-        from pxr import Tf, Usd, UsdGeom
+        from pxr import Usd, UsdGeom
 
-        try:
-            self.stage: Any = Usd.Stage.Open(str(path))
-        except Tf.ErrorException as error:
-            reason = " ".join(str(error).split())[:160]
-            raise AssetError(f"cannot be read as USD: {reason}") from None
+        self.stage: Any = Usd.Stage.Open(str(path))
         self.path, self.problems, self.budget = path, problems, budget
         self._check_layers()
         unit = float(UsdGeom.GetStageMetersPerUnit(self.stage))
@@ -82,9 +89,11 @@ class _Reader:
         from pxr import Usd, UsdGeom, UsdSkel
 
         cache = UsdSkel.Cache()
-        prims = list(self.stage.Traverse(Usd.TraverseInstanceProxies()))
+        # Instances within instances multiply: no more are listed than may be used.
+        found = self.stage.Traverse(Usd.TraverseInstanceProxies())
+        prims = list(islice(found, _MOST_PRIMS + 1))
         if len(prims) > _MOST_PRIMS:
-            raise AssetError(f"must have at most {_MOST_PRIMS} prims, got {len(prims)}")
+            raise AssetError(f"must have at most {_MOST_PRIMS} prims, got more")
         skins: dict[str, tuple[Any, int]] = {}
         for prim in prims:
             if not prim.IsA(UsdSkel.Root):

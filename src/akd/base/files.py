@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SAMPLE = 1 << 20
 """Bytes hashed at either end of a file of weights: reading all of it would take minutes."""
 _CHECKSUM = "checksum"
+_LARGEST_JSON = 64 << 20
+"""Bytes of a JSON file; its values take several times as much memory."""
 
 
 class DamagedFile(ValueError):
@@ -89,6 +91,18 @@ def write_json(path: Path, value: object, *, durable: bool = False) -> None:
     write_text(path, json.dumps(value, indent=2) + "\n", durable=durable)
 
 
+def read_json(path: Path) -> Any:
+    """Read a JSON file of at most 64 MiB. Raises `DamagedFile` where it is larger or broken."""
+    with path.open("rb") as file:
+        data = file.read(_LARGEST_JSON + 1)
+    if len(data) > _LARGEST_JSON:
+        raise DamagedFile(f"{path}: must be at most {_LARGEST_JSON >> 20} MiB")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: cannot be read as JSON ({error})") from None
+
+
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write a compressed npz file: the same bytes for the same arrays, whatever the time."""
     import numpy as np
@@ -99,6 +113,33 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
             about.compress_type = ZIP_DEFLATED
             with archive.open(about, "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+
+
+def read_arrays(
+    path: Path, names: Iterable[str] | None = None, *, most: int = 1 << 30
+) -> dict[str, np.ndarray]:
+    """Read an npz file, or those of the named arrays that it holds, without pickle.
+
+    Raises `DamagedFile` where it is broken, or larger than `most` bytes unpacked.
+    """
+    import numpy as np
+
+    arrays = {}
+    try:
+        with ZipFile(path) as archive:
+            entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+            chosen = [name for name in names or entries if name in entries]
+            if sum(entries[name].file_size for name in chosen) > most:
+                raise ValueError(f"must hold at most {most >> 20} MiB of arrays")
+            for name in chosen:
+                with archive.open(entries[name]) as entry:
+                    arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # zipfile, zlib and numpy raise many kinds on broken data
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        raise DamagedFile(f"{path}: cannot be read as npz: {reason}") from None
+    return arrays
 
 
 def write_tensors(

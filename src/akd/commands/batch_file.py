@@ -49,11 +49,12 @@ def read_jobs(path: Path, needs: Callable[[str, str], Resources]) -> list[Job]:
     resources = _resources(f"{path}: resources", _table(str(path), found, "resources"))
     jobs: dict[str, Job] = {}
     prompts: set[tuple[str, str]] = set()
-    for where, row in _rows(path, found):
+    for number, (where, row) in enumerate(_rows(path, found), start=1):
+        # Counted with those that are given twice: lists of one name multiply as others do.
+        if number > MOST_JOBS:
+            raise UsageError(f"{path}: must hold at most {MOST_JOBS} jobs")
         job = _job(where, path.parent, {**common, **row}, resources or needs, prompts)
         jobs[job.id] = job
-        if len(jobs) > MOST_JOBS:
-            raise UsageError(f"{path}: must hold at most {MOST_JOBS} jobs")
     if not jobs:
         raise UsageError(f"{path}: holds no jobs; add [[job]] or [[product]]")
     return list(jobs.values())

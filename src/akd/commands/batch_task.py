@@ -30,10 +30,12 @@ def animate_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, An
     from akd.engine.call import Refused
 
     torch.set_num_threads(arguments["threads"])
+    # Results without a run are of an attempt that was stopped while it removed its checkpoints.
+    anew = not (place.folder / "run" / "run.json").exists()
     given = {"file": str(place.files["asset"]), "prompt": arguments["prompt"]}
     try:
         options = checked_options("job", {**arguments["options"], **given})
-        Animate(out=place.folder, **options).run()
+        Animate(out=place.folder, overwrite=anew, **options).run()
     except ResultFailed as error:
         print(error)  # the files are written, and the verdict is in the metrics
     except (AssetError, UsageError) as error:

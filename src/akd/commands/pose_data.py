@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -172,6 +173,8 @@ class PoseTrain:
 
     def run(self) -> None:
         """Train."""
+        from akd.base.lock import hold_lock
+        from akd.base.process_group import is_first_process
         from akd.posespace.train import train
         from akd.prior.choose import choose_device
 
@@ -182,9 +185,10 @@ class PoseTrain:
             if not path.is_dir():
                 input_file(path)
         try:
-            train(
-                self.poses, self.out, minutes=self.minutes, steps=self.steps,
-                device=choose_device(self.device), seed=self.seed,
-            )  # fmt: skip
+            with hold_lock(self.out) if is_first_process() else nullcontext():
+                train(
+                    self.poses, self.out, minutes=self.minutes, steps=self.steps,
+                    device=choose_device(self.device), seed=self.seed,
+                )  # fmt: skip
         except ValueError as error:
             raise UsageError(str(error)) from None

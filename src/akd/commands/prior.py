@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -131,6 +132,7 @@ class PriorTrain:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
         check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
         recordings = _recordings(self.assets, self.mocap)
+        from akd.base.lock import hold_lock
         from akd.base.process_group import is_first_process
         from akd.prior.tiny.card import write_card
         from akd.prior.tiny.train import train
@@ -142,12 +144,13 @@ class PriorTrain:
             tiny, pool, settings = SMOKE_TINY, SMOKE_POOL, SMOKE_TRAIN
             minutes, workers = min(self.minutes, 0.5), min(workers, 2)
         device = _device(self.device)
-        train(
-            self.out, minutes=minutes, stop_after=self.stop_after, device=device, seed=self.seed,
-            workers=workers, recordings=recordings, start=self.start,
-            tiny=tiny, pool=pool, settings=settings,
-            compiled=self.compiled and not self.smoke and device.type == "cuda",
-        )  # fmt: skip
+        with hold_lock(self.out) if is_first_process() else nullcontext():
+            train(
+                self.out, minutes=minutes, stop_after=self.stop_after, device=device,
+                seed=self.seed, workers=workers, recordings=recordings, start=self.start,
+                tiny=tiny, pool=pool, settings=settings,
+                compiled=self.compiled and not self.smoke and device.type == "cuda",
+            )  # fmt: skip
         if not is_first_process():
             return
         record = self.out / "training.json"

@@ -157,11 +157,10 @@ def read_image(path: Path, *, height: int, width: int) -> Tensor:
     """An image file as [H, W, 3], sRGB 0..1, cut about its middle to the shape and resized."""
     import numpy as np
     import torch
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, ImageOps
 
-    try:
-        with Image.open(path) as image:
-            fitted = ImageOps.fit(image.convert("RGB"), (width, height))
-    except UnidentifiedImageError:
-        raise UsageError(f"{path}: is not an image that can be read") from None
+    from akd.asset.surface import read_image as read_pixels
+
+    image = Image.fromarray(read_pixels(path)).convert("RGB")
+    fitted = ImageOps.fit(image, (width, height))
     return torch.from_numpy(np.asarray(fitted, dtype=np.float32) / 255.0)

@@ -9,7 +9,6 @@ trusted.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -20,7 +19,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akd.base.files import json_hash, read_checkpoint, write_checkpoint, write_json
+from akd.base.files import (
+    DamagedFile,
+    json_hash,
+    read_checkpoint,
+    read_json,
+    write_checkpoint,
+    write_json,
+)
+from akd.base.lock import take_lock
 from akd.base.observer import Observer
 from akd.base.version import __version__
 
@@ -114,11 +121,11 @@ class RunFolder(Observer):
         self._refuse_links()
         path = self.path / "run.json"
         try:
-            found = json.loads(path.read_text("utf-8"))
+            found = read_json(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (ValueError, RecursionError) as error:
-            raise RunError(f"{path}: cannot be read ({error})") from None
+        except DamagedFile as error:
+            raise RunError(str(error)) from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise RunError(f"{path}: must be of format {FORMAT}")
         for key, kind in (("job", dict), ("options", dict), ("results", list), ("done", bool)):
@@ -141,7 +148,6 @@ class RunFolder(Observer):
         wanted = json.loads(json.dumps(dict(job)))
         if self.read() is None and not self._overwrite:
             self._refuse_results()
-        self.path.mkdir(parents=True, exist_ok=True)
         self._lock()
         found = self.read()
         if self._overwrite:
@@ -201,14 +207,11 @@ class RunFolder(Observer):
 
     def _lock(self) -> None:
         """Hold the folder until it is closed, or this object or its process ends."""
-        lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        self._unlock = weakref.finalize(self, os.close, lock)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunError(
-                f"{self.out}: another process writes to it; wait for that, or choose another folder"
-            ) from None
+            lock = take_lock(self.path)
+        except BlockingIOError as error:
+            raise RunError(f"{self.out}: {error.strerror}") from None
+        self._unlock = weakref.finalize(self, os.close, lock)
 
     def _refuse_links(self) -> None:
         """Raise `RunError` if `run/` or anything in it is a link: writing might go elsewhere."""

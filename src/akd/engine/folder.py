@@ -13,7 +13,6 @@ renamed, so that results are never partial and never made twice.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from akd.base.files import write_json
+from akd.base.lock import take_lock
 from akd.engine.call import Busy, Refused, Seat
 from akd.engine.job import Job, Workspace
 
@@ -65,13 +65,11 @@ class JobFolder:
     @contextmanager
     def claim(self) -> Iterator[None]:
         """Hold the job while the block runs, or as long as this process lives. Raises `Busy`."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Busy(f"{self.job.label}: another process runs it") from None
+            lock = take_lock(self.path)
+        except BlockingIOError:
+            raise Busy(f"{self.job.label}: another process runs it") from None
+        try:
             yield
         finally:
             os.close(lock)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from akd.base.lock import take_lock
 from akd.engine.call import Call, Engine
 from akd.engine.folder import RUN, JobFolder, execute
 from akd.engine.job import Job
@@ -97,13 +97,11 @@ def run_jobs(
 @contextmanager
 def hold_batch(out: Path) -> Iterator[None]:
     """Keep other batches out of a folder while the block runs. Raises `BatchBusy`."""
-    (out / RUN).mkdir(parents=True, exist_ok=True)
-    lock = os.open(out / RUN / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BatchBusy(f"{out}: another process runs a batch in it; wait for that") from None
+        lock = take_lock(out / RUN)
+    except BlockingIOError:
+        raise BatchBusy(f"{out}: another process runs a batch in it; wait for that") from None
+    try:
         yield
     finally:
         os.close(lock)

@@ -5,7 +5,6 @@ Every reader raises `ValueError` with one line that names the file, the rule and
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -14,33 +13,26 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.asset.asset import AssetError
+from akd.asset.surface import read_image
+from akd.base.files import DamagedFile, read_arrays, read_json
 from akd.fit.observation import PointTracks
 from akd.scene.footage import Footage, read_footage
 from akd.splat.camera import Camera
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
-_MOST_BYTES = 2 << 30
-"""Largest npz file that is read."""
+_MOST_TRACKS = 4096
+"""Points that are followed: each is compared with every Gaussian."""
 
 
 def read_masks(path: Path, footage: Footage) -> Float[Tensor, "T H W"]:
     """Masks from a folder of images (white is the character, one a frame, by name) or a video."""
     count, height, width = footage.frames.shape[:3]
     if path.is_dir():
-        from PIL import Image
-
         files = sorted(p for p in path.iterdir() if p.suffix.lower() in _IMAGES)
         if len(files) != count:
             raise ValueError(f"{path}: must hold {count} images, one a frame, got {len(files)}")
-        images = []
-        for file in files:
-            try:
-                with Image.open(file) as image:
-                    small = image.convert("L").resize((width, height), Image.Resampling.BOX)
-            except (OSError, ValueError, Image.DecompressionBombError) as error:
-                raise ValueError(f"{file}: cannot be read as an image: {error}") from None
-            images.append(torch.from_numpy(np.array(small)))
-        masks = torch.stack(images).float() / 255.0
+        masks = torch.stack([_mask(file, height, width) for file in files])
     else:
         video = read_footage(path, fps=footage.fps, longest=max(height, width))
         if abs(len(video) - count) > 1:
@@ -61,8 +53,7 @@ def read_camera(path: Path, footage: Footage) -> Camera:
     number or [x, y]) or `field_of_view` (vertical, degrees); `centre` in pixels is optional.
     """
     try:
-        with path.open(encoding="utf-8") as file:
-            value = json.load(file)
+        value = read_json(path)
         pose = torch.tensor(value["camera_from_world"], dtype=torch.float32).reshape(-1, 4, 4)
         width, height = int(value["width"]), int(value["height"])
         if not 1 <= min(width, height) <= max(width, height) <= 65_536:
@@ -88,7 +79,9 @@ def read_camera(path: Path, footage: Footage) -> Camera:
         camera.check()
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror or error}") from None
-    except (KeyError, TypeError, ValueError, RuntimeError, RecursionError) as error:
+    except DamagedFile:
+        raise
+    except (ArithmeticError, KeyError, TypeError, ValueError, RuntimeError) as error:
         said = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise ValueError(f"{path}: is no camera: {said[:160]}") from None
     return camera
@@ -110,24 +103,24 @@ def read_tracks(path: Path, footage: Footage, *, size: tuple[int, int] | None) -
 
     `size` is the width and height in which the points were tracked, if not the footage's.
     """
-    arrays = _arrays(path, ("points", "visible", "size"))
+    arrays = _arrays(path, "points", "visible", "size")
     if "points" not in arrays:
         raise ValueError(f"{path}: must hold an array `points` [frames, points, 2]")
-    points = torch.from_numpy(np.asarray(arrays["points"], dtype=np.float32))
+    points = arrays["points"]
     if points.ndim != 3 or points.shape[0] != len(footage) or points.shape[2] != 2:
         raise ValueError(f"{path}: points must be [{len(footage)}, P, 2], got {list(points.shape)}")
+    if points.shape[1] > _MOST_TRACKS:
+        raise ValueError(f"{path}: must hold at most {_MOST_TRACKS} points, got {points.shape[1]}")
     seen = arrays.get("visible")
-    visible = (
-        torch.ones(points.shape[:2], dtype=torch.bool)
-        if seen is None
-        else torch.from_numpy(np.asarray(seen)).bool()
-    )
+    visible = torch.ones(points.shape[:2], dtype=torch.bool) if seen is None else seen.bool()
     if visible.shape != points.shape[:2]:
         raise ValueError(f"{path}: visible must be {list(points.shape[:2])}")
     visible = visible & points.isfinite().all(-1)
     if size is None and "size" in arrays:
-        across, down = (int(side) for side in np.asarray(arrays["size"]).reshape(2))
-        size = across, down
+        given = arrays["size"].flatten().tolist()
+        if len(given) != 2 or not all(1.0 <= side <= 65_536.0 for side in given):
+            raise ValueError(f"{path}: size must be a width and a height in pixels, got {given}")
+        size = int(given[0]), int(given[1])
     if size is not None:
         height, width = footage.frames.shape[1:3]
         points = points * points.new_tensor((width / size[0], height / size[1]))
@@ -136,11 +129,11 @@ def read_tracks(path: Path, footage: Footage, *, size: tuple[int, int] | None) -
 
 def read_maps(path: Path, footage: Footage, *, name: str) -> Float[Tensor, "T H W c"]:
     """Depth (`depth` [T, h, w]) or normal maps (`normals` [T, h, w, 3]) from an npz file."""
-    arrays = _arrays(path, (name,))
+    arrays = _arrays(path, name)
     channels = 3 if name == "normals" else 1
     if name not in arrays:
         raise ValueError(f"{path}: must hold an array `{name}`")
-    maps = torch.from_numpy(np.asarray(arrays[name], dtype=np.float32))
+    maps = arrays[name]
     if channels == 1 and maps.ndim == 3:
         maps = maps[..., None]
     if maps.ndim != 4 or maps.shape[0] != len(footage) or maps.shape[3] != channels:
@@ -153,11 +146,24 @@ def read_maps(path: Path, footage: Footage, *, name: str) -> Float[Tensor, "T H 
     return resized.movedim(1, -1)
 
 
-def _arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+def _mask(path: Path, height: int, width: int) -> Float[Tensor, "H W"]:
+    """An image's grey values 0..1, resized."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ValueError(f"must be smaller than {_MOST_BYTES >> 30} GiB")
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in names if name in file}
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise ValueError(f"{path}: cannot be read as npz: {error}") from None
+        grey = read_image(path)[..., :3].mean(-1, dtype=np.float32) / 255.0
+    except AssetError as error:
+        raise ValueError(str(error)) from None
+    pixels = torch.from_numpy(grey)[None, None]
+    return torch.nn.functional.interpolate(pixels, (height, width), mode="area")[0, 0]
+
+
+def _arrays(path: Path, *names: str) -> dict[str, Tensor]:
+    """Those of the arrays that a file holds, as single floats."""
+    found = {}
+    try:
+        for name, array in read_arrays(path, names).items():
+            if array.dtype.kind not in "biuf":
+                raise ValueError(f"{path}: {name} must be of numbers, got {array.dtype}")
+            found[name] = torch.from_numpy(array.astype(np.float32))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from None
+    return found

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.asset.asset import Asset, AssetError
+from akd.asset.asset import Asset, AssetError, MeshPart
 from akd.asset.ply_elements import parse_header, read_elements
 from akd.asset.read import find_format, read_asset
 from akd.asset.surface import read_bytes
@@ -25,6 +25,8 @@ from akd.scene.footage import MOST_FRAMES
 SUFFIXES = (".glb", ".gltf", ".ply", ".obj", ".stl", ".off")
 MOST_POINTS = 3000
 """Points of a frame that are kept, evenly drawn."""
+_MOST_PARTS = 1000
+"""Parts that a file shows: each takes `MOST_POINTS` while the frame is read."""
 _FPS = 24.0
 
 Points = Float[np.ndarray, "N 3"]
@@ -91,9 +93,7 @@ def _points_of(path: Path) -> Points:
     world = skeleton_of(asset).forward(skeleton_of(asset).rest).double().numpy()
     found = [
         sample_surface(_moved(part.positions, world[n]), part.faces, MOST_POINTS)
-        for n, node in enumerate(asset.nodes)
-        if node.mesh is not None
-        for part in asset.meshes[node.mesh].parts
+        for n, part in _shown_parts(asset)
     ]
     if not found:
         raise AssetError(f"{path}: has no points")
@@ -128,20 +128,30 @@ def _morphed(
 ) -> list[Points]:
     """Vertices of meshes whose morph targets are blended over time."""
     frames: list[list[Points]] = [[] for _ in range(len(world))]
-    total = sum(len(p.positions) for m in asset.meshes for p in m.parts)
-    step = max(1, total // MOST_POINTS)
-    for n, node in enumerate(asset.nodes):
-        if node.mesh is None:
-            continue
-        for part in asset.meshes[node.mesh].parts:
-            rest = np.asarray(part.positions[::step], dtype=np.float64)
-            for t, placed in enumerate(world[:, n]):
-                moved = rest
-                if part.morphs is not None and n in morphs:
-                    weights = morphs[n][t].double().numpy()
-                    moved = rest + np.tensordot(weights, part.morphs[:, ::step], axes=1)
-                frames[t].append(_moved(moved, placed.numpy()))
+    shown = _shown_parts(asset)
+    step = max(1, sum(len(part.positions) for _, part in shown) // MOST_POINTS)
+    for n, part in shown:
+        rest = np.asarray(part.positions[::step], dtype=np.float64)
+        for t, placed in enumerate(world[:, n]):
+            moved = rest
+            if part.morphs is not None and n in morphs:
+                weights = morphs[n][t].double().numpy()
+                moved = rest + np.tensordot(weights, part.morphs[:, ::step], axes=1)
+            frames[t].append(_moved(moved, placed.numpy()))
     return [np.concatenate(parts) for parts in frames]
+
+
+def _shown_parts(asset: Asset) -> list[tuple[int, MeshPart]]:
+    """Parts of meshes, with the index of the node that shows each. A mesh may be shown often."""
+    shown = [
+        (n, part)
+        for n, node in enumerate(asset.nodes)
+        if node.mesh is not None
+        for part in asset.meshes[node.mesh].parts
+    ]
+    if len(shown) > _MOST_PARTS:
+        raise AssetError(f"{asset.path}: must show at most {_MOST_PARTS} parts, got {len(shown)}")
+    return shown
 
 
 def sample_surface(vertices: Float[np.ndarray, "V 3"], faces: np.ndarray, count: int) -> Points:

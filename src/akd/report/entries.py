@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from akd.asset.asset import ClipRecord
+from akd.asset.gltf.fields import clean_text
 from akd.asset.read import read_asset
+from akd.base.files import read_json
 from akd.distill.run_folder import RunFolder
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import find_clip
 from akd.motion.motion import Motion
 from akd.rig.character import Character, load_character
 from akd.rig.role_file import correct_roles, read_role_file
+from akd.rig.units import UP_AXES
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,20 @@ class Run:
 def read_run(folder: Path) -> Run:
     """Read a finished run. Raises `ValueError` where the folder holds none."""
     try:
-        about = json.loads((folder / "metrics.json").read_text("utf-8"))
-        prompt = str(about["prompt"])
+        about = read_json(folder / "metrics.json")
+        prompt = clean_text(str(about["prompt"]))
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(f"{folder}: holds no result of `akd animate` (metrics.json)") from None
     options = (RunFolder(folder).read() or {}).get("options", {})
-    character = _character(
-        folder / "motion.glb", height=options.get("height"), up=options.get("up", "y")
-    )
-    if roles := options.get("roles"):
+    height, up, roles = (options.get(name) for name in ("height", "up", "roles"))
+    if not (
+        isinstance(height, int | float | None)
+        and up in (*UP_AXES, None)
+        and isinstance(roles, str | None)
+    ):
+        raise ValueError(f"{folder}: run.json must hold a height, an axis and a file of roles")
+    character = _character(folder / "motion.glb", height=height, up=up or "y")
+    if roles:
         character = correct_roles(character, read_role_file(Path(roles)))
     kinds = [kind for kind in ("motion", "grounded") if kind in about]
     clips = character.asset.clips[-len(kinds) :]

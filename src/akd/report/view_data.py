@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +10,14 @@ import torch
 from jaxtyping import Float
 
 from akd.base.constants import GRAVITY
-from akd.base.files import write_arrays
+from akd.base.files import read_arrays, write_arrays
 from akd.motion.motion import Motion
 from akd.physics.body import place
 from akd.physics.ground import Grounded
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 
-_LARGEST = 256_000_000
+_LARGEST = 256 << 20
 """Bytes of all arrays, unpacked."""
 
 
@@ -75,15 +74,12 @@ class ViewData:
     def read(cls, path: Path, skeleton: Skeleton) -> ViewData:
         """Read a file of `write`; one that is missing, damaged or of another body holds nothing."""
         try:
-            with zipfile.ZipFile(path) as archive:
-                if sum(entry.file_size for entry in archive.infolist()) > _LARGEST:
-                    return cls()
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: np.asarray(file[name], np.float32) for name in file.files}
+            found = read_arrays(path, most=_LARGEST)
+            arrays = {name: np.asarray(array, np.float32) for name, array in found.items()}
             if not all(np.isfinite(array).all() for array in arrays.values()):
                 return cls()
             return cls(_start(arrays, skeleton), _forces(arrays))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except (OSError, ValueError, KeyError):
             return cls()
 
 

@@ -51,7 +51,8 @@ def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | No
         bone_joints += [int(j) for j in skin.joints]
         # From the world of the bind pose back into mesh space, then as the file says.
         inverse_bind += list(bind.inverse_bind[index] @ transform.inverse(space))
-    weighted = {n.skin for n in asset.nodes if _has_weights(asset, n)}
+    # A mesh with weights may also be shown without its skin, and is rigid there.
+    weighted = {n.skin for n in asset.nodes if _has_weights(asset, n)} - {None}
     pieces: list[_Piece] = []
     shown = _shown(asset, skeleton)
     budget = asset.budget.fork()

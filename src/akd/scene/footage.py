@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from akd.scene.video import open_video
+
 if TYPE_CHECKING:
     from av.container import InputContainer
     from av.video.stream import VideoStream
@@ -24,11 +26,6 @@ _MOST_PIXELS = 16_384
 """Along either side of a frame that is decoded."""
 _UNEVEN = 0.2
 """Spread of the times between frames, as a share of their median, of a variable frame rate."""
-_FORMATS = (
-    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,gif,apng,webp,mpeg,mpegts,mpegvideo,flv,ogg,asf,"
-    "h264,hevc,ivf,wav,mp3,flac,aac,image2,png_pipe,jpeg_pipe"
-)
-"""No playlists: they would open other files."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,6 @@ def read_footage(
     Raises:
         ValueError: There is no video in the file, it is damaged, or the part is too long: one line.
     """
-    import av
     from av.error import FFmpegError
 
     path = Path(path)
@@ -86,9 +82,8 @@ def read_footage(
         raise ValueError(f"{path}: there is no such file")
     if start is not None and end is not None and not end > start:
         raise ValueError(f"end must be after start, got {start:g} to {end:g}")
-    options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     try:
-        with av.open(str(path), options=options) as container:
+        with open_video(path) as container:
             if not container.streams.video:
                 kinds = ", ".join(sorted({s.type for s in container.streams})) or "nothing"
                 raise ValueError(f"{path}: has no video in it, got {kinds}")

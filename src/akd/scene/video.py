@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,6 +14,17 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from akd.base.files import replace_atomically, write_atomically
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+
+_MOST_BYTES = 256 << 20
+"""Of the frames that `Video.read` keeps, at three bytes a pixel."""
+_FORMATS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,gif,apng,webp,mpeg,mpegts,mpegvideo,flv,ogg,asf,"
+    "h264,hevc,ivf,wav,mp3,flac,aac,image2,png_pipe,jpeg_pipe"
+)
+"""No playlists: they would open other files."""
 
 
 @dataclass(frozen=True)
@@ -138,16 +150,31 @@ class Video:
 
     @classmethod
     def read(cls, path: Path | str) -> Video:
-        """Read a video file's frames. Raises `ValueError` where there are none."""
-        import av
+        """Read a video file's frames. Raises `ValueError` for none, too many or damaged ones."""
+        from av.error import FFmpegError
 
-        path = Path(path)
-        with av.open(str(path)) as container:
-            if not container.streams.video:
-                raise ValueError(f"{path}: has no video in it")
-            stream = container.streams.video[0]
-            fps = float(stream.average_rate or 24)
-            images = [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)]
+        path, images, size = Path(path), [], 0
+        try:
+            with open_video(path) as container:
+                if not container.streams.video:
+                    raise ValueError(f"{path}: has no video in it")
+                stream = container.streams.video[0]
+                fps = float(stream.average_rate or 24)
+                for frame in container.decode(stream):
+                    size += 3 * frame.width * frame.height
+                    if size > _MOST_BYTES:
+                        raise ValueError(f"{path}: must be at most {_MOST_BYTES >> 20} MiB of RGB")
+                    images.append(frame.to_ndarray(format="rgb24"))
+        except FFmpegError as error:
+            raise ValueError(f"{path}: cannot be read as a video: {error.strerror}") from None
         if not images:
             raise ValueError(f"{path}: must hold at least one frame, got none")
         return cls(torch.from_numpy(np.stack(images)).float() / 255.0, fps)
+
+
+def open_video(path: Path) -> InputContainer:
+    """Open a video file for decoding: no other file and no network. Raises `FFmpegError`."""
+    import av
+
+    options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
+    return av.open(str(path), options=options)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 
 from akd.asset.asset import AssetError, SplatRecord
-from akd.base.files import write_arrays
+from akd.base.files import read_arrays, write_arrays
 from akd.math import quaternion
 from akd.math.srgb import to_linear
 from akd.rig.mesh import SkinnedMesh
@@ -83,9 +83,9 @@ def write_bound_cloud(cloud: SplatCloud, path: Path, *, joints: Sequence[str]) -
 def read_bound_cloud(path: Path) -> tuple[SplatCloud, tuple[str, ...]]:
     """A cloud that `write_bound_cloud` wrote, and the names of its bones."""
     try:
-        with np.load(path, allow_pickle=False) as given:
-            arrays = {name: torch.from_numpy(given[name]) for name in _FIELDS}
-            antialias, joints = bool(given["antialias"]), tuple(map(str, given["joints"]))
-    except (ValueError, KeyError, OSError) as error:
+        given = read_arrays(path)
+        arrays = {name: torch.from_numpy(given[name]) for name in _FIELDS}
+        antialias, joints = bool(given["antialias"]), tuple(map(str, given["joints"]))
+    except (ValueError, TypeError, KeyError, OSError) as error:
         raise AssetError(f"{path}: must be a bound cloud that `akd rig` wrote: {error}") from None
     return SplatCloud(**arrays, antialias=antialias), joints

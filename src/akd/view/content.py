@@ -26,6 +26,8 @@ from akd.view.looks import Looks
 _SUFFIXES = (".glb", ".gltf", ".bvh")
 _MOST = 200
 """Files and runs of one folder that are listed."""
+_MOST_LOADED = 8
+"""Characters that are kept in memory, besides those that a browser shows."""
 _DISTILLED, GROUNDED = "distilled", "grounded"
 
 
@@ -120,6 +122,8 @@ class Content:
                 if not path.exists():
                     path = self.root
                 self._loaded[name] = _run(name, path) if path.is_dir() else _file(name, path)
+                while len(self._loaded) > _MOST_LOADED:
+                    del self._loaded[next(iter(self._loaded))]
             return self._loaded[name]
 
     def forget(self, name: str) -> None:

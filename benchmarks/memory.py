@@ -1,0 +1,109 @@
+"""Memory over a long distillation and over many visits of the viewer; it must stay flat.
+
+    python -m benchmarks.memory [--iterations 2000] [--visits 200]
+
+Both run in this process, on a small fox and weights that are not trained. A visit is a connection
+that a browser makes: it waits for the scene, plays, and leaves. `benchmarks.view_leak` does the
+same with a real browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from websockets.sync.client import connect
+
+import akd
+from akd.base.observer import Observer, Observers
+from akd.distill.run_folder import RunFolder
+from akd.export.creature import write_creature
+from akd.presets import TINY, with_values
+from akd.view.server import Viewer
+from akd.zoo import build_creature, make_clip
+from tests.commands.small_prior import QUICK, write_weights
+
+EVERY = 100
+
+
+def resident() -> float:
+    """Memory of this process, MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise OSError("/proc/self/status has no VmRSS")
+
+
+def say(count: int, what: str) -> None:
+    gc.collect()
+    threads = threading.active_count()
+    print(f"{count:5} {what}  {resident():7.1f} MB  {threads} threads", flush=True)
+
+
+class _Meter(Observer):
+    """Prints the memory every hundred iterations of the distillation."""
+
+    phase = ""
+
+    def begin(self, phase: str) -> None:
+        self.phase = phase
+
+    def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
+        if self.phase == "distil" and iteration % EVERY == 0:
+            say(iteration, "iterations")
+
+
+def distil(fox: Path, folder: Path, iterations: int) -> None:
+    """Animate, with checkpoints and previews as `akd animate` keeps them."""
+    preset = with_values(TINY, (*QUICK[1:], f"iterations={iterations}"))
+    run = RunFolder(folder / "out")
+    akd.animate(
+        akd.load(fox), "a fox walking", weights=write_weights(folder / "weights"), preset=preset,
+        physics=False, device="cpu", observer=Observers(_Meter(), run),
+    )  # fmt: skip
+    run.close()
+
+
+def visit(fox: Path, visits: int) -> None:
+    """Connect, wait for the scene, play, leave; again and again."""
+    with Viewer(fox, port=0) as viewer:
+        address = viewer.address.replace("http:", "ws:")
+        for number in range(1, visits + 1):
+            with connect(
+                address, origin=viewer.address, subprotocols=["viser-v1.1.1"], max_size=None
+            ) as browser:
+                browser.recv()
+                while not viewer.sessions:
+                    time.sleep(0.01)
+                viewer.sessions[0].play(True)
+                time.sleep(0.05)
+            while viewer.sessions:
+                time.sleep(0.01)
+            if number % (EVERY // 5) == 0:
+                say(number, "visits")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--iterations", type=int, default=2000)
+    parser.add_argument("--visits", type=int, default=200)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder, creature = Path(name), build_creature("fox", vertices=600)
+        fox = folder / "fox.glb"
+        write_creature(creature, [make_clip(creature, "walk", cycles=1)], fox)
+        if given.iterations:
+            distil(fox, folder, given.iterations)
+        if given.visits:
+            visit(fox, given.visits)
+
+
+if __name__ == "__main__":
+    main()

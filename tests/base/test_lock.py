@@ -1,0 +1,38 @@
+"""One process at a time holds a folder; a lock that is a link is not followed."""
+
+from pathlib import Path
+
+import pytest
+
+from akd.base.lock import hold_lock
+from akd.cli import main
+
+
+def test_a_second_holder_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with (
+        hold_lock(folder),
+        pytest.raises(BlockingIOError, match="another process writes to it"),
+        hold_lock(folder),
+    ):
+        pass
+    with hold_lock(folder):
+        pass
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError), hold_lock(tmp_path):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("words", [["pose", "train", "POSES"], ["prior", "train", "--smoke"]])
+def test_a_second_training_in_a_folder_is_one_line(tmp_path: Path, capsys, words) -> None:
+    poses = tmp_path / "poses.safetensors"
+    poses.touch()
+    given = [str(poses) if word == "POSES" else word for word in words]
+    with hold_lock(tmp_path / "out"):
+        assert main([*given, "-o", str(tmp_path / "out")]) == 2
+    assert "out: another process writes to it" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["lock"]

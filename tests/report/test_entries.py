@@ -1,0 +1,40 @@
+"""Runs that come from somebody else are checked before they are judged."""
+
+import json
+
+import pytest
+
+from akd.distill.run_folder import RunFolder
+from akd.report.entries import read_run
+from tests.commands.small_prior import write_fox
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_fox(tmp_path / "motion.glb")
+    (tmp_path / "metrics.json").write_text(json.dumps({"prompt": "a \x1b[31mfox\n walking"}))
+    return tmp_path
+
+
+def test_the_prompt_cannot_control_a_terminal(folder):
+    run = read_run(folder)
+    assert run.prompt.isprintable()
+    assert "fox" in run.prompt
+
+
+@pytest.mark.parametrize(
+    "options", [{"height": "tall"}, {"height": [1.0]}, {"up": "w"}, {"up": 1}, {"roles": 3}]
+)
+def test_options_of_another_kind_are_one_line(folder, options):
+    run = RunFolder(folder, options=options)
+    run.start({})
+    run.close()
+    with pytest.raises(ValueError, match=r"run\.json must hold a height, an axis and a file"):
+        read_run(folder)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 100_000])
+def test_broken_metrics_are_one_line(folder, text):
+    (folder / "metrics.json").write_text(text)
+    with pytest.raises(ValueError, match="holds no result of `akd animate`"):
+        read_run(folder)
