@@ -107,14 +107,15 @@ class LimbFinder:
 
     def branches(self) -> list[tuple[Branch, Branch]]:
         """The pairs, judged, and followed from the body outwards."""
+        said = [self._words(p.starts[0]) | self._words(p.starts[1]) for p in self.pairs]
+        stands = [all(map(self._could_be_leg, pair.starts)) for pair in self.pairs]
+        if not any(stands):  # in flight: what is called a leg is one
+            stands = [bool(words & {"leg", "foot"}) for words in said]
+        judgements = judge([self.measure(pair) for pair in self.pairs], said, stands)
         found = []
-        for pair in self.pairs:
-            words = [self._words(start) for start in pair.starts]
-            stands = all(map(self._could_be_leg, pair.starts))
-            said = words[0] | words[1]
-            judgement = judge(self.measure(pair), said, stands=stands)
+        for pair, words, judgement in zip(self.pairs, said, judgements, strict=True):
             one, other = (
-                self._branch(start, top, judgement, bool(said))
+                self._branch(start, top, judgement, bool(words))
                 for start, top in zip(pair.starts, pair.tops, strict=True)
             )
             found.append((one, other))
