@@ -113,6 +113,12 @@ def test_a_body_with_fins_has_no_legs_unless_names_say_so():
 
 
 @pytest.mark.usefixtures("shape_is_log_odds")
+def test_a_leg_with_a_shoulder_is_a_leg():
+    assert judge([odds(leg=0.0, arm=2.0)], [{"arm", "leg"}], [True])[0].kind is LimbKind.LEG
+    assert judge([odds(leg=0.0, arm=2.0)], [{"arm"}], [True])[0].kind is LimbKind.ARM
+
+
+@pytest.mark.usefixtures("shape_is_log_odds")
 def test_a_limb_that_stands_nowhere_is_no_leg():
     assert judge([odds(leg=3.0, arm=1.0)], [()], [False])[0].kind is LimbKind.ARM
     # Half of a hip that hangs apart is no arm either.

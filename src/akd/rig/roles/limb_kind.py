@@ -108,7 +108,7 @@ def judge(
     limbs seldom occur on one body, so all pairs together decide which of the two it has.
     """
     shapes = [_by_shape(f, can_stand) for f, can_stand in zip(features, stands, strict=True)]
-    named = [_by_names(set(p)) for p in parts]
+    named = [_by_names(set(p), can_stand) for p, can_stand in zip(parts, stands, strict=True)]
     totals = [shape + (0.0 if n is None else n) for shape, n in zip(shapes, named, strict=True)]
     # How likely the body is with the kinds of each plan alone; the other kinds stay possible.
     plans = [sum(float((t + plan).max()) for t in totals) for plan in _PLANS]
@@ -127,9 +127,11 @@ def _by_shape(features: Float[np.ndarray, "F"], can_stand: bool) -> Float[np.nda
     return shape
 
 
-def _by_names(parts: set[str]) -> Float[np.ndarray, "K"] | None:
+def _by_names(parts: set[str], can_stand: bool) -> Float[np.ndarray, "K"] | None:
     """None where names say nothing. Limbs carry more than one word, as the thumb of a wing does:
-    the best of them counts."""
+    the best of them counts. Fore legs have shoulders too; arms have no thighs."""
+    if can_stand and "leg" in parts and "hand" not in parts:
+        parts = parts - {"arm"}
     said = [_NAMED[p] for p in parts if p in _NAMED]
     if parts == {"finger"}:
         said = [_NAMED["face"]]
