@@ -49,7 +49,7 @@ def named_animal(path: str) -> str | None:
 
 def main() -> None:
     """Measure one half or both."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Assumed heights of real assets.")
     parser.add_argument("--half", choices=("development", "measuring"), help="only this half")
     parser.add_argument("--report", type=Path, help="write the tables here, as Markdown")
     arguments = parser.parse_args()

@@ -16,7 +16,19 @@ from tests.rig.test_rotations import mirrored, turned_scene
 
 pytestmark = pytest.mark.slow
 
-PATHS = sorted({label.family: path for path, label in reversed(LABELS.items())}.values())
+BY_FAMILY = {label.family: path for path, label in reversed(LABELS.items())}
+PATHS = sorted(
+    path
+    for path in BY_FAMILY.values()
+    # A hand alone has no plane of symmetry; BVH files have no scene to turn.
+    if path != "babylon/r_hand_rhs.glb" and not path.endswith(".bvh")
+)
+FACING_BY_FORMAT = {
+    # Shape and names disagree about the front, so that glTF's +Z decides.
+    "quaternius/cutemonsters/alien.glb",
+    "quaternius/ultimate_space_kit/Mech.glb",
+    "raylib/greenman.glb",
+}
 
 
 def scaled(asset: Asset, factor: float) -> Asset:
@@ -37,8 +49,8 @@ def loaded(asset: Asset, path: str):
 @pytest.mark.parametrize("path", PATHS)
 def test_turned(path, degrees, shared_assets):
     asset = character(path).asset
-    if find_up_axis(asset) != "y":
-        pytest.skip("turned about y")
+    if degrees == 180 and path in FACING_BY_FORMAT:
+        pytest.skip("faces +Z either way round")
     rotation = Rotation.from_rotvec([0.0, np.radians(degrees), 0.0])
     true, found = loaded(asset, path), loaded(turned_scene(asset, rotation), path)
     assert found.roles == true.roles
