@@ -1,5 +1,7 @@
 """Fit the judgement of shape in `akd.rig.roles` to the development half of the labelled rigs.
 
+Creatures of the zoo are added: the files have too few wings, fins and bodies on many legs.
+
     python benchmarks/fit_roles.py
 
 Prints the accuracy on families left out of the fit, and writes `shape_model.json`.
@@ -11,7 +13,8 @@ import json
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -32,10 +35,19 @@ from akd.rig.roles.limbs import FEATURES, LimbFinder
 from akd.rig.roles.role import LimbKind
 from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.up_axis import find_up_axis
+from akd.zoo.character import as_character
+from akd.zoo.creature import Creature, build_creature
+from akd.zoo.species.catalogue import SPECIES
 from benchmarks.roles import ASSETS, LEGS, Label, read_labels
 from benchmarks.roles_variants import flattened, without_names
 
 _DECAY = 2e-3
+_STRETCHED = 2
+"""Copies of each body that are stretched along its axes, so that proportions vary more than in the
+files."""
+_STRETCH = 0.35
+"""Greatest log factor of it."""
+_ZOO_SEEDS = (1000, 1001)
 
 
 @dataclass(frozen=True)
@@ -128,15 +140,48 @@ def fit_examples(
     return weights
 
 
-def main() -> None:
-    """Fit kinds of limbs and facing."""
-    limbs: list[Example] = []
-    facing: list[Example] = []
+def stretched(evidence: Evidence, factors: Float[np.ndarray, "3"]) -> Evidence:
+    """The same body, larger along some axes."""
+    return replace(
+        evidence, positions=evidence.positions * factors, vertices=evidence.vertices * factors
+    )
+
+
+def zoo_label(creature: Creature, family: str) -> Label:
+    """What the zoo calls its joints: `left_hind_foot`, `left_wing_upper`, `left_fin_upper`."""
+    pairs: dict[str, list[list[str]]] = {}
+    for foot in (f for f in creature.feet if f.name.startswith("left")):
+        pairs.setdefault("leg", []).append([foot.leg.foot, foot.leg.foot.replace("left", "right")])
+    for kind in ("arm", "wing", "fin"):
+        if f"left_{kind}_upper" in creature.skeleton.names:
+            pairs[kind] = [[f"{side}_{kind}_upper" for side in ("left", "right")]]
+    return Label(creature.name, family, pairs, None, None)
+
+
+def labelled_bodies() -> Iterator[tuple[Evidence, tuple[str, ...], Label]]:
+    """Bodies to learn from, each with the true names of its joints and what they are."""
     for label in (x for x in read_labels() if roles_family_develops(x.family)):
         asset = read_asset(ASSETS / label.path)
         names, up = tuple(n.name for n in asset.nodes), find_up_axis(asset)
         for change in (lambda a: a, without_names, flattened):
-            more = examples_of(evidence_of(change(asset), up=up), names, label)
+            yield evidence_of(change(asset), up=up), names, label
+    for species, plan in SPECIES.items():
+        for seed in _ZOO_SEEDS:
+            creature = build_creature(species, seed=seed, vertices=1500)
+            names = creature.skeleton.names
+            bare = without_names(as_character(creature).asset)
+            yield evidence_of(bare), names, zoo_label(creature, f"zoo {type(plan).__name__}")
+
+
+def main() -> None:
+    """Fit kinds of limbs and facing."""
+    limbs: list[Example] = []
+    facing: list[Example] = []
+    generator = np.random.default_rng(0)
+    for evidence, names, label in labelled_bodies():
+        for copy in range(1 + _STRETCHED):
+            factors = np.exp(generator.uniform(-_STRETCH, _STRETCH, 3)) if copy else np.ones(3)
+            more = examples_of(stretched(evidence, factors), names, label)
             limbs += more[0]
             facing += more[1]
     features = np.stack([e.features for e in limbs])

@@ -15,7 +15,7 @@ from akd.rig.pose import Pose
 from akd.rig.props import find_props
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
-from tests.assets import character
+from tests.assets import character, gltf_files
 
 ROGUE = "kaykit/Rogue_Hooded.glb"
 PROPS = {"Knife_Offhand", "1H_Crossbow", "2H_Crossbow", "Knife", "Throwable", "Rogue_Cape"}
@@ -42,6 +42,19 @@ def test_height_ground_soles_and_mass_are_the_same_without_props(shared_assets):
     bodies = [build_body(c.control_rig, c.body_mesh) for c in (armed, bare)]
     assert bodies[0].body.mass == pytest.approx(bodies[1].body.mass, rel=1e-5)
     assert bodies[0].ground == pytest.approx(bodies[1].ground, abs=1e-6)
+
+
+@pytest.mark.parametrize("path", [p for p in gltf_files() if p.startswith("kaykit/")])
+def test_kaykit_bodies_are_measured_without_props(path, shared_assets):
+    armed = character(path)
+    bare = load_character(without_props(armed.asset))
+    assert bare.height == pytest.approx(armed.height, rel=1e-6)
+    assert bare.anatomy.limbs == armed.anatomy.limbs
+    if armed.body_mesh is None:  # clips only
+        return
+    assert (armed.body_mesh is not armed.mesh) == (path == ROGUE)
+    grounds = [float(x.body_mesh.vertices[:, 1].min()) for x in (armed, bare)]
+    assert grounds[0] == pytest.approx(grounds[1], abs=1e-6)
 
 
 def blocks(names: tuple[str, ...], parents: tuple[int, ...], bones: tuple[int, ...]) -> tuple:

@@ -19,10 +19,6 @@ WRONG = {
     "kenney/cube-pets/animal_fish.glb",
     # The sides of its hind fins disagree with their names.
     "mesh2motion/models-variation/fish-whale.glb",
-    # A toe joint is taken for one fore foot.
-    "quaternius/zombieapocalypsekit/characters_pug.glb",
-    # In flight: no leg reaches the ground.
-    "quaternius/easy_enemies_pack/Wasp.glb",
     # Faces the wrong way; its joints have no names.
     "sketchfab_ccby/dolphin_akshat.glb",
     # Tentacles stand on the ground in the bind pose.
@@ -37,25 +33,22 @@ WRONG_WITHOUT_NAMES = {
     "kenney/cube-pets/animal_bee.glb",
     "kenney/cube-pets/animal_chick.glb",
     "kenney/cube-pets/animal_crab.glb",
-    "kenney/cube-pets/animal_elephant.glb",
+    "kenney/cube-pets/animal_parrot.glb",
+    "kenney/cube-pets/animal_penguin.glb",
+    "kenney/graveyard-kit/character_ghost.glb",
     "mesh2motion/animations/quad-creature-animations-2025.glb",
-    "mesh2motion/animations/spider-animations.glb",
     "mesh2motion/models-variation/bird-eagle.glb",
+    "mesh2motion/models-variation/fox-cat.glb",
     "mesh2motion/rigs/rig-spider.glb",
+    "quaternius/easy_enemies_pack/Wasp.glb",
     "quaternius/fish_pack/Fish2.glb",
-    "quaternius/fish_pack/Shark.glb",
-    "quaternius/ultimate_space_kit/Mech.glb",
 }
 WRONG_WHEN_FLAT = {
-    "mesh2motion/animations/shark-animations.glb",
-    "mesh2motion/models-variation/fox-cat.glb",
     "mesh2motion/models-variation/human-bunny.glb",
-    "mesh2motion/rigs/rig-fox.glb",
     "mesh2motion/rigs/rig-kaiju.glb",
     "mesh2motion/rigs/rig-spider.glb",
-    "quaternius/easy_enemies_pack/Rat.glb",
     "quaternius/fish_pack/Dolphin.glb",
-    "quaternius/fish_pack/Manta_ray.glb",
+    "sketchfab_ccby/fish_atlas.glb",
     "threejs/RobotExpressive/RobotExpressive.glb",
 }
 

@@ -11,23 +11,31 @@ from akd.rig.roles.role import LimbKind
 _TOLERATED = 1.5
 """A file's own height is believed within this factor of the usual one."""
 _HEIGHTS: dict[float, str] = {
-    0.02: "bee wasp ant fly butterfly beetle ladybug",
-    0.06: "mouse snail spider caterpillar goldfish clownfish",
-    0.12: "rat chick frog toad crab hamster turtle snake lizard squirrel hedgehog koi piranha",
-    0.25: "pigeon parrot bird crow duck owl seagull rabbit bunny hare guineapig ferret",
-    0.4: "cat kitten chicken hen rooster pug dachshund corgi raccoon beaver goose turkey eagle",
-    0.6: "fox shiba beagle monkey lynx dolphin",
-    0.8: "wolf dog husky coyote jackal pig hog boar sheep goat lamb cheetah leopard penguin",
-    1.1: "lion tiger panther hyena shark gorilla velociraptor raptor calf",
-    1.4: "donkey zebra bear deer cow llama alpaca panda kangaroo child boy girl",
-    1.6: "horse bull stag ox buffalo rhino rhinoceros hippo gorilla",
+    0.01: "bee bumblebee wasp hornet ant fly mosquito beetle ladybug ladybird caterpillar cricket",
+    0.03: "butterfly dragonfly moth mantis scorpion goldfish clownfish shrimp snail slug gecko",
+    0.06: "mouse spider tarantula hamster bat betta toad newt salamander lizard sparrow lobster",
+    0.1: "rat chick frog crab turtle snake cobra python squirrel hedgehog mole piranha puffer",
+    0.15: "koi pufferfish duckling kitten guineapig jellyfish chameleon iguana ferret weasel",
+    0.3: "pigeon dove parrot bird crow raven duck owl seagull gull rabbit bunny hare lionfish "
+    "anglerfish flatfish flounder salmon trout squid octopus cuttlefish falcon piglet",
+    0.4: "cat chicken hen rooster pug dachshund corgi raccoon beaver goose turkey tortoise badger "
+    "otter terrier ray manta crocodile alligator lamb",
+    0.6: "fox shiba beagle monkey lynx dolphin tuna seal koala sloth",
+    0.8: "wolf dog husky coyote jackal pig hog boar goat cheetah leopard jaguar puma cougar "
+    "penguin eagle hawk vulture swordfish heron swan shepherd labrador retriever dalmatian "
+    "doberman",
+    1.0: "sheep ram panther hyena shark peacock calf foal chimp chimpanzee",
+    1.2: "lion tiger velociraptor raptor panda walrus flamingo",
+    1.4: "donkey pony bear llama alpaca kangaroo child boy girl kid gorilla",
+    1.6: "cow horse deer bull zebra stag ox buffalo bison rhino rhinoceros hippo elk orca",
     1.7: "man woman human male female person people knight king queen witch wizard soldier pirate "
-    "ninja rogue barbarian mage zombie farmer worker astronaut police clown adventurer archer monk",
-    2.0: "moose camel ostrich whale",
-    3.0: "elephant mammoth triceratops stegosaurus",
-    4.0: "trex tyrannosaurus parasaurolophus",
+    "ninja rogue ranger barbarian mage zombie skeleton farmer worker astronaut police clown "
+    "captain adventurer archer monk emu",
+    2.2: "moose camel ostrich sunfish",
+    3.0: "elephant mammoth triceratops whale spermwhale",
+    4.0: "trex tyrannosaurus parasaurolophus stegosaurus allosaurus",
     5.0: "giraffe",
-    7.0: "apatosaurus brachiosaurus diplodocus",
+    6.0: "apatosaurus brachiosaurus brontosaurus diplodocus",
 }
 """Usual height of a standing animal or person from the ground to the top of the head, metres."""
 _BY_NAME = {word: height for height, words in _HEIGHTS.items() for word in words.split()}

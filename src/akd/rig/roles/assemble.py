@@ -25,7 +25,12 @@ _STRAY_MASS = 0.02
 _SHARED_SKIN = 0.95
 """How much nearer, as a fraction, a loose part counts to the bone it shares most skin with."""
 _OPPOSITE = 5.0
-"""How many times further a part counts from a bone on the other side, or the trunk from a limb."""
+"""How many times further a part counts from a bone on the other side."""
+_MIDDLE_ON_SIDE = 1e3
+"""The same for a part on the plane of symmetry and a bone that has a mirror image: a spine does not
+hang on one of two legs."""
+_ON_PLANE = 0.02
+"""A part nearer to the plane than this fraction of the body's size lies on it."""
 _SAME_LIMB, _OTHER_LIMB, _FITS = 0.5, 3.0, 0.7
 """The same for names: parts of one limb, of two, and a limb where it belongs on the trunk."""
 _GROUPS: dict[str, str] = {
@@ -65,7 +70,8 @@ def find_body(evidence: Evidence) -> Body:
         offered = costs[np.arange(len(loose)), np.asarray(new)[nearest]]
         better = offered < best
         best[better], link[better] = offered[better], np.asarray(new)[nearest[better]]
-        waiting = list(row.values())
+        # The middle first: limbs then find it complete, and hang on it rather than on each other.
+        waiting = [k for j, k in row.items() if linker.is_middle(j)] or list(row.values())
         joint = loose[waiting[int(best[waiting].argmin())]]
         detached[joint] = int(link[row.pop(joint)])
         new = _adopt(evidence, joint, detached[joint], alive, parents)
@@ -191,6 +197,11 @@ class _Linker:
             return 0.0
         return float(np.sign(self.plane.coordinate(self.evidence.positions[joint])))
 
+    def is_middle(self, joint: int) -> bool:
+        """Whether a joint lies on the plane of symmetry and has no mirror image."""
+        off = abs(self.plane.coordinate(self.evidence.positions[joint]))
+        return joint not in self.plane.partners and off < _ON_PLANE * self.evidence.size
+
     def costs(self, loose: list[int]) -> Float[np.ndarray, "L J"]:
         """How badly each loose part fits on each joint: the distance to its bone or skin, in body
         sizes, less where they share skin, more across sides and where names do not fit."""
@@ -204,13 +215,14 @@ class _Linker:
             together[part] = 0.0
             costs[row] *= 1.0 - _SHARED_SKIN * together / max(float(together.max()), 1e-12)
         sides = np.array([self._side(j) for j in range(len(skeleton))])
-        # The other side, or the trunk on a limb.
         apart = (sides != 0.0) & (sides != sides[loose][:, None])
+        middle = np.array([self.is_middle(j) for j in loose])[:, None]
+        factor = np.where(apart, np.where(middle, _MIDDLE_ON_SIDE, _OPPOSITE), 1.0)
         kinds = [_naming(name) for name in skeleton.names]
         known = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
         table = np.array([[_affinity(one, two) for two in known] for one in known])
         index = np.array([known[kind] for kind in kinds])
-        return costs * np.where(apart, _OPPOSITE, 1.0) * table[index[loose][:, None], index]
+        return costs * factor * table[index[loose][:, None], index]
 
 
 _Naming = tuple[frozenset[str], bool, bool]

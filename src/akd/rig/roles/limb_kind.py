@@ -2,13 +2,13 @@
 
 Two witnesses are added up as log-probabilities. The shape is judged by a multinomial logistic
 regression over thirteen measures; `benchmarks/fit_roles.py` fits it to the development half of
-the labelled rigs. Names exclude what they do not fit.
+the labelled rigs and to creatures of the zoo. Names exclude what they do not fit.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -25,8 +25,9 @@ KINDS: tuple[LimbKind | None, ...] = (
 _UNLIKELY = -8.0
 """Log-probability of a kind that a name does not fit."""
 _NAMED: dict[str, dict[LimbKind | None, float]] = {
-    "leg": {LimbKind.LEG: 0.0, LimbKind.ARM: -4.0},
-    "foot": {LimbKind.LEG: 0.0, LimbKind.ARM: -4.0},
+    # Pieces of a leg's girdle that hang apart from it are no limb.
+    "leg": {LimbKind.LEG: 0.0, LimbKind.ARM: -4.0, None: -4.0},
+    "foot": {LimbKind.LEG: 0.0, LimbKind.ARM: -4.0, None: -4.0},
     # Artists call the fore legs of a fox its arms.
     "arm": {LimbKind.ARM: 0.0, LimbKind.LEG: -1.0},
     "hand": {LimbKind.ARM: 0.0, LimbKind.LEG: -1.0},
@@ -37,6 +38,13 @@ _NAMED: dict[str, dict[LimbKind | None, float]] = {
     "tail": {None: 0.0, LimbKind.FIN: -2.0},
 }
 """What each part that names mention speaks for."""
+_MIXED = -2.0
+"""Log-probability of a fin on a body that walks or flies, and of another limb on one that swims."""
+_PLANS = (
+    np.array([0.0 if k in (LimbKind.FIN, None) else _MIXED for k in KINDS]),
+    np.array([_MIXED if k is LimbKind.FIN else 0.0 for k in KINDS]),
+)
+"""Of each kind, for bodies that swim and for all others."""
 
 
 @dataclass(frozen=True)
@@ -88,24 +96,55 @@ def standardise(
     return np.clip((features - mean) / scale, -3.0, 3.0)
 
 
-def judge(features: Float[np.ndarray, "F"], parts: Iterable[str], *, stands: bool) -> Judgement:
-    """Weigh the measures of a pair (`LimbFinder.measure`) and the parts its names mention.
+def judge(
+    features: Sequence[Float[np.ndarray, "F"]],
+    parts: Sequence[Iterable[str]],
+    stands: Sequence[bool],
+) -> list[Judgement]:
+    """Weigh the measures of each pair of a body (`LimbFinder.measure`) and the parts that its names
+    mention.
 
-    Legs are limbs that stand on the ground: `stands` is False where they cannot be.
+    Legs are limbs that stand on the ground: `stands` is False where they cannot be. Fins and other
+    limbs seldom occur on one body, so all pairs together decide which of the two it has.
     """
+    shapes = [_by_shape(f, can_stand) for f, can_stand in zip(features, stands, strict=True)]
+    named = [_by_names(set(p), can_stand) for p, can_stand in zip(parts, stands, strict=True)]
+    totals = [shape + (0.0 if n is None else n) for shape, n in zip(shapes, named, strict=True)]
+    # How likely the body is with the kinds of each plan alone; the other kinds stay possible.
+    plans = [sum(float((t + plan).max()) for t in totals) for plan in _PLANS]
+    plan = _PLANS[int(np.argmax(plans))]
+    return [
+        _conclude(total + plan, shape, names)
+        for total, shape, names in zip(totals, shapes, named, strict=True)
+    ]
+
+
+def _by_shape(features: Float[np.ndarray, "F"], can_stand: bool) -> Float[np.ndarray, "K"]:
     model = shape_model()
     shape = standardise(features, model.mean, model.scale) @ model.weights + model.bias
-    if not stands:
+    if not can_stand:
         shape[KINDS.index(LimbKind.LEG)] = -np.inf
+    return shape
+
+
+def _by_names(parts: set[str], can_stand: bool) -> Float[np.ndarray, "K"] | None:
+    """None where names say nothing. Limbs carry more than one word, as the thumb of a wing does:
+    the best of them counts. Fore legs have shoulders too; arms have no thighs."""
+    if can_stand and "leg" in parts and "hand" not in parts:
+        parts = parts - {"arm"}
     said = [_NAMED[p] for p in parts if p in _NAMED]
-    if set(parts) == {"finger"}:
+    if parts == {"finger"}:
         said = [_NAMED["face"]]
-    # Limbs carry more than one word, as the thumb of a wing does: the best of them counts.
-    names = np.array([max((s.get(k, _UNLIKELY) for s in said), default=0.0) for k in KINDS])
-    total = shape + names
+    return np.array([max(s.get(k, _UNLIKELY) for s in said) for k in KINDS]) if said else None
+
+
+def _conclude(
+    total: Float[np.ndarray, "K"],
+    shape: Float[np.ndarray, "K"],
+    names: Float[np.ndarray, "K"] | None,
+) -> Judgement:
     chance = np.exp(total - total.max())
     best = int(chance.argmax())
-    by_name = KINDS[int(names.argmax())] if said else None
-    return Judgement(
-        KINDS[best], float(chance[best] / chance.sum()), KINDS[int(shape.argmax())], by_name
-    )
+    by_name = None if names is None else KINDS[int(names.argmax())]
+    confidence = float(chance[best] / chance.sum())
+    return Judgement(KINDS[best], confidence, KINDS[int(shape.argmax())], by_name)

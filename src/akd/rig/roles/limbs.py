@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -107,17 +107,18 @@ class LimbFinder:
 
     def branches(self) -> list[tuple[Branch, Branch]]:
         """The pairs, judged, and followed from the body outwards."""
+        said = [self._words(p.starts[0]) | self._words(p.starts[1]) for p in self.pairs]
+        stands = [all(map(self._could_be_leg, pair.starts)) for pair in self.pairs]
+        if not any(stands):  # in flight: what is called a leg is one
+            stands = [bool(words & {"leg", "foot"}) for words in said]
+        judgements = judge([self.measure(pair) for pair in self.pairs], said, stands)
         found = []
-        for pair in self.pairs:
-            words = [self._words(start) for start in pair.starts]
-            stands = all(map(self._could_be_leg, pair.starts))
-            said = words[0] | words[1]
-            judgement = judge(self.measure(pair), said, stands=stands)
+        for pair, words, judgement in zip(self.pairs, said, judgements, strict=True):
             one, other = (
-                self._branch(start, top, judgement, bool(said))
+                self._branch(start, top, judgement, bool(words))
                 for start, top in zip(pair.starts, pair.tops, strict=True)
             )
-            found.append((one, other))
+            found.append(_on_like_feet(one, other))
         return found
 
     def measure(self, pair: Pair) -> Float[np.ndarray, "F"]:
@@ -263,6 +264,16 @@ class LimbFinder:
                 break
             path.append(longest)
         return path
+
+
+def _on_like_feet(one: Branch, other: Branch) -> tuple[Branch, Branch]:
+    """Both legs of a pair on the same joint of each, the upper one where they differ: a vertex that
+    just misses the ground must not decide."""
+    places = [b.joints.index(b.tip) for b in (one, other)]
+    if not one.is_leg or places[0] == places[1] or len(one.joints) != len(other.joints):
+        return one, other
+    place = min(places)
+    return replace(one, tip=one.joints[place]), replace(other, tip=other.joints[place])
 
 
 def _proportions(skin: Float[np.ndarray, "N 3"]) -> tuple[float, float]:

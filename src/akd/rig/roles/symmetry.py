@@ -84,11 +84,10 @@ def _pair(
         return partners
     points = evidence.positions[free]
     coordinate = points @ plane.lateral - plane.offset
-    mirrored = plane.reflect(points)
-    gaps = np.zeros((len(free), len(free)))
-    for axis in range(3):  # one at a time: a [J, J, 3] array takes three times the memory
-        gaps += (mirrored[:, None, axis] - points[None, :, axis]) ** 2
-    np.sqrt(gaps, out=gaps)
+    mirrored_gaps = _mirrored_gaps(plane, points)
+    # Legs may start at one place: what hangs below a joint tells which is which.
+    centres = np.array([evidence.positions[body.subtree(int(j))].mean(axis=0) for j in free])
+    gaps = mirrored_gaps + _mirrored_gaps(plane, centres)
     gaps[coordinate[:, None] * coordinate[None] >= 0] = np.inf
     off_plane = np.abs(coordinate) > _OFF_PLANE * evidence.size
     gaps[~off_plane] = np.inf
@@ -96,9 +95,19 @@ def _pair(
     gaps[depth[:, None] != depth[None]] = np.inf
     nearest = gaps.argmin(axis=1)
     for i, k in enumerate(nearest):
-        if gaps[i, k] < _PARTNER * evidence.size and nearest[k] == i:
+        is_near = np.isfinite(gaps[i, k]) and mirrored_gaps[i, k] < _PARTNER * evidence.size
+        if is_near and nearest[k] == i:
             partners[int(free[i])] = int(free[k])
     return _with_parents(body, partners)
+
+
+def _mirrored_gaps(plane: Sagittal, points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N N"]:
+    """Distances from the mirror image of each point to every point."""
+    mirrored = plane.reflect(points)
+    gaps = np.zeros((len(points), len(points)))
+    for axis in range(3):  # one at a time: a [J, J, 3] array takes three times the memory
+        gaps += (mirrored[:, None, axis] - points[None, :, axis]) ** 2
+    return np.sqrt(gaps, out=gaps)
 
 
 def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:

@@ -1,0 +1,125 @@
+"""What decides about limbs and links, on rigs of a few joints without a surface."""
+
+import numpy as np
+import pytest
+import torch
+
+from akd.rig.pose import Pose
+from akd.rig.roles import limb_kind
+from akd.rig.roles.anatomy import find_anatomy
+from akd.rig.roles.assemble import find_body
+from akd.rig.roles.body import Evidence
+from akd.rig.roles.limb_kind import KINDS, ShapeModel, judge
+from akd.rig.roles.role import LimbKind
+from akd.rig.roles.symmetry import find_sagittal
+from akd.rig.skeleton import Skeleton
+
+Joints = dict[str, tuple[str, tuple[float, float, float]]]
+
+
+def evidence_of(joints: Joints) -> Evidence:
+    """From each joint's parent, '' for none, and its position."""
+    names = tuple(joints)
+    parents = tuple(names.index(p) if p else -1 for p, _ in joints.values())
+    skeleton = Skeleton(names, parents, Pose.identity(len(names), dtype=torch.float64))
+    positions = np.array([x for _, x in joints.values()])
+    return Evidence(skeleton, positions, np.ones(len(names), bool), np.zeros((0, 3)), None)
+
+
+def mirrored(joints: Joints) -> Joints:
+    """With the mirror image of every joint whose name ends in `.L`."""
+    other = {
+        name.replace(".L", ".R"): (parent.replace(".L", ".R"), (-x, y, z))
+        for name, (parent, (x, y, z)) in joints.items()
+        if name.endswith(".L")
+    }
+    return joints | other
+
+
+def test_legs_that_start_at_one_place_pair_by_what_hangs_below():
+    joints: Joints = {"bone_0": ("", (0.0, 1.0, 0.0))}
+    # The hip joints of the two sides are crossed over; their feet are where they should be.
+    hips, feet = {"a": 0.02, "b": -0.02}, {"a": 1.0, "b": -1.0}
+    for side, sign in (("1", 1.0), ("2", -1.0)):
+        for leg in "ab":
+            hip = f"bone_{side}{leg}"
+            joints[hip] = ("bone_0", (0.2 * sign, 1.0, sign * hips[leg]))
+            joints[hip + "_1"] = (hip, (1.0 * sign, 0.0, feet[leg]))
+    evidence = evidence_of(joints)
+    partners = find_sagittal(evidence, find_body(evidence)).partners
+    names = evidence.skeleton.names
+    assert {names[a]: names[b] for a, b in partners.items() if names[a].startswith("bone_1")} == {
+        "bone_1a": "bone_2a",
+        "bone_1b": "bone_2b",
+        "bone_1a_1": "bone_2a_1",
+        "bone_1b_1": "bone_2b_1",
+    }
+
+
+def test_the_spine_of_a_flat_tree_hangs_on_the_hips_and_not_on_a_leg():
+    flat = {
+        "hips": ("", (0.0, 1.0, 0.0)),
+        "spine": ("", (0.0, 1.0, 0.6)),
+        "head": ("", (0.0, 1.2, 1.0)),
+        # Long bones from the hips: their ends are nearer to the spine than the hips are.
+        "hind_thigh.L": ("", (0.05, 1.0, 0.55)),
+        "hind_foot.L": ("", (0.1, 0.0, 0.1)),
+        "fore_thigh.L": ("", (0.1, 0.9, 0.65)),
+        "fore_foot.L": ("", (0.1, 0.0, 0.7)),
+    }
+    evidence = evidence_of(mirrored(flat))
+    names = evidence.skeleton.names
+    parents = {names[j]: names[p] for j, p in find_body(evidence).parents.items() if p >= 0}
+    assert (parents["spine"], parents["head"]) == ("hips", "spine")
+    assert parents["fore_foot.R"] == "fore_thigh.R"
+
+
+def test_what_is_called_a_leg_is_one_on_a_body_in_flight():
+    wasp = {
+        "body": ("", (0.0, 1.0, 0.0)),
+        "head": ("body", (0.0, 1.0, 0.5)),
+        "sting": ("body", (0.0, 0.0, -0.5)),  # the lowest point
+        "leg1.L": ("body", (0.1, 0.9, 0.1)),
+        "leg2.L": ("leg1.L", (0.3, 0.7, 0.1)),
+        "leg3.L": ("leg2.L", (0.3, 0.4, 0.1)),
+    }
+    anatomy = find_anatomy(evidence_of(mirrored(wasp)))
+    assert [(x.kind, x.side) for x in anatomy.limbs] == [("leg", "left"), ("leg", "right")]
+    names = list(mirrored(wasp))
+    assert [names[x.tip] for x in anatomy.limbs] == ["leg3.L", "leg3.R"]
+
+
+@pytest.fixture
+def shape_is_log_odds(monkeypatch):
+    """Features are the log-odds of the kinds themselves."""
+    count = len(KINDS)
+    model = ShapeModel(np.zeros(count), np.ones(count), np.eye(count), np.zeros(count), np.zeros(5))
+    monkeypatch.setattr(limb_kind, "shape_model", lambda: model)
+
+
+def odds(**kinds: float) -> np.ndarray:
+    return np.array([kinds.get("none" if k is None else k.value, -3.0) for k in KINDS])
+
+
+@pytest.mark.usefixtures("shape_is_log_odds")
+def test_a_body_with_fins_has_no_legs_unless_names_say_so():
+    fin, doubtful = odds(fin=3.0), odds(fin=0.0, leg=1.0)
+    kinds = [x.kind for x in judge([fin, doubtful], [(), ()], [True, True])]
+    assert kinds == [LimbKind.FIN, LimbKind.FIN]
+    kinds = [x.kind for x in judge([doubtful], [()], [True])]
+    assert kinds == [LimbKind.LEG]
+    turtle = judge([fin, doubtful], [{"fin"}, {"leg"}], [True, True])
+    assert [x.kind for x in turtle] == [LimbKind.FIN, LimbKind.LEG]
+
+
+@pytest.mark.usefixtures("shape_is_log_odds")
+def test_a_leg_with_a_shoulder_is_a_leg():
+    assert judge([odds(leg=0.0, arm=2.0)], [{"arm", "leg"}], [True])[0].kind is LimbKind.LEG
+    assert judge([odds(leg=0.0, arm=2.0)], [{"arm"}], [True])[0].kind is LimbKind.ARM
+
+
+@pytest.mark.usefixtures("shape_is_log_odds")
+def test_a_limb_that_stands_nowhere_is_no_leg():
+    assert judge([odds(leg=3.0, arm=1.0)], [()], [False])[0].kind is LimbKind.ARM
+    # Half of a hip that hangs apart is no arm either.
+    assert judge([odds(arm=1.0, none=2.0)], [{"leg"}], [False])[0].kind is None
