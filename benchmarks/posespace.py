@@ -1,7 +1,7 @@
 """The pose space on bodies that it never saw, beside baselines.
 
     python -m benchmarks.posespace out/poses_train.safetensors out/poses_measure.safetensors \
-        true=out/true.safetensors harvest=out/harvest.safetensors --device cuda -o out/bench
+        true=out/true.safetensors both=out/both.safetensors --device cuda --processes 9 -o out/bench
 
 The two files are those of `akd pose collect --side training` and `--side measuring`. Needs torch,
 numpy and safetensors only. The zoo's measuring side consists of whole species that never train.
@@ -13,15 +13,18 @@ import argparse
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from akd.base.files import write_json
-from akd.posespace.body import PoseBody, kinematics
+from akd.posespace.body import kinematics
 from akd.posespace.dataset import PoseSet, load_poses
 from akd.posespace.diffusion import interpolate, invert, levels, sample, walk
 from akd.posespace.ik import Goals, guided_ik
@@ -48,9 +51,8 @@ from benchmarks.posespace_baselines import (
     role_statistics,
     train_autoencoder,
 )
+from benchmarks.posespace_poses import Measured, choose
 
-FEWEST_TOKENS = 10
-"""Bodies with fewer have no limbs to speak of."""
 DIFFERENT = 1.0
 """A swapped limb must differ from its mirror image by this, 20 degrees: others are no error."""
 GAUSSIAN_WEIGHT = 1e-3
@@ -58,65 +60,6 @@ GAUSSIAN_WEIGHT = 1e-3
 COLUMNS = (
     "Frechet", "autoencoder", "precision", "coverage", "diversity", "intersecting", "out of range",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Poses of one source of the measuring side, on the device of the run."""
-
-    poses: PoseSet
-    rows: Tensor
-    body: PoseBody
-    states: Tensor
-    number: Tensor
-    """Body of each pose."""
-    heights: Tensor
-    """Of each pose's body, body sizes."""
-
-    @classmethod
-    def of(cls, poses: PoseSet, rows: Tensor) -> Measured:
-        number = poses.body_of[rows]
-        body = trimmed(poses.bodies[number])
-        heights = torch.tensor([record.height for record in poses.records]).to(poses.states)
-        return cls(poses, rows, body, poses.states[rows, : body.tokens], number, heights[number])
-
-    def __getitem__(self, index: Tensor | slice) -> Measured:
-        return Measured.of(self.poses, self.rows[index])
-
-    def pairs(self, most: int) -> tuple[Tensor, Tensor]:
-        """Two poses of the same body each."""
-        same = torch.triu(self.number[:, None] == self.number, diagonal=1)
-        a, b = torch.nonzero(same, as_tuple=True)
-        order = torch.randperm(len(a), generator=torch.Generator().manual_seed(2))[:most]
-        return a[order.to(a.device)], b[order.to(a.device)]
-
-
-def choose(poses: PoseSet, count: int, *, source: str, draw: torch.Generator) -> Tensor:
-    """Rows of poses of one source, spread over its families."""
-    families = defaultdict(list)
-    tokens = poses.bodies.present.sum(-1).tolist()
-    for row, body in enumerate(poses.body_of.tolist()):
-        record = poses.records[body]
-        if record.source == source and tokens[body] >= FEWEST_TOKENS:
-            families[record.family].append(row)
-    each = -(-count // max(len(families), 1))
-    rows = []
-    for family in families.values():
-        order = torch.randperm(len(family), generator=draw)[:each]
-        rows += [family[k] for k in order.tolist()]
-    order = torch.randperm(len(rows), generator=draw)[:count]
-    return torch.tensor(rows, dtype=torch.long)[order]
-
-
-def trimmed(body: PoseBody) -> PoseBody:
-    """A batch without padding that none of its bodies needs."""
-    tokens = int(body.present.sum(-1).max())
-
-    def cut(name: str) -> Tensor:
-        value = getattr(body, name)[:, :tokens]
-        return value[:, :, :tokens] if name == "relation" else value
-
-    return PoseBody(**{f.name: cut(f.name) for f in fields(body)})
 
 
 def plausibility(
@@ -250,9 +193,9 @@ def ik_errors(
 
 
 @torch.no_grad()
-def ik_seconds(network: PoseNetwork, given: Measured, draw: torch.Generator) -> list[float]:
-    """Times of single queries, sorted; the first ones are for warming up."""
-    seconds = []
+def ik_seconds(network: PoseNetwork, given: Measured) -> dict[str, float]:
+    """Seconds of single queries; the first five are for warming up."""
+    seconds, draw = [], torch.Generator(given.states.device).manual_seed(1)
     for k in range(len(given.rows)):
         part = given[slice(k, k + 1)]
         truth, _ = kinematics(part.body, part.states)
@@ -262,7 +205,8 @@ def ik_seconds(network: PoseNetwork, given: Measured, draw: torch.Generator) -> 
         started = time.perf_counter()
         guided_ik(network, part.body, goals, torch.zeros_like(part.states)).cpu()
         seconds.append(time.perf_counter() - started)
-    return sorted(seconds[5:] or seconds)
+    found = torch.tensor(seconds[5:] or seconds)
+    return {"p50": float(found.quantile(0.5)), "p95": float(found.quantile(0.95))}
 
 
 def measure(
@@ -301,11 +245,6 @@ def measure(
         }
         for name, values in problems.items()
     }  # fmt: skip
-    if options.timed:
-        seconds = ik_seconds(network, given[slice(0, options.timed + 5)], draw)
-        found["IK seconds"] = {
-            "p50": seconds[len(seconds) // 2], "p95": seconds[int(0.95 * (len(seconds) - 1))],
-        }  # fmt: skip
     return found
 
 
@@ -322,6 +261,49 @@ def show(found: Mapping[str, object], indent: str = "  ") -> None:
             print(f"{indent}{name:16} {numbers}", flush=True)
 
 
+@dataclass(frozen=True)
+class Part:
+    """One model on one source: what a process measures at a time."""
+
+    model: str
+    weights: Path
+    source: str
+    options: argparse.Namespace
+    encoder: Features
+
+
+def measure_part(part: Part) -> dict[str, object]:
+    """All numbers of a part."""
+    torch.set_num_threads(part.options.threads)
+    train, poses = _load(part.options)
+    network = load_model(part.weights, device=part.options.device)
+    given = _given(poses, part.source, part.options)
+    return measure(network, train, given, [random_features, part.encoder], part.options)
+
+
+def _load(options: argparse.Namespace) -> tuple[PoseSet, PoseSet]:
+    train, poses = (load_poses(p).to(options.device) for p in (options.train, options.measure))
+    return train, poses
+
+
+def _given(poses: PoseSet, source: str, options: argparse.Namespace) -> Measured:
+    rows = choose(poses, options.count, source=source, draw=torch.Generator().manual_seed(1))
+    return Measured.of(poses, rows.to(options.device))
+
+
+def claim(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Samples of each model against those of `true`: ratios, 1 for the same."""
+    return {
+        f"{name}, {source}": {
+            column: found["samples"]["model"][column] / reference["samples"]["model"][column]
+            for column in ("Frechet", "autoencoder", "diversity")
+        }
+        for name, sources in results.items()
+        for source, found in sources.items()
+        if name != "true" and (reference := results.get("true", {}).get(source))
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("train", type=Path)
@@ -332,27 +314,40 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200, help="of interpolation")
     parser.add_argument("--timed", type=int, default=0, help="single IK queries that are timed")
     parser.add_argument("--sources", nargs="+", default=["zoo", "assets", "mocap"])
+    parser.add_argument("--processes", type=int, default=1, help="a model and a source each")
+    parser.add_argument("--threads", type=int, default=1, help="of each process")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-o", "--out", type=Path, help="folder for posespace.json")
     options = parser.parse_args()
-    train, poses = (load_poses(p).to(options.device) for p in (options.train, options.measure))
-    kinds = [random_features, train_autoencoder(train)]
-    results: dict[str, dict[str, object]] = {}
-    for text in options.weights:
-        name, _, path = text.rpartition("=")
-        network = load_model(Path(path), device=options.device)
-        results[name] = {}
-        for source in options.sources:
-            draw = torch.Generator().manual_seed(1)
-            rows = choose(poses, options.count, source=source, draw=draw)
-            given = Measured.of(poses, rows.to(options.device))
-            families = len({poses.records[b].family for b in given.number.tolist()})
-            print(f"\n{name}, {source}: {len(rows)} poses of {families} unseen families")
-            found = measure(network, train, given, kinds, options)
+    torch.set_num_threads(options.threads)
+    train, poses = _load(options)
+    encoder = train_autoencoder(train)
+    models = {text.rpartition("=")[0]: Path(text.rpartition("=")[2]) for text in options.weights}
+    parts = [
+        Part(name, weights, source, options, encoder)
+        for name, weights in models.items()
+        for source in options.sources
+    ]
+    results: dict[str, dict[str, Any]] = defaultdict(dict)
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        for part, found in zip(parts, pool.map(measure_part, parts), strict=True):
+            print(f"\n{part.model}, {part.source}")
             show(found)
-            results[name][source] = found
-            if options.out is not None:
-                write_json(options.out / "posespace.json", results)
+            results[part.model][part.source] = found
+            _write(options.out, results)
+    show({"ratio to true": claim(results)})
+    if options.timed:  # alone on the device: all models have one size
+        network = load_model(next(iter(models.values())), device=options.device)
+        for source in options.sources:
+            given = _given(poses, source, options)[slice(0, options.timed + 5)]
+            results["IK seconds"][source] = ik_seconds(network, given)
+        show({"IK seconds": results["IK seconds"]})
+        _write(options.out, results)
+
+
+def _write(out: Path | None, results: Mapping[str, object]) -> None:
+    if out is not None:
+        write_json(out / "posespace.json", results)
 
 
 if __name__ == "__main__":

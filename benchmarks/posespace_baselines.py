@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -153,11 +154,22 @@ def train_autoencoder(
             loss.backward()
             optimiser.step()
 
-    def encode(body: PoseBody, states: Tensor) -> Tensor:
-        with torch.no_grad():
-            return encoder((random_features(body, states, width=256) - mean) / deviation)
+    return Encoder(encoder.cpu().requires_grad_(False), mean.cpu(), deviation.cpu())
 
-    return encode
+
+@dataclass(frozen=True)
+class Encoder:
+    """Features of an autoencoder, on any device; can be sent to another process."""
+
+    layers: nn.Module
+    mean: Tensor
+    deviation: Tensor
+
+    def __call__(self, body: PoseBody, states: Tensor) -> Tensor:
+        """The code of each pose."""
+        wide = random_features(body, states, width=256)
+        layers = self.layers.to(wide)
+        return layers((wide - self.mean.to(wide)) / self.deviation.to(wide))
 
 
 @torch.no_grad()

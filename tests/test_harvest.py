@@ -74,6 +74,13 @@ def test_bodies_of_the_zoo_are_on_the_training_side():
     assert all(int(name.split()[1]) >= 1000 for name in names)
 
 
+def test_further_seeds_are_further_jobs():
+    jobs = list(harvest_jobs(zoo=2, seed=5, seeds=2))
+    assert [job.arguments["seed"] for job in jobs] == [5, 5, 6, 6]
+    assert len({job.id for job in jobs}) == len({job.label for job in jobs}) == 4
+    assert jobs[:2] == list(harvest_jobs(zoo=2, seed=5))
+
+
 def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
     found = harvest(
         body, tmp_path, prior=Screen(), actions=("running", "galloping"), settings=QUICK

@@ -107,9 +107,10 @@ def harvest_jobs(
     iterations: int = HarvestSettings.iterations,
     device: str = "auto",
     seed: int = 0,
+    seeds: int = 1,
     resources: Resources | None = None,
 ) -> Iterator[Job]:
-    """One job for each body that may train the pose space.
+    """One job for each seed and body that may train the pose space, all bodies of a seed first.
 
     Args:
         zoo: Creatures of the zoo.
@@ -120,25 +121,29 @@ def harvest_jobs(
         iterations: See `HarvestSettings`.
         device: `auto`, `cpu` or `cuda`.
         seed: Of the noise.
+        seeds: Further videos of each body and prompt: seeds counting up from `seed`.
         resources: Of each job.
     """
     resources = resources or Resources()
-    common = {
-        "actions": list(actions), "prior": prior, "videos": videos, "iterations": iterations,
-        "device": device, "seed": seed, "threads": resources.cpus,
-    }  # fmt: skip
-    for species, number in zoo_side(zoo, training=True):
-        yield Job(
-            harvest_task, {**common, "species": species, "number": number},
-            f"{species} {number}", resources=resources, publish=False,
-        )  # fmt: skip
-    if assets is None:
-        return
-    for path, family in asset_side(assets, training=True):
-        if not path.endswith(".bvh"):
+    files = []
+    if assets is not None:
+        sided = asset_side(assets, training=True)
+        files = [(assets / p, p, family) for p, family in sided if not p.endswith(".bvh")]
+    for number in range(seed, seed + seeds):
+        common = {
+            "actions": list(actions), "prior": prior, "videos": videos, "iterations": iterations,
+            "device": device, "seed": number, "threads": resources.cpus,
+        }  # fmt: skip
+        again = "" if number == seed else f", seed {number}"
+        for species, creature in zoo_side(zoo, training=True):
             yield Job(
-                harvest_task, {**common, "path": path, "family": family}, path,
-                files={"asset": assets / path}, resources=resources, publish=False,
+                harvest_task, {**common, "species": species, "number": creature},
+                f"{species} {creature}{again}", resources=resources, publish=False,
+            )  # fmt: skip
+        for file, path, family in files:
+            yield Job(
+                harvest_task, {**common, "path": path, "family": family}, f"{path}{again}",
+                files={"asset": file}, resources=resources, publish=False,
             )  # fmt: skip
 
 

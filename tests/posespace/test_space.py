@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from akd.posespace import ik
+from akd.posespace import diffusion, ik
 from akd.posespace.body import kinematics
 from akd.posespace.ik import Goals
 from akd.posespace.network import PoseNetwork
@@ -119,6 +119,16 @@ def test_interpolation_begins_and_ends_at_the_poses(space):
     found = space.interpolate(a, b, 5)
     torch.testing.assert_close(found[0], a, atol=0.02, rtol=0)
     torch.testing.assert_close(found[-1], b, atol=0.02, rtol=0)
+
+
+def test_poses_half_way_are_projected(space, monkeypatch):
+    draw = torch.Generator().manual_seed(0)
+    a, b = 0.4 * torch.randn(2, space.codec.body.tokens, 3, generator=draw)
+    found = space.interpolate(a, b, 3)
+    monkeypatch.setattr(diffusion, "PROJECT_LEVEL", 0.0)
+    decoded = space.interpolate(a, b, 3)
+    torch.testing.assert_close(found[::2], decoded[::2], atol=1e-5, rtol=0)
+    assert float((found[1] - decoded[1]).abs().max()) > 0.01
 
 
 def test_projection_keeps_the_shape(space):

@@ -15,7 +15,6 @@ from akd.posespace.diffusion import (
     denoise,
     invert,
     levels,
-    mix_noise,
     sample,
     signal_and_noise,
     walk,
@@ -186,18 +185,6 @@ def test_inversion_and_sampling_are_inverse(codec, network):
     back = walk(network, network.describe(body), noise, levels(12))
     far = kinematics(body, back)[0] - kinematics(body, state)[0]
     assert float(far.norm(dim=-1).max()) < 0.003
-
-
-def test_mixed_noise_is_as_long_as_its_ends():
-    draw = torch.Generator().manual_seed(0)
-    one, other = torch.randn(2, 3, 20, 3, generator=draw)
-    other = 0.6 * one + 0.8 * other  # as of two poses of one body
-    mixed = mix_noise(one, other, torch.linspace(0.0, 1.0, 5))
-    torch.testing.assert_close(mixed[0], one, atol=1e-5, rtol=0)
-    torch.testing.assert_close(mixed[-1], other, atol=1e-5, rtol=0)
-    lengths = mixed.flatten(2).norm(dim=-1)
-    expected = torch.lerp(lengths[0], lengths[-1], torch.linspace(0.0, 1.0, 5)[:, None])
-    torch.testing.assert_close(lengths, expected)
 
 
 def test_known_tokens_stay(codec, network):

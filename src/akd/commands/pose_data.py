@@ -100,6 +100,8 @@ class PoseHarvest:
     """Harvest one body, by the id of its job: what the commands of --engine shell do."""
     device: str = "auto"
     seed: int = 0
+    seeds: int = 1
+    """Rounds over all bodies, each with another seed: --videos more for each body and prompt."""
 
     def run(self) -> None:
         """Harvest body after body."""
@@ -111,7 +113,7 @@ class PoseHarvest:
         from akd.prior.choose import check_prior
         from akd.prior.source import PriorSource
 
-        check_ranges(self, seed=SEEDS)
+        check_ranges(self, seed=SEEDS, seeds=(1, 10_000))
         if self.videos < 1 or self.iterations < 1:
             raise UsageError("--videos and --iterations must be at least 1")
         if self.assets is not None and not self.assets.is_dir():
@@ -128,7 +130,7 @@ class PoseHarvest:
                 for job in harvest_jobs(
                     zoo=self.zoo, assets=self.assets, actions=self.actions or ACTIONS,
                     prior=self.prior, videos=self.videos, iterations=self.iterations,
-                    device=self.device, seed=self.seed,
+                    device=self.device, seed=self.seed, seeds=self.seeds,
                     resources=job_resources(self.prior, device=self.device, engine=engine),
                 )
                 if self.only in (None, job.id)
@@ -147,7 +149,7 @@ class PoseHarvest:
             words += ["--assets", str(self.assets.resolve())]
         if self.actions:
             words += ["--actions", *self.actions]
-        for name in ("zoo", "prior", "videos", "iterations", "device", "seed"):
+        for name in ("zoo", "prior", "videos", "iterations", "device", "seed", "seeds"):
             words += [f"--{name}", str(getattr(self, name))]
         return words
 

@@ -19,6 +19,10 @@ from akd.posespace.network import Condition, PoseNetwork
 
 T_MAX = 0.995
 """Highest level of sampling and of inversion: what is left of the state there is 0.8 %."""
+MIX_LEVEL = 0.5
+"""Noise level at which `interpolate` mixes two poses."""
+PROJECT_LEVEL = 0.3
+"""Noise level of the projection of poses half-way between two. Both chosen on the training side."""
 Steer = Callable[[Float[Tensor, "B J 3"], float], Float[Tensor, "B J 3"]]
 """Changes a clean estimate at a noise level: guidance."""
 
@@ -112,36 +116,30 @@ def interpolate(
     b: Float[Tensor, "B J 3"],
     shares: Float[Tensor, "S"],
     *,
-    steps: int = 32,
+    steps: int = 12,
     steer: Steer | None = None,
 ) -> Float[Tensor, "S B J 3"]:
-    """Poses from `a` to `b` at shares 0..1 of the way: inverted to noise, mixed, and decoded.
+    """Poses from `a` to `b` at shares 0..1 of the way: inverted, mixed, decoded, and projected.
+
+    Both poses are inverted to `MIX_LEVEL` and mixed linearly. Their noises partly cancel half-way,
+    where the decoded pose is therefore more typical than both. Mixing on the sphere at the highest
+    level keeps the noise's variance: in-betweens are as unusual as the ends, and further from them.
+    A projection, strongest half-way, leaves the ends as they are.
 
     `steer` takes the states of all shares in one batch, share after share.
     """
-    one, other = invert(network, body, a, steps=steps), invert(network, body, b, steps=steps)
-    noise = mix_noise(one, other, shares)
-    given = network.describe(body)
+    one, other = (invert(network, body, x, steps=steps, top=MIX_LEVEL) for x in (a, b))
+    noisy = torch.lerp(one, other, shares[:, None, None, None]).flatten(0, 1)
     index = torch.arange(len(a), device=a.device).repeat(len(shares))
-    decoded = walk(network, given[index], noise.flatten(0, 1), levels(steps), steer=steer)
-    return decoded.unflatten(0, (len(shares), -1))
-
-
-def mix_noise(
-    one: Float[Tensor, "B J 3"], other: Float[Tensor, "B J 3"], shares: Float[Tensor, "S"]
-) -> Float[Tensor, "S B J 3"]:
-    """Spherical interpolation between two noises, and linear interpolation of their norms.
-
-    Poses of one body invert to correlated noises. Weights cos and sin, which keep the variance of
-    independent noises, would overshoot half-way, where the decoded pose leaves the data.
-    """
-    first, last = (x.flatten(1).norm(dim=-1).clamp_min(1e-6) for x in (one, other))
-    a, b = one / first[:, None, None], other / last[:, None, None]
-    between = (a * b).sum((1, 2)).clamp(-0.999, 0.999999).acos()
-    share = shares[:, None]
-    scale = torch.lerp(first, last, share) / between.sin()
-    from_a, from_b = scale * (between * (1.0 - share)).sin(), scale * (between * share).sin()
-    return from_a[..., None, None] * a + from_b[..., None, None] * b
+    given = network.describe(body)[index]
+    decoded = walk(network, given, noisy, levels(steps, top=MIX_LEVEL), steer=steer)
+    level = PROJECT_LEVEL * (math.pi * shares).sin().clamp_min(0.0)
+    t = level.repeat_interleave(len(a))[:, None].expand(decoded.shape[:2])
+    alpha, _ = signal_and_noise(t)
+    projected = denoise(network, given, alpha[..., None] * decoded, t)
+    if steer is not None:
+        projected = steer(projected, PROJECT_LEVEL)
+    return (projected * given.body.present[..., None]).unflatten(0, (len(shares), -1))
 
 
 @torch.no_grad()
@@ -151,15 +149,16 @@ def invert(
     state: Float[Tensor, "B J 3"],
     *,
     steps: int = 24,
+    top: float = T_MAX,
     rounds: int = 3,
 ) -> Float[Tensor, "B J 3"]:
-    """The noise that `walk`, in as many steps, turns into the given states (DDIM inversion).
+    """DDIM inversion: states at level `top` that `walk`, in as many steps, turns into the given.
 
     A step of DDIM is x' = cos(d) x - sin(d) v(x), d the angle between the levels. Each is solved
     for x by fixed-point iteration, which makes the inversion exact where it converges.
     """
     given, x = network.describe(body), state
-    for now, after in pairwise(levels(steps)[::-1]):
+    for now, after in pairwise(levels(steps, top=top)[::-1]):
         angle = 0.5 * math.pi * (after - now)
         t, guess = x.new_full(x.shape[:2], after), x
         for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""Inverse kinematics: damped least squares on the state of a pose, and guided by the model."""
+"""Inverse kinematics: Levenberg-Marquardt on the state of a pose, and guided by the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _SURE = 0.1
 """Noise level of the joints between the root and a handle, as a share of the others'."""
 _LOOK = 0.2
 """Body sizes that a direction wrong by one radian counts as."""
-_DAMPING = 1e-3
+_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-7, 1e-1
+"""Of least squares, at first and within what bounds: body sizes squared."""
+_EASE, _HARDEN = 0.25, 8.0
+"""Factors of the damping after a round that brought a pose nearer, and after one that did not."""
 _CLOSE = 1e-4
 """Body sizes of error at which goals count as met."""
 _LARGEST_STEP = 1.0
@@ -119,18 +122,19 @@ def guided_ik(
 def reach(
     body: PoseBody, states: Float[Tensor, "B J 3"], goals: Goals, *, rounds: int
 ) -> Float[Tensor, "B J 3"]:
-    """States that meet the goals as nearly as `rounds` rounds of damped least squares bring them.
+    """States that meet the goals as nearly as `rounds` rounds of Levenberg-Marquardt bring them.
 
-    A round that does not bring a pose nearer is not taken.
+    A round that does not bring a pose nearer is not taken, and the next one is damped more.
     """
     error = goals.errors(body, states)
+    damping = error.new_full((len(error), 1, 1), _DAMPING)
     moved_by = _ancestors(body, goals.tokens), _ancestors(body, goals.facing)
     for _ in range(rounds):
         if float(error.detach().norm(dim=-1).max()) < _CLOSE:
             break
         jacobian = _jacobian(body, states, goals, moved_by)  # [B, E, J * 3]
         square = jacobian @ jacobian.transpose(-1, -2)
-        damped = square + _DAMPING * torch.eye(square.shape[-1]).to(square)
+        damped = square + damping * torch.eye(square.shape[-1]).to(square)
         change = jacobian.transpose(-1, -2) @ torch.linalg.solve(damped, error[..., None])
         change = change.squeeze(-1)
         largest = change.abs().amax(-1, keepdim=True)
@@ -140,6 +144,8 @@ def reach(
         better = after.norm(dim=-1) < error.norm(dim=-1)
         states = torch.where(better[:, None, None], moved, states)
         error = torch.where(better[:, None], after, error)
+        factor = torch.where(better, _EASE, _HARDEN)[:, None, None]
+        damping = (damping * factor).clamp(_LEAST_DAMPING, _MOST_DAMPING)
     return states
 
 

@@ -104,9 +104,9 @@ class PoseSpace:
         b: Float[Tensor, "J 3"],
         count: int,
         *,
-        steps: int = 32,
+        steps: int = 12,
     ) -> Float[Tensor, "count J 3"]:
-        """Poses from `a` to `b`: both inverted to noise, mixed on the sphere, and decoded."""
+        """Poses from `a` to `b`: both inverted, mixed and decoded, the ones between projected."""
         shares, body = torch.linspace(0.0, 1.0, count), self.codec.body.expand(1)
         steer = between_guidance(body, a[None], b[None], shares)
         return interpolate(self.network, body, a[None], b[None], shares, steps=steps, steer=steer)[
