@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from akd.view.frames import ClipFrames
 from akd.view.looks import Looks
 
 _SUFFIXES = (".glb", ".gltf", ".bvh")
+_SEED = re.compile(r"(?P<stem>(.*/)?[^/]+)-\d+")
 _MOST = 200
 """Files and runs of one folder that are listed."""
 _DISTILLED, GROUNDED = "distilled", "grounded"
@@ -121,6 +123,13 @@ class Content:
                     path = self.root
                 self._loaded[name] = _run(name, path) if path.is_dir() else _file(name, path)
             return self._loaded[name]
+
+    def seeds(self, name: str) -> list[str]:
+        """Runs that differ from a run by their seed, the last number of their name; the run too."""
+        if (found := _SEED.fullmatch(name)) is None:
+            return []
+        stem = found["stem"]
+        return [n for n in self.names() if (m := _SEED.fullmatch(n)) and m["stem"] == stem]
 
     def forget(self, name: str) -> None:
         """Read it anew when it is asked for again: it was written to."""

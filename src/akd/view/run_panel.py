@@ -105,7 +105,9 @@ class RunPanel:
         elif job.was_stopped:
             self._says.content = "stopped; the same prompt and seed continue from there"
         else:
-            self._says.content = "done; compare the seeds by choosing them above"
+            self._says.content = "done"
+            if len(job.folders) > 1:
+                self.session.compare_seeds()
 
     def _done(self, out: Path) -> None:
         """A run was written: show it."""
