@@ -173,7 +173,8 @@ class AKD_OT_reach(_Run, bpy.types.Operator):
         weights = context.scene.akd.weights
         return [
             "pose", "ik", str(running.character), "-o", str(running.out),
-            "--seed", str(context.scene.akd.seed), "--handle", f"{bone.name}={x:g},{z:g},{-y:g}",
+            "--seed", str(context.scene.akd.seed),
+            "--file-units", "--handle", f"{bone.name}={x:.6g},{z:.6g},{-y:.6g}",
             *(("--weights", bpy.path.abspath(weights)) if weights else ()),
         ]  # fmt: skip
 

@@ -28,6 +28,8 @@ _GHOST = 0.35
 _APART = 1.1
 """Distance between clips side by side, in body lengths or heights, whichever is larger."""
 _SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
+_PHONE = 0.5
+"""How far above the centre of a tall screen clips are shown, in halves of its height."""
 _MOST = 6
 """Clips shown at once."""
 
@@ -275,12 +277,17 @@ class Session:
         frames, beside = self.actors[0].frames, self.actors[-1].offset
         frame = frames.frame(self.timeline.seconds)
         eye, target, opening = frames.camera_from(view, frame)
-        away = eye - target
         wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
+        target = target + 0.5 * beside
+        aspect = self.client.camera.aspect
+        away = wider / min(aspect, 1.0) * (eye + 0.5 * beside - target)
+        lower = np.zeros(3)
+        if aspect < 1.0:  # a phone: the panel covers the lower part
+            lower[1] = _PHONE * np.tan(0.5 * opening) * np.linalg.norm(away)
         with self.lock, self.client.atomic():
             self._followed = frames.path[frame] * (1.0, 0.0, 1.0)
-            self.client.camera.position = target + 0.5 * beside + wider * away
-            self.client.camera.look_at = target + 0.5 * beside
+            self.client.camera.position = target + away
+            self.client.camera.look_at = target - lower
             self.client.camera.fov = opening
 
     def _ground(self) -> None:
