@@ -82,7 +82,7 @@ class _Run:
             made = import_actions(context.scene.objects[running.armature], result, names)
             self.report({"INFO"}, f"akd: {', '.join(action.name for action in made)}")
             return {"FINISHED"}
-        except (RuntimeError, ValueError, KeyError) as error:
+        except (RuntimeError, ValueError, KeyError, StopIteration, OSError) as error:
             self.report({"ERROR"}, f"akd: the clip cannot be brought back: {error}")
             return {"CANCELLED"}
         finally:
