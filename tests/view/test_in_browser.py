@@ -234,8 +234,7 @@ def test_seeds_are_finished_shown_side_by_side_and_exported(opened, viewer):
     first, second = until(lambda: len(session.actors) == 2 and session.actors)
     assert np.linalg.norm(second.offset - first.offset) > session.subject.character.height
     assert first.frames.motion.name == second.frames.motion.name
-    page.get_by_text("Compare with").wait_for()
-    with page.expect_download() as download:
+    with page.expect_download(timeout=LONG) as download:
         page.get_by_role("button", name="Export the clip shown").click()
     (path,) = (viewer.content.root / "export").iterdir()
     assert download.value.suggested_filename == path.name
