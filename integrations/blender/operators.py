@@ -82,7 +82,7 @@ class _Run:
             made = import_actions(context.scene.objects[running.armature], result, names)
             self.report({"INFO"}, f"akd: {', '.join(action.name for action in made)}")
             return {"FINISHED"}
-        except (RuntimeError, ValueError, KeyError) as error:
+        except (RuntimeError, ValueError, KeyError, StopIteration, OSError) as error:
             self.report({"ERROR"}, f"akd: the clip cannot be brought back: {error}")
             return {"CANCELLED"}
         finally:
@@ -173,7 +173,8 @@ class AKD_OT_reach(_Run, bpy.types.Operator):
         weights = context.scene.akd.weights
         return [
             "pose", "ik", str(running.character), "-o", str(running.out),
-            "--seed", str(context.scene.akd.seed), "--handle", f"{bone.name}={x:g},{z:g},{-y:g}",
+            "--seed", str(context.scene.akd.seed),
+            "--file-units", "--handle", f"{bone.name}={x:.6g},{z:.6g},{-y:.6g}",
             *(("--weights", bpy.path.abspath(weights)) if weights else ()),
         ]  # fmt: skip
 

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import bpy
 from mathutils import Matrix
@@ -49,9 +50,24 @@ def export_armature(armature: bpy.types.Object, path: Path, *, with_action: bool
 
 def clip_names(path: Path) -> list[str]:
     """Names of the animations of a GLB."""
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<12xI4x", file.read(20))
-        return [each["name"] for each in json.loads(file.read(length)).get("animations", ())]
+    return [each["name"] for each in _read_glb(path)[0].get("animations", ())]
+
+
+def _read_glb(path: Path) -> tuple[dict[str, Any], bytes]:
+    """The JSON of a GLB, and the chunks behind it."""
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<I", data, 12)
+    return json.loads(data[20 : 20 + length]), data[20 + length :]
+
+
+def _write_one_clip(path: Path, name: str, target: Path) -> None:
+    """Copy a GLB without its other clips: what a clip does not key stays as they left it."""
+    content, rest = _read_glb(path)
+    content["animations"] = [each for each in content["animations"] if each["name"] == name]
+    text = json.dumps(content).encode()
+    text += b" " * (-len(text) % 4)
+    head = struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), 0x4E4F534A)
+    target.write_bytes(head + text + rest)
 
 
 def import_actions(
@@ -62,24 +78,33 @@ def import_actions(
     Bones are found by name. What the clip moves beside them, such as the armature as a whole, goes
     to the bones without a parent. Everything else that the file brings is removed again.
     """
+    made: list[bpy.types.Action] = []
+    one = path.with_name("one-clip.glb")
+    for name in clip_names(path):
+        if name in names:
+            _write_one_clip(path, name, one)
+            made.append(_import_action(armature, one, name))
+    return made
+
+
+def _import_action(armature: bpy.types.Object, path: Path, name: str) -> bpy.types.Action:
     before = {kind: set(getattr(bpy.data, kind)) for kind in _KINDS}
     bpy.ops.import_scene.gltf(filepath=str(path), bone_heuristic="BLENDER")
     new = {kind: [e for e in getattr(bpy.data, kind) if e not in before[kind]] for kind in _KINDS}
-    made: list[bpy.types.Action] = []
     try:
         source = max(
             (each for each in new["objects"] if each.type == "ARMATURE"),
             key=lambda each: len(each.data.bones),
         )
-        for action in new["actions"]:
-            # Blender numbers a name that it has already.
-            if re.sub(r"\.\d{3}$", "", action.name) in {name[:63] for name in names}:
-                made.append(_copy_action(source, action, armature))
+        # Blender cuts a name to 63 characters, and numbers one that it has already.
+        action = next(
+            each for each in new["actions"] if re.sub(r"\.\d{3}$", "", each.name) == name[:63]
+        )
+        return _copy_action(source, action, armature)
     finally:
         for kind in _KINDS:
             for each in new[kind]:
                 getattr(bpy.data, kind).remove(each)
-    return made
 
 
 _KINDS = ("objects", "armatures", "meshes", "materials", "images", "actions", "collections")

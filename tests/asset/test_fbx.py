@@ -118,7 +118,13 @@ def test_real_files_are_read(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["quaternius/animals_pack/Husky.glb", "khronos/CesiumMan/glTF-Binary/CesiumMan.glb"]
+    "name",
+    [
+        "quaternius/animals_pack/Husky.glb",
+        "khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
+        "khronos/Fox/glTF/Fox.gltf",  # fewer keys than frames
+        "threejs/RobotExpressive/RobotExpressive.glb",  # rigid pieces on bones, under a scale
+    ],
 )
 def test_what_blender_wrote_is_what_the_glb_holds(name, tmp_path: Path, monkeypatch):
     if "AKD_TEST_BPY" not in os.environ or not (SHARED_ASSETS / name).exists():

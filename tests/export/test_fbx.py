@@ -3,12 +3,14 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from akd.asset.asset import AssetError
 from akd.asset.gltf.reader import asset_from_document
 from akd.asset.read import read_asset
 from akd.export import fbx
-from akd.export.gltf.hold_rest import hold_rest
+from akd.export.gltf.bake import bake_clips
 from tests.asset.gltf_builder import GltfBuilder
 
 
@@ -56,18 +58,37 @@ def test_without_blender_there_is_no_fbx(monkeypatch: pytest.MonkeyPatch, tmp_pa
         fbx.write_fbx(tmp_path / "motion.glb", tmp_path / "motion.fbx", fps=30.0)
 
 
-def test_what_a_clip_leaves_at_rest_is_keyed(tmp_path: Path) -> None:
+def test_every_frame_of_every_joint_is_keyed(tmp_path: Path) -> None:
     builder = GltfBuilder()
     builder.add("nodes", name="a", translation=[1, 2, 3])
     builder.add("nodes", name="b")
-    keys = {"input": builder.accessor([0.5, 1.0]), "output": builder.accessor([[0, 0, 0]] * 2)}
+    half = np.sqrt(0.5)
+    ends = builder.accessor([[0, 0, 0, 1], [0, 0, half, half]])
+    keys = {"input": builder.accessor([0.5, 2.6]), "output": ends}
     for node in range(2):
-        channel = {"sampler": 0, "target": {"node": node, "path": "translation"}}
-        builder.add("animations", samplers=[keys], channels=[channel])
+        channel = {"sampler": 0, "target": {"node": node, "path": "rotation"}}
+        builder.add("animations", name=f"{node}", samplers=[keys], channels=[channel])
     asset = read_asset(builder.write(tmp_path / "a.glb"))
-    held = asset_from_document(hold_rest(asset), tmp_path / "a.glb")
-    for node, clip in enumerate(held.clips):
-        assert len(clip.tracks) == 6
-        (track,) = (t for t in clip.tracks if (t.node, t.path) == (1 - node, "translation"))
-        assert track.times.tolist() == [0.5]
-        assert track.values[0].tolist() == ([0, 0, 0] if node == 0 else [1, 2, 3])
+    baked = asset_from_document(bake_clips(asset, 10.0), tmp_path / "a.glb")
+    assert [clip.name for clip in baked.clips] == ["0", "1"]
+    for node, clip in enumerate(baked.clips):
+        tracks = {(track.node, track.path): track for track in clip.tracks}
+        assert len(tracks) == 6
+        turned = tracks[node, "rotation"]
+        np.testing.assert_allclose(turned.times, np.arange(22) / 10, atol=2e-5)
+        assert turned.times[-1] > np.float32(2.1)
+        angles = 2 * np.arctan2(turned.values[:, 3], turned.values[:, 0])
+        np.testing.assert_allclose(angles, np.arange(22) * (np.pi / 2 / 21), atol=1e-6)
+        assert tracks[0, "translation"].values.tolist() == [[1, 2, 3]]
+        assert tracks[1 - node, "rotation"].values.tolist() == [[1, 0, 0, 0]]
+
+
+def test_a_clip_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    builder = GltfBuilder()
+    builder.add("nodes", name="a")
+    keys = {"input": builder.accessor([0.0, 1e9]), "output": builder.accessor([[0, 0, 0]] * 2)}
+    channel = {"sampler": 0, "target": {"node": 0, "path": "translation"}}
+    builder.add("animations", name="long", samplers=[keys], channels=[channel])
+    asset = read_asset(builder.write(tmp_path / "a.glb"))
+    with pytest.raises(AssetError, match="clip 'long' is too long to be sampled"):
+        bake_clips(asset, 30.0)

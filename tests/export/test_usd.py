@@ -16,6 +16,7 @@ from akd.rig.character import Character, load_character
 from akd.rig.skin import Skin
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from tests.export.usd_checker import usd_errors
 
 pytest.importorskip("pxr")
 
@@ -51,6 +52,7 @@ def test_points_are_where_akd_puts_them(fox: Character, tmp_path: Path, bindings
     motion = on_grid(motion_from_clip(character, character.asset.clips[0]), 24.0)
     path = tmp_path / "fox.usda"
     write_usd(character, motion, path, fps=24.0)
+    assert usd_errors(path) == []
     stage = Usd.Stage.Open(str(path))
     assert stage.GetTimeCodesPerSecond() == 24.0
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (0.0, len(motion) - 1.0)
@@ -68,3 +70,15 @@ def test_points_are_where_akd_puts_them(fox: Character, tmp_path: Path, bindings
         expected = character.mesh.pose(motion.world()[frame]).numpy()
         np.testing.assert_allclose(np.array(points), expected, atol=1e-5 * character.height)
     assert not list(tmp_path.glob(".*"))
+
+
+def test_the_checker_finds_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "a.usda"
+    path.write_text('#usda 1.0\ndef Mesh "a"\n{\n}\n', "utf-8")
+    assert any("defaultPrim" in error for error in usd_errors(path))
+
+
+def test_a_skeleton_without_a_surface_passes_the_checker(fox: Character, tmp_path: Path) -> None:
+    motion = on_grid(motion_from_clip(fox, fox.asset.clips[0]), 30.0)
+    write_usd(replace(fox, mesh=None), motion, tmp_path / "bare.usda", fps=30.0)
+    assert usd_errors(tmp_path / "bare.usda") == []

@@ -10,6 +10,7 @@ import torch
 from akd.export.usd_body import write_usd_body
 from akd.math import quaternion
 from akd.physics.parameters import scale_parameters
+from tests.export.usd_checker import usd_errors
 from tests.physics.bodies_for_tests import quadruped, random_tree
 
 pytest.importorskip("pxr")
@@ -22,6 +23,7 @@ def test_masses_joints_and_corners_come_back(tmp_path: Path) -> None:
     path = tmp_path / "body.usda"
     parameters = scale_parameters(body)
     write_usd_body(body, parameters, path, name="2nd body")
+    assert usd_errors(path) == []
     stage = Usd.Stage.Open(str(path))
     assert UsdGeom.GetStageUpAxis(stage) == "Y"
     prims = list(stage.Traverse())

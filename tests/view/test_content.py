@@ -57,6 +57,19 @@ def test_nothing_is_written_through_a_link(tmp_path):
         Content(root).new_path("runs", "walk")
 
 
+def test_runs_that_differ_by_their_seed_belong_together(tmp_path):
+    write_fox(tmp_path / "fox-3.glb")
+    for name in ("fox-walk-0", "fox-walk-12", "fox-run-0", "walk"):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "metrics.json").write_text("{}", "utf-8")
+        write_fox(folder / "motion.glb")
+    content = Content(tmp_path)
+    assert content.seeds("runs/fox-walk-0") == ["runs/fox-walk-0", "runs/fox-walk-12"]
+    assert content.seeds("runs/fox-run-0") == ["runs/fox-run-0"]
+    assert content.seeds("runs/walk") == content.seeds("fox-3.glb") == []
+
+
 def test_a_divided_triangle_covers_the_whole():
     lattice, faces = divide_triangle(4)
     assert (len(lattice), len(faces)) == (15, 16)

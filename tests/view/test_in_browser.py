@@ -37,8 +37,14 @@ def browser():
 
 
 @pytest.fixture
-def viewer(tmp_path_factory):
-    """A fox of the zoo with two clips, and runs that would take hours."""
+def iterations() -> int:
+    """Of a run: it would take hours."""
+    return 100_000
+
+
+@pytest.fixture
+def viewer(tmp_path_factory, iterations):
+    """A fox of the zoo with two clips."""
     from akd.pipeline import animate
     from akd.presets import find_preset, with_values
     from akd.view.server import Viewer
@@ -46,7 +52,7 @@ def viewer(tmp_path_factory):
     folder = tmp_path_factory.mktemp("view")
     fox = build_creature("fox", vertices=600)
     write_creature(fox, [make_clip(fox, a, cycles=1) for a in ("walk", "trot")], folder / "fox.glb")
-    settings = with_values(find_preset("tiny"), (*QUICK[1:], "iterations=100000"))
+    settings = with_values(find_preset("tiny"), (*QUICK[1:], f"iterations={iterations}"))
     weights = write_weights(tmp_path_factory.mktemp("weights"))
     make = partial(animate, preset=settings, physics=False, weights=weights, device="cpu")
     with Viewer(folder, port=0, make=make) as made:
@@ -175,6 +181,8 @@ def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
     page.get_by_role("checkbox", name="Pose mode").click()
     editor = until(lambda: session.pose.editor)
     until(lambda: session.pose._gizmo)
+    assert editor.space is not None  # the weights are part of the package
+    page.get_by_text("The body follows by the pose space").wait_for()
     page.get_by_role("button", name="Keep keyframe").click()
     until(lambda: len(editor.keyframes) == 1)
     # The handle can be grabbed once it is drawn, which takes its time.
@@ -206,6 +214,32 @@ def test_a_run_is_watched_and_stopped(opened, viewer):
     assert not job.is_running
     (folder,) = (viewer.content.root / "runs").iterdir()
     assert (folder / "run" / "distil.safetensors").exists()
+
+
+@pytest.mark.parametrize("iterations", [2])
+def test_seeds_are_finished_shown_side_by_side_and_exported(opened, viewer):
+    page, session = opened
+    tab(page, "Run")
+    page.locator(PROMPT).first.fill("a fox walking")
+    page.keyboard.press("Tab")
+    page.get_by_label("How many seeds").fill("2")
+    page.keyboard.press("Tab")
+    until(lambda: session.run._prompt.value and session.run._seeds.value == 2)
+    page.get_by_role("button", name="Start").click()
+    job = until(lambda: session.run.job)
+    until(lambda: not job.is_running, 300.0)
+    assert job.error is None
+    names = ["runs/fox-a-fox-walking-0", "runs/fox-a-fox-walking-1"]
+    until(lambda: sorted(s.name for s, _ in session._shown) == names)
+    first, second = until(lambda: len(session.actors) == 2 and session.actors)
+    assert np.linalg.norm(second.offset - first.offset) > session.subject.character.height
+    assert first.frames.motion.name == second.frames.motion.name
+    with page.expect_download(timeout=LONG) as download:
+        page.get_by_role("button", name="Export the clip shown").click()
+    (path,) = (viewer.content.root / "export").iterdir()
+    assert download.value.suggested_filename == path.name
+    (clip,) = load(path).asset.clips
+    assert clip.end == pytest.approx(first.frames.seconds, abs=0.1)
 
 
 def test_two_browsers_do_not_disturb_each_other_and_leave_nothing(browser, viewer, opened):

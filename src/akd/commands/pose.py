@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from akd.posespace.space import PoseSpace
     from akd.prior.protocol import VideoPrior
     from akd.rig.character import Character
+    from akd.rig.units import FileUnits
 
 File = Annotated[Path, tyro.conf.Positional]
 
@@ -130,6 +131,8 @@ class PoseIk:
     """JOINT=x,y,z: a point that the joint's front should face."""
     pin: tuple[str, ...] = ()
     """Joints that keep their place."""
+    file_units: bool = False
+    """Points are in the file's own units and axes, not in metres with Y up."""
     pose: str | None = None
     """CLIP@SECONDS to start from; the neutral pose if left out."""
     count: int = 1
@@ -142,11 +145,13 @@ class PoseIk:
         check_ranges(self, count=(1, 10_000), seed=SEEDS)
         character, space = _space(self.file, self.weights)
         start = None if self.pose is None else _pose_at(character, space, self.pose)
+        units = character.units if self.file_units else None
+        handles = dict(_target(text, units) for text in self.handle)
+        look = dict(_target(text, units) for text in self.look)
         try:
             found = space.ik(
-                dict(map(_target, self.handle)), look=dict(map(_target, self.look)), pin=self.pin,
-                start=start, count=self.count, seed=self.seed,
-            )  # fmt: skip
+                handles, look=look, pin=self.pin, start=start, count=self.count, seed=self.seed
+            )
         except ValueError as error:
             raise UsageError(str(error)) from None
         for number, residual in enumerate(found.residual.tolist(), start=1):
@@ -298,7 +303,10 @@ def _pose_at(character: Character, space: PoseSpace, text: str) -> Tensor:
     return states[frame]
 
 
-def _target(text: str) -> tuple[str, tuple[float, ...]]:
+def _target(text: str, units: FileUnits | None) -> tuple[str, tuple[float, ...]]:
+    """Joint and point, metres."""
+    from torch import tensor
+
     joint, mark, numbers = text.rpartition("=")
     try:
         point = tuple(float(x) for x in numbers.split(","))
@@ -306,7 +314,7 @@ def _target(text: str) -> tuple[str, tuple[float, ...]]:
         point = ()
     if not mark or len(point) != 3:
         raise UsageError(f"--handle and --look must be JOINT=x,y,z, got {text!r}")
-    return joint, point
+    return joint, point if units is None else tuple(units.points_in(tensor(point)).tolist())
 
 
 def _print_scores(space: PoseSpace, states: Tensor, fps: float | None) -> None:

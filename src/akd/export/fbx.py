@@ -8,7 +8,7 @@ from pathlib import Path
 from akd.asset.read import read_asset
 from akd.base.blender import BlenderFailed, run_in_blender
 from akd.base.files import replace_atomically
-from akd.export.gltf.hold_rest import hold_rest
+from akd.export.gltf.bake import bake_clips
 from akd.export.gltf.write import write_glb
 
 _SCRIPT = """
@@ -21,6 +21,13 @@ render = bpy.context.scene.render  # its rate decides which frame a time is
 render.fps = math.ceil(float(rate))
 render.fps_base = render.fps / float(rate)
 bpy.ops.import_scene.gltf(filepath=source)
+for body in [o for o in bpy.context.view_layer.objects if o.type == "ARMATURE"]:
+    # The importer divides lengths of bones by this scale after it has placed what hangs on them.
+    bpy.context.view_layer.objects.active = body
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in body.data.edit_bones:
+        bone.length *= max(body.scale)
+    bpy.ops.object.mode_set(mode="OBJECT")
 for thing in bpy.context.view_layer.objects:  # what Blender shows bones as is none of the file's
     helper = any(c.name.startswith("glTF_not_exported") for c in thing.users_collection)
     thing.select_set(not helper)
@@ -39,7 +46,7 @@ def write_fbx(glb: Path, path: Path, *, fps: float) -> None:
     """
     with replace_atomically(path) as temporary, tempfile.TemporaryDirectory() as folder:
         keyed = Path(folder) / "keyed.glb"
-        write_glb(hold_rest(read_asset(glb)), keyed)
+        write_glb(bake_clips(read_asset(glb), fps), keyed)
         try:
             run_in_blender(_SCRIPT, keyed, temporary, fps)
         except BlenderFailed as error:

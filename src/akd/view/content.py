@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from akd.view.frames import ClipFrames
 from akd.view.looks import Looks
 
 _SUFFIXES = (".glb", ".gltf", ".bvh")
+_SEED = re.compile(r"(?P<stem>(.*/)?[^/]+)-\d+")
 _MOST = 200
 """Files and runs of one folder that are listed."""
 _MOST_LOADED = 8
@@ -125,6 +127,13 @@ class Content:
                 while len(self._loaded) > _MOST_LOADED:
                     del self._loaded[next(iter(self._loaded))]
             return self._loaded[name]
+
+    def seeds(self, name: str) -> list[str]:
+        """Runs that differ from a run by their seed, the last number of their name; the run too."""
+        if (found := _SEED.fullmatch(name)) is None:
+            return []
+        stem = found["stem"]
+        return [n for n in self.names() if (m := _SEED.fullmatch(n)) and m["stem"] == stem]
 
     def forget(self, name: str) -> None:
         """Read it anew when it is asked for again: it was written to."""

@@ -76,7 +76,8 @@ class Job:
         self.error: str | None = None
         self.seed: int | None = None
         """Of the animation that is being made."""
-        self._work = (animate, character, prompt, dict(folders), done)
+        self.folders = dict(folders)
+        self._work = (animate, character, prompt, done)
         self._thread = Thread(target=self._run, name="akd-view-job", daemon=True)
         self._thread.start()
 
@@ -99,8 +100,8 @@ class Job:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        animate, character, prompt, folders, done = self._work
-        for seed, out in folders.items():
+        animate, character, prompt, done = self._work
+        for seed, out in self.folders.items():
             if self._stopped.is_set():
                 return
             self.seed = seed

@@ -3,7 +3,8 @@
 viser has no mesh that is both textured and deformed: `add_mesh_skinned` and `add_mesh_simple` have
 one colour, and a textured GLB cannot be posed. So triangles with a texture are divided, each takes
 the texture's mean colour over it, and those of one colour form a piece. Posed vertices are sent, so
-that a vertex follows all its bones, not only the four that viser would skin it with.
+that a vertex follows all its bones, not only the four that viser would skin it with. They are sent
+every frame, so a surface with more triangles than `_TRIANGLES` is reduced to that.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from akd.rig.mesh import SkinnedMesh
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
+from akd.view.coarsen import coarsen
 
 _COLOURS = 16
 """Pieces at most: each is a message and a draw call a frame."""
 _TRIANGLES = 24_000
-"""Textured surfaces are divided up to this many triangles."""
+"""Shown at most. Textured surfaces are divided up to this many, larger ones are reduced to it."""
 _FINEST = 6
 """Parts that an edge is divided into at most."""
 _SPLATS = 12_000
@@ -55,6 +57,16 @@ class Surface:
     shares: Float[Tensor, "U 3"]
     """Its barycentric coordinates."""
     pieces: tuple[Piece, ...]
+    reduced_from: int | None = None
+    """Triangles that the character has, where fewer are shown."""
+
+    @property
+    def note(self) -> str:
+        """What the user must know about it; empty where it is the mesh as it is."""
+        if self.reduced_from is None:
+            return ""
+        count = sum(len(piece.faces) for piece in self.pieces)
+        return f"Shown with {count:,} of {self.reduced_from:,} triangles. Files keep all of them."
 
     @cached_property
     def whole(self) -> tuple[Piece, ...]:
@@ -93,20 +105,25 @@ class Looks:
 
 
 def paint_surface(mesh: SkinnedMesh, paint: Paint) -> Surface:
-    """Divide a mesh into pieces of one colour; textured triangles are divided first."""
+    """Divide a mesh into pieces of one colour.
+
+    Textured triangles are divided first. A mesh of too many triangles is coarsened: what is left of
+    a triangle keeps its colour.
+    """
+    shown, faces, owner = mesh, mesh.faces.numpy(force=True), torch.arange(len(mesh.faces))
+    if len(faces) > _TRIANGLES:
+        shown, faces, owner = coarsen(mesh, _TRIANGLES)
     parts = 1
     if paint.textures:
-        parts = int(np.clip((_TRIANGLES / max(len(mesh.faces), 1)) ** 0.5, 1, _FINEST))
+        parts = int(np.clip((_TRIANGLES / max(len(faces), 1)) ** 0.5, 1, _FINEST))
     lattice, small = divide_triangle(parts)
-    count, inner = len(mesh.faces), len(small)
-    middles = torch.from_numpy(lattice[small].mean(1)).float().repeat(count, 1)  # [F * f, 3]
-    owner = torch.arange(count).repeat_interleave(inner)
-    corner = mesh.vertices[mesh.faces]
+    middles = torch.from_numpy(lattice[small].mean(1)).float().repeat(len(faces), 1)  # [F * f, 3]
+    corner = shown.vertices[torch.from_numpy(faces)]
     area = torch.linalg.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]).norm(dim=-1)
-    size = (0.5 * area / inner).sqrt().repeat_interleave(inner)
-    rgba = paint.at(mesh, owner, middles, size)
+    size = (0.5 * area / len(small)).sqrt().repeat_interleave(len(small))
+    rgba = paint.at(mesh, owner.repeat_interleave(len(small)), middles, size)
     rgb = (255.0 * to_srgb(rgba[:, :3])).round().byte().numpy(force=True)
-    corners, shares, triangles = _points(mesh.faces.numpy(force=True), lattice, small)
+    corners, shares, triangles = _points(faces, lattice, small)
     solid = (rgba[:, 3] > 0.5).numpy(force=True)
     labels, palette = _palette(rgb)
     pieces = []
@@ -115,7 +132,10 @@ def paint_surface(mesh: SkinnedMesh, paint: Paint) -> Surface:
             continue
         used, faces = np.unique(triangles[chosen], return_inverse=True)
         pieces.append(Piece(used, faces.reshape(-1, 3), colour))
-    return Surface(mesh, torch.from_numpy(corners), torch.from_numpy(shares).float(), tuple(pieces))
+    return Surface(
+        shown, torch.from_numpy(corners), torch.from_numpy(shares).float(), tuple(pieces),
+        reduced_from=None if shown is mesh else len(mesh.faces),
+    )  # fmt: skip
 
 
 def divide_triangle(parts: int) -> tuple[Float[np.ndarray, "p 3"], Int[np.ndarray, "f 3"]]:

@@ -105,7 +105,9 @@ class RunPanel:
         elif job.was_stopped:
             self._says.content = "stopped; the same prompt and seed continue from there"
         else:
-            self._says.content = "done; compare the seeds by choosing them above"
+            self._says.content = "done"
+            if len(job.folders) > 1:
+                self.session.compare_seeds()
 
     def _done(self, out: Path) -> None:
         """A run was written: show it."""
@@ -113,7 +115,7 @@ class RunPanel:
             self.session.saved(out)
 
     def export(self) -> None:
-        """Write the clip that is shown to `export/`, and offer it for download."""
+        """Write the clip that is shown to `export/`, and let the browser download it."""
         session, kind = self.session, self._format.value
         subject, clip = session.subject, session.clip
         keys = KeySettings(FPS, "every", "repeat")
@@ -128,5 +130,5 @@ class RunPanel:
             session.say(str(error))
             return
         for path in files:
-            session.client.send_file_download(path.name, path.read_bytes())
+            session.client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
         session.say(f"export/{files[0].name}")

@@ -21,12 +21,15 @@ from akd.view.pose_panel import PosePanel
 from akd.view.run_panel import RunPanel
 from akd.view.timeline import Timeline
 
-NOTHING, ALL = "nothing", "all clips"
+NOTHING, ALL, SEEDS = "nothing", "all clips", "other seeds"
+OVERLAID, BESIDE = "overlaid", "side by side"
 _TINTS = ((70, 130, 230), (230, 120, 60), (60, 170, 110), (160, 90, 200))
 _GHOST = 0.35
 _APART = 1.1
 """Distance between clips side by side, in body lengths or heights, whichever is larger."""
 _SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
+_PHONE = 0.5
+"""How far above the centre of a tall screen clips are shown, in halves of its height."""
 _MOST = 6
 """Clips shown at once."""
 
@@ -37,6 +40,8 @@ class Session:
     def __init__(self, client: viser.ClientHandle, content: Content, *, make: Animate) -> None:
         self.client, self.content = client, content
         self.actors: list[Actor] = []
+        self._shown: list[tuple[Subject, str]] = []
+        """The clips of `actors`."""
         self._subject = content.subject(content.names()[0])
         self._followed: np.ndarray | None = None
         self._closed = False
@@ -67,8 +72,12 @@ class Session:
         clips = list(subject.motions)
         self._clip.options = clips
         self._clip.value = clip if clip in clips else subject.best
-        self._compare.options = [NOTHING, *([ALL] if len(clips) > 1 else []), *clips]
+        more = [ALL] if len(clips) > 1 else []
+        more += [SEEDS] if len(self.content.seeds(subject.name)) > 1 else []
+        self._compare.options = [NOTHING, *more, *clips]
         self._compare.value = NOTHING
+        surface = subject.looks.surface
+        self._note.content = "" if surface is None else surface.note
         self.pose.open(subject)
         self._ground()
         self.stage()
@@ -76,23 +85,41 @@ class Session:
 
     def stage(self) -> None:
         """Put the chosen clips into the scene."""
-        subject, clips = self._subject, [self._clip.value]
-        if self._compare.value == ALL:
-            clips += [c for c in subject.motions if c != self._clip.value][: _MOST - 1]
-        elif self._compare.value not in (NOTHING, self._clip.value):
-            clips.append(self._compare.value)
+        self._shown = self._chosen()
         with self.lock:
             self._clear()
-            self.actors = [self._actor(number, clip) for number, clip in enumerate(clips)]
+            self.actors = [self._actor(number, *each) for number, each in enumerate(self._shown)]
         self._time.max = max(max(len(a.frames) - 1, 1) for a in self.actors)
-        self.curves.open(subject, clips[0])
+        self.curves.open(*self._shown[0])
         self._table.content = ""
-        self._forces.disabled = not any(c == GROUNDED for c in clips) or subject.forces is None
+        self._forces.disabled = not any(
+            c == GROUNDED and s.forces is not None for s, c in self._shown
+        )
         self.timeline.open(max(actor.frames.seconds for actor in self.actors))
 
-    def _actor(self, number: int, clip: str) -> Actor:
+    def _chosen(self) -> list[tuple[Subject, str]]:
+        """The clip that is shown, and those to compare it with."""
+        subject, clip, other = self._subject, self._clip.value, self._compare.value
+        chosen = [(subject, clip)]
+        if other == ALL:
+            chosen += [(subject, c) for c in subject.motions if c != clip]
+        elif other == SEEDS:
+            names = self.content.seeds(subject.name)
+            runs = [self.content.subject(n) for n in names[:_MOST] if n != subject.name]
+            chosen += [(run, clip if clip in run.motions else run.best) for run in runs]
+        elif other not in (NOTHING, clip):
+            chosen.append((subject, other))
+        return chosen[:_MOST]
+
+    def compare_seeds(self) -> None:
+        """Show the run beside those of other seeds."""
+        if SEEDS in self._compare.options:
+            self._compare.value, self._layout.value = SEEDS, BESIDE
+            self._restage()
+
+    def _actor(self, number: int, subject: Subject, clip: str) -> Actor:
         """One of the clips shown: the first in its own colours, others beside it or as ghosts."""
-        subject, beside = self._subject, self._layout.value == "side by side"
+        beside = self._layout.value == BESIDE
         frames, ghost, offset = subject.frames(clip), number > 0 and not beside, np.zeros(3)
         if beside:
             shown = frames.points(0) if subject.looks.surface else frames.joints(0)
@@ -109,7 +136,11 @@ class Session:
     def _restage(self) -> None:
         """Other clips were chosen."""
         before = float(np.linalg.norm(self.actors[-1].offset)) if self.actors else 0.0
-        self.stage()
+        try:
+            self.stage()
+        except (AssetError, ValueError) as error:  # a run of another seed cannot be read
+            self.say(str(error))
+            return
         if before != float(np.linalg.norm(self.actors[-1].offset)):
             self._look("three-quarter")
 
@@ -153,9 +184,7 @@ class Session:
         clips: list[str] = [NOTHING]  # until a file is open
         self._clip = gui.add_dropdown("Clip", clips, initial_value=clips[0])
         self._compare = gui.add_dropdown("Compare with", clips, initial_value=clips[0])
-        self._layout = gui.add_dropdown(
-            "Layout", ["overlaid", "side by side"], initial_value="overlaid"
-        )
+        self._layout = gui.add_dropdown("Layout", [OVERLAID, BESIDE], initial_value=OVERLAID)
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
         self._time = gui.add_slider("Frame", 0, 1, 1, 0)
         self._loop = gui.add_checkbox("Loop", True)
@@ -172,6 +201,7 @@ class Session:
                 "Camera", ["follow", "free", "prior's view"], initial_value="follow"
             )
             self._views = gui.add_button_group("From", ["side", "three-quarter", "front"])
+            self._note = gui.add_markdown("")
         with tabs.add_tab("Metrics"):
             measured = gui.add_button("Measure the clips shown")
             self._table = gui.add_html("")
@@ -247,12 +277,17 @@ class Session:
         frames, beside = self.actors[0].frames, self.actors[-1].offset
         frame = frames.frame(self.timeline.seconds)
         eye, target, opening = frames.camera_from(view, frame)
-        away = eye - target
         wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
+        target = target + 0.5 * beside
+        aspect = self.client.camera.aspect
+        away = wider / min(aspect, 1.0) * (eye + 0.5 * beside - target)
+        lower = np.zeros(3)
+        if aspect < 1.0:  # a phone: the panel covers the lower part
+            lower[1] = _PHONE * np.tan(0.5 * opening) * np.linalg.norm(away)
         with self.lock, self.client.atomic():
             self._followed = frames.path[frame] * (1.0, 0.0, 1.0)
-            self.client.camera.position = target + 0.5 * beside + wider * away
-            self.client.camera.look_at = target + 0.5 * beside
+            self.client.camera.position = target + away
+            self.client.camera.look_at = target - lower
             self.client.camera.fov = opening
 
     def _ground(self) -> None:
@@ -264,13 +299,13 @@ class Session:
         )  # fmt: skip
 
     def _measure(self) -> None:
-        subject = self._subject
         self._table.content = "<p>measuring ...</p>"
-        clips = dict.fromkeys(
-            name for actor in self.actors for name in subject.motions
-            if subject.frames(name) is actor.frames
-        )  # fmt: skip
+        several = len({subject.name for subject, _ in self._shown}) > 1
         try:
-            self._table.content = metrics_table({c: subject.metrics(c) for c in clips})
+            measured = {
+                f"{subject.name}: {clip}" if several else clip: subject.metrics(clip)
+                for subject, clip in self._shown
+            }
+            self._table.content = metrics_table(measured)
         except (ValueError, RuntimeError) as error:
             self._table.content = f"<p>{escape(str(error))}</p>"
