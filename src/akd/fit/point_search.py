@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from akd.fit.limb_search import Limb, chain, find_limbs, limb_angles
+from akd.fit.limb_search import Limb, chain, limb_angles
 from akd.math import davenport, quaternion
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
@@ -39,6 +39,11 @@ _STRAIN = 0.02
 _EMPTY = 0.5
 """Weight of the distance of a limb's surface from the points, against that of the points from the
 body. Below 1: a hole has no points either."""
+_REACH = 0.12
+"""Distances between points and limbs count up to this, in body heights."""
+_PART_POINTS = 80
+"""Points on a limb; ten times as many on the trunk, which has one pose: between sparse points of
+the trunk a limb would seem to explain more."""
 _LIMB_POINTS = 500
 """Points of a frame by which poses of limbs are compared."""
 _NEIGHBOURS, _LONELY = 8, 2.5
@@ -275,14 +280,15 @@ def _apart(
     root: ControlPose,
     data: Sequence[Float[Tensor, "P 3"]],
 ) -> tuple[list[Float[Tensor, "C P"]], Float[Tensor, "T C"]]:
-    """Distances between points and part of the body in each pose, in body heights up to `NEAR`.
+    """Distances between points and part of the body in each pose, in body heights up to `_REACH`.
 
     Returns:
         Frame by frame, the distance of every point from the part; and the mean square distance of
         the part from the points.
     """
     part = stage.cloud[splats]
-    few = torch.arange(0, len(part), max(1, len(part) // 60), device=part.means.device)
+    most = _PART_POINTS if len(angles) > 1 else 10 * _PART_POINTS
+    few = torch.arange(0, len(part), max(1, len(part) // most), device=part.means.device)
     part, count, found, empty = part[few], len(angles), [], []
     for t, points in enumerate(data):
         pose = ControlPose(
@@ -292,7 +298,7 @@ def _apart(
         )
         places = skin_points(stage.transforms(pose), part.means, part.bones, part.weights)
         far = torch.cdist(points.expand(count, -1, -1), places) / stage.character.height
-        far = far.clamp_max(NEAR)
+        far = far.clamp_max(_REACH)
         found.append(far.amin(2))
         empty.append(far.amin(1).square().mean(1))
     return found, torch.stack(empty)

@@ -29,6 +29,8 @@ from akd.scene.stage import Stage
 
 _EXPLAINED = 0.025
 """A point is explained by a surface so near to it, in body heights."""
+_UPPERS, _LOWERS = 11, 7
+"""Angles of a limb's joints that are tried: more than in a video, where each pose is rendered."""
 _RETURNS = 0.03
 """A point of the surface is seen if the point nearest to it is nearest to a part of the surface
 within this, in body heights: what is turned away finds points of the side that is seen."""
@@ -71,7 +73,7 @@ def fit_points(
     trees = [KDTree(points.double().cpu().numpy()) for points in frames]
     clean = [KDTree(remove_outliers(tree.data)) for tree in trees]
     height, device = stage.character.height, stage.cloud.means.device
-    limbs = find_limbs(stage)
+    limbs = find_limbs(stage, uppers=_UPPERS, lowers=_LOWERS)
     surface = Surface.of(stage, limbs)
     start = MotionStart(stage.rig, len(frames), fps, leg_length(stage.character, stage.rig))
     knots = max(4, math.ceil(len(frames) / settings.frames_per_knot))
