@@ -23,6 +23,8 @@ _STATIC = 0.03
 """Largest deviation of a static camera's border over time."""
 _LEAST = 0.07
 """Smallest difference (sRGB) that tells the character from the background."""
+_TOGETHER = 16
+"""Frames that are compared with the background at once: differences take memory."""
 _SMALL = 0.03
 """Pieces smaller than this share of the largest one are dropped."""
 
@@ -64,8 +66,7 @@ def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
 def plain_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     """Whatever differs from a background of one colour, or of a linear ramp; or why not."""
     ring = _ring(frames.shape[1], frames.shape[2])
-    ramp = _ramp(frames, ring)
-    away = (frames - ramp).abs().amax(-1)
+    away = _away_from_ramp(frames, ring)
     noise = _spread(away, ring)
     if noise > _PLAIN:
         return f"the background is not plain (its border varies by {noise:.2f})"
@@ -78,7 +79,7 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
         return f"background subtraction needs at least 8 frames, got {len(frames)}"
     # In slices: the median of all frames at once would take as much memory again.
     median = torch.cat([part.median(0).values for part in frames.split(32, dim=1)], dim=0)
-    away = (frames - median).abs().amax(-1)
+    away = torch.cat([(some - median).abs().amax(-1) for some in frames.split(_TOGETHER)])
     ring = _ring(frames.shape[1], frames.shape[2])
     moved = float(away[:, ring].mean())
     if moved > _STATIC:
@@ -106,8 +107,11 @@ def _ring(height: int, width: int) -> Bool[Tensor, "H W"]:
     return ring
 
 
-def _ramp(frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]) -> Float[Tensor, "T H W 3"]:
-    """A linear ramp of colour through the border of every frame; robust to what touches it."""
+def _away_from_ramp(
+    frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]
+) -> Float[Tensor, "T H W"]:
+    """Largest difference from a linear ramp of colour through the border of every frame; robust to
+    what touches the border."""
     height, width = ring.shape
     y, x = torch.meshgrid(
         torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"
@@ -122,7 +126,12 @@ def _ramp(frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]) -> Float[
         ramp = torch.linalg.solve(left, right)
         away = (seen - basis @ ramp).abs().amax(-1)
         weight = 1.0 / (away + 0.01)
-    return torch.einsum("hwi,tic->thwc", every, ramp)
+    return torch.cat(
+        [
+            (some - torch.einsum("hwi,tic->thwc", every, own)).abs().amax(-1)
+            for some, own in zip(frames.split(_TOGETHER), ramp.split(_TOGETHER), strict=True)
+        ]
+    )
 
 
 def _cut(away: Float[Tensor, "T H W"], noise: float, source: str) -> FoundMasks:

@@ -1,7 +1,7 @@
 """Where the body stands and how its limbs are posed in point clouds, before any gradient.
 
-A person's trunk looks nearly alike from the front and from the back, so that headings are compared
-by how well the limbs explain the points.
+A person's trunk looks nearly alike from the front and from the back, so that headings are ranked
+by how well the limbs explain the points, and the first ones are tried.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _APART = math.radians(25.0)
 """Two headings that differ by less are one."""
 _COMPARED = slice(0, 24, 3)
 """Frames in which headings are compared: the first second."""
+_TRIED = 2
+"""Headings that are fitted; the better fit is kept."""
 _KEPT = 0.85
 """Share of the points that ICP uses in every round: the nearest ones."""
 _JUMP = 5e-5
@@ -100,12 +102,11 @@ def remove_outliers(points: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "p 3"
 @torch.no_grad()
 def search_points(
     stage: Stage, limbs: list[Limb], surface: Surface, trees: Sequence[KDTree]
-) -> ControlPose:
-    """Root and limbs in every frame.
+) -> list[ControlPose]:
+    """Root and limbs in every frame, for the headings that explain the points best.
 
     The neutral body is laid onto the first frame from headings all around. From each place found,
-    the trunk is followed through the first second and limbs are searched there; the heading that
-    leaves the least residual is followed through all frames.
+    the trunk is followed through the first second and limbs are searched there.
     """
     still = torch.zeros(1, len(stage.rig), 3, device=surface.points.device)
     trunk = (surface.limb < 0).cpu().numpy()
@@ -128,22 +129,26 @@ def search_points(
         root = _root(stage, follow(first, few), surface.points.device)
         return _search_limbs(stage, limbs, few, root).residual
 
+    def search(first: _Placement) -> ControlPose:
+        placed = follow(first, trees)
+        root = _root(stage, placed, surface.points.device)
+        if not limbs:
+            return root
+        found = _search_limbs(stage, limbs, trees, root)
+        # With its limbs where they are, the body is found more exactly, and then the limbs are.
+        bodies = _bodies(stage, surface, found.angles)
+        placed = [
+            _icp(body, tree.data, guess)
+            for body, tree, guess in zip(bodies, trees, placed, strict=True)
+        ]
+        root = _root(stage, placed, surface.points.device)
+        found = _search_limbs(stage, limbs, trees, root)
+        return ControlPose(root.translation, root.root_rotation, found.angles)
+
     if len(started) > 1 and limbs:
-        started = [min(started, key=residual)]
-    placed = follow(started[0], trees)
-    root = _root(stage, placed, surface.points.device)
-    if not limbs:
-        return root
-    found = _search_limbs(stage, limbs, trees, root)
-    # With its limbs where they are, the body is found more exactly, and then the limbs are.
-    bodies = _bodies(stage, surface, found.angles)
-    placed = [
-        _icp(body, tree.data, guess)
-        for body, tree, guess in zip(bodies, trees, placed, strict=True)
-    ]
-    root = _root(stage, placed, surface.points.device)
-    found = _search_limbs(stage, limbs, trees, root)
-    return ControlPose(root.translation, root.root_rotation, found.angles)
+        left = {k: residual(first) for k, first in enumerate(started)}
+        started = [started[k] for k in sorted(left, key=left.__getitem__)[:_TRIED]]
+    return [search(first) for first in started[:_TRIED]]
 
 
 def _bodies(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 from torch import Tensor
 
@@ -38,6 +38,10 @@ _REFRESH = 5
 """Iterations for which nearest points are kept."""
 _WEIGHT = 400.0
 """Of the mean square distance, in body heights, against the other terms."""
+
+
+_Pairs = tuple[Int[Tensor, "M"], Float[Tensor, "M 3"], Float[Tensor, "M"]]
+"""Rows of the model, points that they belong to, weights."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,13 @@ def fit_points(
     height, device = stage.character.height, stage.cloud.means.device
     limbs = find_limbs(stage, uppers=_UPPERS, lowers=_LOWERS)
     surface = Surface.of(stage, limbs)
-    start = MotionStart(stage.rig, len(frames), fps, leg_length(stage.character, stage.rig))
+    begun = MotionStart(stage.rig, len(frames), fps, leg_length(stage.character, stage.rig))
     knots = max(4, math.ceil(len(frames) / settings.frames_per_knot))
-    curves = Spline(knots=knots, free_root=True).begin(start, stage)
-    curves.set_controls(search_points(stage, limbs, surface, clean))
+    candidates = []
+    for pose in search_points(stage, limbs, surface, clean):
+        curves = Spline(knots=knots, free_root=True).begin(begun, stage)
+        curves.set_controls(pose)
+        candidates.append(curves)
     terms = [
         LossTerm("smooth", settings.smooth, smoothness, batched=True),
         LossTerm("rest", settings.rest, pose_regulariser, batched=True),
@@ -86,29 +93,43 @@ def fit_points(
     ]
     observer.begin("fit")
     history: list[dict[str, float]] = []
-    optimiser = torch.optim.Adam(curves.tensors(), lr=settings.learning_rate, betas=(0.9, 0.99))
-    pairs: list[tuple[Tensor, Tensor, Tensor]] = []
-    still = torch.zeros(1, len(frames), 1, 1, 3, device=device)
-    for iteration in range(settings.iterations):
-        for group in optimiser.param_groups:
-            group["lr"] = settings.learning_rate * (1.0 - 0.9 * iteration / settings.iterations)
-        posed = pose_together([curves], stage)
-        places = surface.at(posed.transforms[0])
-        if iteration % _REFRESH == 0:
-            reach = NEAR * height * (2.0 - iteration / settings.iterations)
-            pairs = _pairs(places.detach(), clean, reach, _RETURNS * height)
-        distance = _distance(places, pairs) / height**2
-        others = evaluate(terms, stage, [curves], posed, still, iteration / settings.iterations)
-        loss = _WEIGHT * distance + torch.stack(list(others.values())).sum()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        values = {"loss": float(loss.detach()), "difference": float(distance.detach())}
-        history.append(values)
-        observer.step(len(history), settings.iterations, values)
+    trial = settings.trial if len(candidates) > 1 else 0
+
+    def optimise(candidates: list[ControlCurves], iterations: int) -> list[float]:
+        left = [math.inf] * len(candidates)
+        tensors = [tensor for curves in candidates for tensor in curves.tensors()]
+        optimiser = torch.optim.Adam(tensors, lr=settings.learning_rate, betas=(0.9, 0.99))
+        pairs: list[list[_Pairs]] = []
+        still = torch.zeros(len(candidates), len(frames), 1, 1, 3, device=device)
+        for iteration in range(iterations):
+            progress = iteration / iterations
+            for group in optimiser.param_groups:
+                group["lr"] = settings.learning_rate * (1.0 - 0.9 * progress)
+            posed = pose_together(candidates, stage)
+            places = surface.at(posed.transforms)
+            if iteration % _REFRESH == 0:
+                reach = NEAR * height * (2.0 - progress)
+                pairs = [_pairs(own, clean, reach, _RETURNS * height) for own in places.detach()]
+            distance = torch.stack(list(map(_distance, places, pairs))) / height**2
+            others = evaluate(terms, stage, candidates, posed, still, progress)
+            totals = torch.stack([_WEIGHT * distance, *others.values()]).sum(0)
+            optimiser.zero_grad()
+            totals.sum().backward()
+            optimiser.step()
+            left = totals.tolist()
+            values = {"loss": min(left), "difference": float(distance.detach().min())}
+            history.append(values)
+            observer.step(len(history), trial + settings.iterations, values)
+        return left
+
+    if trial:
+        left = optimise(candidates, trial)
+        candidates = [candidates[left.index(min(left))]]
+    optimise(candidates, settings.iterations)
+    best = candidates[0]
     with torch.no_grad():
-        places = surface.at(pose_together([curves], stage).transforms[0])
-    return PointFit(curves, _judge(places, trees, height), history)
+        places = surface.at(pose_together([best], stage).transforms[0])
+    return PointFit(best, _judge(places, trees, height), history)
 
 
 def _pairs(
@@ -116,8 +137,8 @@ def _pairs(
     trees: Sequence[KDTree],
     reach: float,
     returns: float,
-) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """For each frame: rows of the model, points they belong to, weights; both ways."""
+) -> list[_Pairs]:
+    """What belongs together in each frame, looked for both ways."""
     found = []
     for own, tree in zip(places, trees, strict=True):
         model = own.double().cpu().numpy()
@@ -139,9 +160,7 @@ def _pairs(
     return found
 
 
-def _distance(
-    places: Float[Tensor, "T N 3"], pairs: list[tuple[Tensor, Tensor, Tensor]]
-) -> Float[Tensor, ""]:
+def _distance(places: Float[Tensor, "T N 3"], pairs: list[_Pairs]) -> Float[Tensor, ""]:
     """Mean square distance of what belongs together."""
     return torch.stack(
         [
