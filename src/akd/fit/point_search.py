@@ -1,7 +1,7 @@
 """Where the body stands and how its limbs are posed in point clouds, before any gradient.
 
 A person's trunk looks nearly alike from the front and from the back, so that headings are ranked
-by how well the limbs explain the points, and the first ones are tried.
+by how well the limbs explain the points, and two that face opposite ways are returned.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ _APART = math.radians(25.0)
 """Two headings that differ by less are one."""
 _COMPARED = slice(0, 24, 3)
 """Frames in which headings are compared: the first second."""
-_TRIED = 2
-"""Headings that are fitted; the better fit is kept."""
 _KEPT = 0.85
 """Share of the points that ICP uses in every round: the nearest ones."""
 _JUMP = 5e-5
@@ -103,7 +101,8 @@ def remove_outliers(points: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "p 3"
 def search_points(
     stage: Stage, limbs: list[Limb], surface: Surface, trees: Sequence[KDTree]
 ) -> list[ControlPose]:
-    """Root and limbs in every frame, for the headings that explain the points best.
+    """Root and limbs in every frame: for the heading that explains the points best, and for the
+    best one that faces the other way.
 
     The neutral body is laid onto the first frame from headings all around. From each place found,
     the trunk is followed through the first second and limbs are searched there.
@@ -124,16 +123,15 @@ def search_points(
             placed.append(_icp(neutral, tree.data, guess, used=trunk))
         return placed
 
-    def residual(first: _Placement) -> float:
+    def attempt(first: _Placement) -> tuple[float, _Placement]:
         few = trees[_COMPARED]
-        root = _root(stage, follow(first, few), surface.points.device)
-        return _search_limbs(stage, limbs, few, root).residual
+        placed = follow(first, few)
+        root = _root(stage, placed, surface.points.device)
+        return _search_limbs(stage, limbs, few, root).residual, placed[0]
 
     def search(first: _Placement) -> ControlPose:
         placed = follow(first, trees)
         root = _root(stage, placed, surface.points.device)
-        if not limbs:
-            return root
         found = _search_limbs(stage, limbs, trees, root)
         # With its limbs where they are, the body is found more exactly, and then the limbs are.
         bodies = _bodies(stage, surface, found.angles)
@@ -145,10 +143,12 @@ def search_points(
         found = _search_limbs(stage, limbs, trees, root)
         return ControlPose(root.translation, root.root_rotation, found.angles)
 
-    if len(started) > 1 and limbs:
-        left = {k: residual(first) for k, first in enumerate(started)}
-        started = [started[k] for k in sorted(left, key=left.__getitem__)[:_TRIED]]
-    return [search(first) for first in started[:_TRIED]]
+    if not limbs:
+        return [_root(stage, follow(started[0], trees), surface.points.device)]
+    ranked = [placed for _, placed in sorted(map(attempt, started), key=lambda pair: pair[0])]
+    best = ranked[0]
+    other = next((one for one in ranked if _turn(one, best) > 0.5 * math.pi), None)
+    return [search(one) for one in (best, other or _turned_round(best, neutral))]
 
 
 def _bodies(
@@ -161,21 +161,31 @@ def _bodies(
 
 
 def _headings(body: Float[np.ndarray, "N 3"], tree: KDTree) -> list[_Placement]:
-    """Upright placements of the body onto points, from headings all around, that differ."""
+    """Upright placements of the body onto points that differ, the nearest first."""
     found: list[_Placement] = []
     for k in range(_HEADINGS):
         rotation = _about_y(2.0 * math.pi * k / _HEADINGS)
         shift = np.median(tree.data, axis=0) - rotation @ np.median(body, axis=0)
         placed = _icp(body, tree.data, _Placement(rotation, shift), upright=True)
-        turns = [math.acos(_cosine(placed.rotation, other.rotation)) for other in found]
-        if not turns or min(turns) > _APART:
+        if all(_turn(placed, other) > _APART for other in found):
             found.append(placed)
-    return found
+    own = KDTree(body)
+    return sorted(
+        found,
+        key=lambda one: np.mean(own.query((tree.data - one.shift) @ one.rotation)[0]),
+    )
 
 
-def _cosine(a: Float[np.ndarray, "3 3"], b: Float[np.ndarray, "3 3"]) -> float:
-    """Cosine of the angle between two rotations."""
-    return min(1.0, max(-1.0, 0.5 * (float((a * b).sum()) - 1.0)))
+def _turn(a: _Placement, b: _Placement) -> float:
+    """Angle between two rotations, radians."""
+    cosine = 0.5 * (float((a.rotation * b.rotation).sum()) - 1.0)
+    return math.acos(min(1.0, max(-1.0, cosine)))
+
+
+def _turned_round(placed: _Placement, body: Float[np.ndarray, "N 3"]) -> _Placement:
+    """The body in the same place, facing the other way."""
+    rotation, middle = _about_y(math.pi) @ placed.rotation, body.mean(0)
+    return _Placement(rotation, placed.shift + (placed.rotation - rotation) @ middle)
 
 
 def _root(stage: Stage, placed: Sequence[_Placement], device: torch.device) -> ControlPose:
