@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from akd.fit.limb_search import Limb, chain, limb_angles
+from akd.fit.limb_search import Limb, chain, limb_angles, swap_sides
 from akd.math import davenport, quaternion
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
@@ -30,6 +30,8 @@ _APART = math.radians(25.0)
 """Two headings that differ by less are one."""
 _COMPARED = slice(0, 24, 3)
 """Frames in which headings are compared: the first second."""
+_REFINED = 2
+"""Times that the body is found again with its limbs as found."""
 _KEPT = 0.85
 """Share of the points that ICP uses in every round: the nearest ones."""
 _JUMP = 5e-5
@@ -133,14 +135,15 @@ def search_points(
         placed = follow(first, trees)
         root = _root(stage, placed, surface.points.device)
         found = _search_limbs(stage, limbs, trees, root)
-        # With its limbs where they are, the body is found more exactly, and then the limbs are.
-        bodies = _bodies(stage, surface, found.angles)
-        placed = [
-            _icp(body, tree.data, guess)
-            for body, tree, guess in zip(bodies, trees, placed, strict=True)
-        ]
-        root = _root(stage, placed, surface.points.device)
-        found = _search_limbs(stage, limbs, trees, root)
+        for _ in range(_REFINED):
+            # With its limbs where they are, the body is found more exactly, and then they are.
+            bodies = _bodies(stage, surface, found.angles)
+            placed = [
+                _icp(body, tree.data, guess)
+                for body, tree, guess in zip(bodies, trees, placed, strict=True)
+            ]
+            root = _root(stage, placed, surface.points.device)
+            found = _search_limbs(stage, limbs, trees, root)
         return ControlPose(root.translation, root.root_rotation, found.angles)
 
     if not limbs:
@@ -272,20 +275,32 @@ def _search_limbs(
     own = [
         _EMPTY * shares[k] * empty[k].cpu() + _STRAIN * limb.strain for k, limb in enumerate(limbs)
     ]
-    costs = torch.zeros(frames, 1)
+    each = torch.arange(frames)
+
+    def nearest(t: int, poses: Int[Tensor, "limbs"], *, but: int = -1) -> Float[Tensor, "P"]:
+        """Distance of every point from the body, one limb left out."""
+        far = [apart[i][t][poses[i]] for i in range(len(limbs)) if i != but]
+        return torch.stack([body[t], *far]).amin(0)
+
+    def residual(chosen: Int[Tensor, "T limbs"]) -> float:
+        far = torch.stack([nearest(t, poses).square().mean() for t, poses in enumerate(chosen)])
+        strain = torch.stack([own[k][each, chosen[:, k]] for k in range(len(limbs))]).sum(0)
+        return float(far.mean()) + float(strain.mean())
+
+    left = math.inf
     for _ in range(2):
         for k, limb in enumerate(limbs):
-            rows = []
-            for t in range(frames):
-                others = [apart[i][t][chosen[t, i]] for i in range(len(limbs)) if i != k]
-                near = torch.stack([body[t], *others]).amin(0)
-                far = torch.minimum(apart[k][t], near)
-                rows.append(far.square().mean(1).cpu())
-            costs = torch.stack(rows)
-            chosen[:, k] = chain(costs + own[k], limb.angles, jump=_JUMP)
-    each = torch.arange(frames)
-    left = costs[each, chosen[:, -1]] + sum(own[k][each, chosen[:, k]] for k in range(len(limbs)))
-    return _LimbPoses(limb_angles(stage, limbs, chosen.to(device)), float(left.mean()))
+            far = [
+                torch.minimum(apart[k][t], nearest(t, poses, but=k)).square().mean(1)
+                for t, poses in enumerate(chosen)
+            ]
+            chosen[:, k] = chain(torch.stack(far).cpu() + own[k], limb.angles, jump=_JUMP)
+        left = residual(chosen)
+        for kind in dict.fromkeys(limb.role.limb for limb in limbs):
+            other = swap_sides(limbs, chosen, kind=kind)  # one limb after the other never does
+            if (exchanged := residual(other)) < left:
+                chosen, left = other, exchanged
+    return _LimbPoses(limb_angles(stage, limbs, chosen.to(device)), left)
 
 
 def _apart(

@@ -6,7 +6,7 @@ Angles are optimised through the forward kinematics, so that bones keep their le
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,7 +76,7 @@ def fit_points(
     observer.begin("search")
     trees = [KDTree(points.double().cpu().numpy()) for points in frames]
     clean = [KDTree(remove_outliers(tree.data)) for tree in trees]
-    height, device = stage.character.height, stage.cloud.means.device
+    height = stage.character.height
     limbs = find_limbs(stage, uppers=_UPPERS, lowers=_LOWERS)
     surface = Surface.of(stage, limbs)
     begun = MotionStart(stage.rig, len(frames), fps, leg_length(stage.character, stage.rig))
@@ -95,41 +95,54 @@ def fit_points(
     history: list[dict[str, float]] = []
     trial = settings.trial if len(candidates) > 1 else 0
 
-    def optimise(candidates: list[ControlCurves], iterations: int) -> list[float]:
-        left = [math.inf] * len(candidates)
-        tensors = [tensor for curves in candidates for tensor in curves.tensors()]
-        optimiser = torch.optim.Adam(tensors, lr=settings.learning_rate, betas=(0.9, 0.99))
-        pairs: list[list[_Pairs]] = []
-        still = torch.zeros(len(candidates), len(frames), 1, 1, 3, device=device)
-        for iteration in range(iterations):
-            progress = iteration / iterations
-            for group in optimiser.param_groups:
-                group["lr"] = settings.learning_rate * (1.0 - 0.9 * progress)
-            posed = pose_together(candidates, stage)
-            places = surface.at(posed.transforms)
-            if iteration % _REFRESH == 0:
-                reach = NEAR * height * (2.0 - progress)
-                pairs = [_pairs(own, clean, reach, _RETURNS * height) for own in places.detach()]
-            distance = torch.stack(list(map(_distance, places, pairs))) / height**2
-            others = evaluate(terms, stage, candidates, posed, still, progress)
-            totals = torch.stack([_WEIGHT * distance, *others.values()]).sum(0)
-            optimiser.zero_grad()
-            totals.sum().backward()
-            optimiser.step()
-            left = totals.tolist()
-            values = {"loss": min(left), "difference": float(distance.detach().min())}
-            history.append(values)
-            observer.step(len(history), trial + settings.iterations, values)
-        return left
+    def step(values: dict[str, float]) -> None:
+        history.append(values)
+        observer.step(len(history), trial + settings.iterations, values)
 
-    if trial:
-        left = optimise(candidates, trial)
+    if len(candidates) > 1:
+        left = _optimise(stage, candidates, surface, clean, terms, settings, trial, step)
         candidates = [candidates[left.index(min(left))]]
-    optimise(candidates, settings.iterations)
+    _optimise(stage, candidates, surface, clean, terms, settings, settings.iterations, step)
     best = candidates[0]
     with torch.no_grad():
         places = surface.at(pose_together([best], stage).transforms[0])
     return PointFit(best, _judge(places, trees, height), history)
+
+
+def _optimise(
+    stage: Stage,
+    candidates: Sequence[ControlCurves],
+    surface: Surface,
+    trees: Sequence[KDTree],
+    terms: Sequence[LossTerm],
+    settings: FitSettings,
+    iterations: int,
+    step: Callable[[dict[str, float]], None],
+) -> list[float]:
+    """Optimise each candidate until its surface is where the points are. Returns the losses."""
+    height, left = stage.character.height, [math.inf] * len(candidates)
+    tensors = [tensor for curves in candidates for tensor in curves.tensors()]
+    optimiser = torch.optim.Adam(tensors, lr=settings.learning_rate, betas=(0.9, 0.99))
+    pairs: list[list[_Pairs]] = []
+    still = surface.points.new_zeros(len(candidates), len(trees), 1, 1, 3)
+    for iteration in range(iterations):
+        progress = iteration / iterations
+        for group in optimiser.param_groups:
+            group["lr"] = settings.learning_rate * (1.0 - 0.9 * progress)
+        posed = pose_together(candidates, stage)
+        places = surface.at(posed.transforms)
+        if iteration % _REFRESH == 0:
+            reach = NEAR * height * (2.0 - progress)
+            pairs = [_pairs(own, trees, reach, _RETURNS * height) for own in places.detach()]
+        distance = torch.stack(list(map(_distance, places, pairs))) / height**2
+        others = evaluate(terms, stage, candidates, posed, still, progress)
+        totals = torch.stack([_WEIGHT * distance, *others.values()]).sum(0)
+        optimiser.zero_grad()
+        totals.sum().backward()
+        optimiser.step()
+        left = totals.tolist()
+        step({"loss": min(left), "difference": float(distance.detach().min())})
+    return left
 
 
 def _pairs(
