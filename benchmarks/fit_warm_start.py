@@ -51,8 +51,9 @@ def fit_warm_start(clip: Clip, settings: FitSettings, *, device: str) -> Control
     )  # fmt: skip
     curves = Cycle().begin(start, stage)
     terms, target = default(), video[None]
-    fit_to_videos(stage, [curves], target, terms, warm, iterations=warm.trial)
-    fit_to_videos(stage, [curves], target, terms, warm, iterations=warm.iterations, refine=True)
+    first, second = (min(n, settings.iterations) for n in (warm.trial, warm.iterations))
+    fit_to_videos(stage, [curves], target, terms, warm, iterations=first)
+    fit_to_videos(stage, [curves], target, terms, warm, iterations=second, refine=True)
     with torch.no_grad():
         found = curves.controls()
     return ControlPose(*(x.cpu() for x in (found.translation, found.root_rotation, found.angles)))

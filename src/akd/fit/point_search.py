@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial import KDTree
 from torch import Tensor
 
-from akd.fit.limb_search import Limb, chain, limb_angles, swap_sides
+from akd.fit.limb_search import Limb, chain, find_limbs, limb_angles, swap_sides
 from akd.math import davenport, quaternion
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
@@ -43,10 +43,10 @@ _EMPTY = 0.5
 body. Below 1: a hole has no points either."""
 _REACH = 0.12
 """Distances between points and limbs count up to this, in body heights."""
-_PART_POINTS = 80
+_PART_POINTS = 60
 """Points on a limb; ten times as many on the trunk, which has one pose: between sparse points of
 the trunk a limb would seem to explain more."""
-_LIMB_POINTS = 500
+_LIMB_POINTS = 300
 """Points of a frame by which poses of limbs are compared."""
 _NEIGHBOURS, _LONELY = 8, 2.5
 """A point whose mean distance to so many neighbours is so many times the median is an outlier."""
@@ -115,6 +115,7 @@ def search_points(
         trunk = np.ones_like(trunk)
     neutral = _bodies(stage, surface, still)[0]
     started = _headings(neutral, trees[0])
+    coarse = find_limbs(stage)
 
     def follow(first: _Placement, frames: Sequence[KDTree]) -> list[_Placement]:
         placed: list[_Placement] = []
@@ -129,7 +130,7 @@ def search_points(
         few = trees[_COMPARED]
         placed = follow(first, few)
         root = _root(stage, placed, surface.points.device)
-        return _search_limbs(stage, limbs, few, root).residual, placed[0]
+        return _search_limbs(stage, coarse, few, root).residual, placed[0]
 
     def search(first: _Placement) -> ControlPose:
         placed = follow(first, trees)
