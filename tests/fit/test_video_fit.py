@@ -183,6 +183,10 @@ def test_masks_of_a_plain_background_and_of_a_static_camera():
     assert found.source == "plain background"
     assert found.confidence > 0.8
     assert float(((found.masks > 0.5) == true).float().mean()) > 0.99
+    noise = 0.06 * torch.randn(shown.shape, generator=torch.Generator().manual_seed(0))
+    assert isinstance(plain_background(shown + noise), str)
+    found = find_masks((shown + noise).clamp(0.0, 1.0))
+    assert float(((found.masks > 0.5) == true).float().mean()) > 0.95
     wall = torch.rand(40, 60, 3, generator=torch.Generator().manual_seed(1))
     cluttered = torch.where(true[..., None], torch.tensor((0.2, 0.1, 0.1)), wall)
     assert isinstance(plain_background(cluttered), str)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as nn
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 from torch import Tensor
@@ -52,11 +53,15 @@ def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
         ValueError: The video is of neither kind: one line that says what to give.
     """
     tried = []
-    for way in (plain_background, static_background):
-        found = way(frames)
-        if isinstance(found, FoundMasks) and found.confidence >= REFUSED:
-            return found
-        tried.append(found if isinstance(found, str) else f"{found.source} finds no clear outline")
+    for smooth in (False, True):
+        # Noise hides a plain background and a camera that stands still; so it is averaged out last.
+        shown = _smoothed(frames) if smooth else frames
+        for way in (plain_background, static_background):
+            found = way(shown)
+            if isinstance(found, FoundMasks) and found.confidence >= REFUSED:
+                return found
+            said = found if isinstance(found, str) else f"{found.source} finds no clear outline"
+            tried += [] if smooth else [said]
     raise ValueError(
         f"masks are needed: {' and '.join(tried)}; give --masks, a video with an alpha channel, or "
         f"--segmentation with the folder of a SAM 2 model"
@@ -91,6 +96,12 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     always = float((found.masks > 0.5).float().mean(0).max())
     whole = _wholeness(found.masks)
     return FoundMasks(found.masks, found.source, found.confidence * whole * min(1.0, 1.6 - always))
+
+
+def _smoothed(frames: Float[Tensor, "T H W 3"]) -> Float[Tensor, "T H W 3"]:
+    """Means over 3 x 3 pixels."""
+    images = nn.avg_pool2d(frames.movedim(-1, 1), 3, stride=1, padding=1, count_include_pad=False)
+    return images.movedim(1, -1)
 
 
 def _spread(away: Float[Tensor, "T H W"], ring: Bool[Tensor, "H W"]) -> float:
