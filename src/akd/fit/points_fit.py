@@ -100,13 +100,28 @@ def fit_points(
         observer.step(len(history), trial + settings.iterations, values)
 
     if len(candidates) > 1:
-        left = _optimise(stage, candidates, surface, clean, terms, settings, trial, step)
+        _optimise(stage, candidates, surface, clean, terms, settings, trial, step)
+        with torch.no_grad():
+            places = surface.at(pose_together(candidates, stage).transforms)
+        left = [_unexplained(own, clean, NEAR * height) for own in places]
         candidates = [candidates[left.index(min(left))]]
     _optimise(stage, candidates, surface, clean, terms, settings, settings.iterations, step)
     best = candidates[0]
     with torch.no_grad():
         places = surface.at(pose_together([best], stage).transforms[0])
     return PointFit(best, _judge(places, trees, height), history)
+
+
+def _unexplained(places: Float[Tensor, "T N 3"], trees: Sequence[KDTree], reach: float) -> float:
+    """Mean square distance of the points from the surface, at most `reach` each.
+
+    The loss does not compare candidates: it leaves out what is farther away.
+    """
+    far = [
+        np.minimum(KDTree(own.double().cpu().numpy()).query(tree.data)[0], reach)
+        for own, tree in zip(places, trees, strict=True)
+    ]
+    return float(np.mean([np.square(one).mean() for one in far]))
 
 
 def _optimise(
@@ -118,9 +133,9 @@ def _optimise(
     settings: FitSettings,
     iterations: int,
     step: Callable[[dict[str, float]], None],
-) -> list[float]:
-    """Optimise each candidate until its surface is where the points are. Returns the losses."""
-    height, left = stage.character.height, [math.inf] * len(candidates)
+) -> None:
+    """Optimise each candidate until its surface is where the points are."""
+    height = stage.character.height
     tensors = [tensor for curves in candidates for tensor in curves.tensors()]
     optimiser = torch.optim.Adam(tensors, lr=settings.learning_rate, betas=(0.9, 0.99))
     pairs: list[list[_Pairs]] = []
@@ -140,9 +155,7 @@ def _optimise(
         optimiser.zero_grad()
         totals.sum().backward()
         optimiser.step()
-        left = totals.tolist()
-        step({"loss": min(left), "difference": float(distance.detach().min())})
-    return left
+        step({"loss": float(totals.detach().min()), "difference": float(distance.detach().min())})
 
 
 def _pairs(
