@@ -43,10 +43,10 @@ _EMPTY = 0.5
 body. Below 1: a hole has no points either."""
 _REACH = 0.12
 """Distances between points and limbs count up to this, in body heights."""
-_PART_POINTS = 60
+_PART_POINTS = 80
 """Points on a limb; ten times as many on the trunk, which has one pose: between sparse points of
 the trunk a limb would seem to explain more."""
-_LIMB_POINTS = 300
+_LIMB_POINTS = 500
 """Points of a frame by which poses of limbs are compared."""
 _NEIGHBOURS, _LONELY = 8, 2.5
 """A point whose mean distance to so many neighbours is so many times the median is an outlier."""
