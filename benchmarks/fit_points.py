@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from akd.fit.points_fit import fit_points
+from akd.fit.settings import FitSettings
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
@@ -15,7 +16,7 @@ POINTS, NOISE, OUTLIERS = 5000, 0.01, 0.1
 """Points of a frame, their noise in body heights, and the share of points that are elsewhere."""
 
 
-def fit_noisy_points(clip: Clip) -> tuple[ControlPose, float]:
+def fit_noisy_points(clip: Clip, settings: FitSettings | None = None) -> tuple[ControlPose, float]:
     """Coordinates fitted to noisy points, seen from one camera alone, and the score."""
     character, camera = clip.character, clip.camera
     stage = Stage.of(character, style=clip.spec.style, size=(64, 64), splats=POINTS, ground=False)
@@ -33,6 +34,6 @@ def fit_noisy_points(clip: Clip) -> tuple[ControlPose, float]:
         wild = draw.random(len(noisy)) < OUTLIERS
         noisy[wild] = low + (high - low) * (1.4 * draw.random((int(wild.sum()), 3)) - 0.2)
         frames.append(torch.from_numpy(noisy).float())
-    found = fit_points(stage, frames, fps=FPS)
+    found = fit_points(stage, frames, fps=FPS, settings=settings)
     with torch.no_grad():
         return found.curves.controls(), found.quality.score

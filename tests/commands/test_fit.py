@@ -33,6 +33,28 @@ def test_a_bad_video_is_one_line(asset, tmp_path, capsys, name, content, said):
     assert not (tmp_path / "out").exists()
 
 
+def test_sound_without_a_video_is_one_line(asset, tmp_path, capsys):
+    import wave
+
+    with wave.open(str(tmp_path / "sound.wav"), "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(1600))
+    code = main(["fit", str(asset), str(tmp_path / "sound.wav"), "-o", str(tmp_path / "out")])
+    assert code == 2
+    assert "has no video in it, got audio" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_long_a_video_is_one_line(asset, tmp_path, capsys):
+    frames = torch.full((400, 16, 16, 3), 0.5)
+    video = Video(frames, 10.0).write_mp4(tmp_path / "long.mp4")
+    assert main(["fit", str(asset), str(video), "-o", str(tmp_path / "out")]) == 2
+    assert "choose a part with --start and --end" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_masks_that_cannot_be_found_are_asked_for(asset, tmp_path, capsys):
     noise = torch.rand(8, 32, 32, 3, generator=torch.Generator().manual_seed(0))
     video = Video(noise, 12.0).write_mp4(tmp_path / "noise.mp4")

@@ -142,6 +142,26 @@ def test_a_given_camera_and_tracks_are_used(stage, filmed):
     assert float(found.quality.overlap.mean()) > 0.7
 
 
+@pytest.mark.slow
+def test_a_moving_camera_and_normals_are_used(stage):
+    cameras = [camera_at(stage, azimuth) for azimuth in torch.linspace(80, 100, FRAMES).tolist()]
+    camera = replace(
+        cameras[0],
+        camera_from_world=torch.cat([one.camera_from_world for one in cameras]),
+        focal=torch.cat([one.focal for one in cameras]),
+        centre=torch.cat([one.centre for one in cameras]),
+    )
+    colour, light = show_fit(stage, stage.transforms(swinging(stage)), camera)
+    normals = torch.zeros(FRAMES, SIZE, SIZE, 3)
+    normals[..., 2] = -1.0
+    given = Observation(colour + 0.8 * light[..., None], 1.0 - light, camera, normals=normals)
+    settings = FitSettings(size=SIZE, splats=700, trial=0, iterations=6, starts=1)
+    found = fit_video(stage, [given], fps=12.0, settings=settings)
+    assert len(found.cameras[0]) == FRAMES
+    torch.testing.assert_close(found.cameras[0].camera_from_world, camera.camera_from_world)
+    assert float(found.quality.overlap.mean()) > 0.7
+
+
 def test_observations_are_checked():
     frames, masks = torch.zeros(3, 8, 8, 3), torch.zeros(3, 8, 8)
     with pytest.raises(ValueError, match="at least 2 frames"):
@@ -163,6 +183,10 @@ def test_masks_of_a_plain_background_and_of_a_static_camera():
     assert found.source == "plain background"
     assert found.confidence > 0.8
     assert float(((found.masks > 0.5) == true).float().mean()) > 0.99
+    noise = 0.06 * torch.randn(shown.shape, generator=torch.Generator().manual_seed(0))
+    assert isinstance(plain_background(shown + noise), str)
+    found = find_masks((shown + noise).clamp(0.0, 1.0))
+    assert float(((found.masks > 0.5) == true).float().mean()) > 0.95
     wall = torch.rand(40, 60, 3, generator=torch.Generator().manual_seed(1))
     cluttered = torch.where(true[..., None], torch.tensor((0.2, 0.1, 0.1)), wall)
     assert isinstance(plain_background(cluttered), str)

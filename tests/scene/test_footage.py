@@ -10,12 +10,14 @@ from akd.scene.footage import MOST_FRAMES, read_footage
 av = pytest.importorskip("av")
 
 
-def write(path, times, *, size=(32, 24), rate=30, codec="libx264", pix_fmt="yuv420p"):
+def write(path, times, *, size=(32, 24), rate=30, codec="libx264", pix_fmt="yuv420p", turned=0):
     """A video with a grey level of 10 more in every frame, shown at `times` (milliseconds)."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate)
         stream.width, stream.height, stream.pix_fmt = *size, pix_fmt
         stream.codec_context.time_base = Fraction(1, 1000)
+        if turned:
+            stream.set_display_rotation(turned)
         for i, time in enumerate(times):
             channels = 4 if "a" in pix_fmt[3:] else 3
             image = np.full((size[1], size[0], channels), min(10 * i, 250), dtype=np.uint8)
@@ -52,6 +54,28 @@ def test_a_variable_frame_rate_becomes_a_fixed_one(tmp_path):
     assert "variable frame rate" in found.notes[0]
     levels = found.frames[:, -1, -1, 0].int().tolist()
     assert levels[2] == pytest.approx(levels[3], abs=4)
+
+
+@pytest.mark.parametrize(("turned", "corner"), [(90, (-1, 0)), (180, (-1, -1)), (-90, (0, -1))])
+def test_the_rotation_that_phones_store_is_applied(tmp_path, turned, corner):
+    path = write(tmp_path / "a.mp4", (0, 100, 200), rate=10, turned=turned)
+    found = read_footage(path)
+    assert found.frames.shape[1:3] == ((32, 24) if abs(turned) == 90 else (24, 32))
+    # The bright quarter is at the top left of the frames as they are stored.
+    assert int(found.frames[0, *corner, 0]) > 200
+    opposite = tuple(-1 - side for side in corner)
+    assert int(found.frames[0, *opposite, 0]) < 50
+
+
+def test_of_20_minutes_a_part_is_read_and_the_whole_is_refused(tmp_path):
+    path = write(
+        tmp_path / "long.mp4", range(0, 1_200_000, 500), size=(16, 16), rate=2, codec="mpeg4"
+    )
+    with pytest.raises(ValueError, match=r"1200.0 s at 2 frames a second are too long"):
+        read_footage(path)
+    part = read_footage(path, start=600.0, end=605.0)
+    assert len(part) == 11
+    assert part.fps == pytest.approx(2.0, rel=0.02)
 
 
 def test_an_alpha_channel_is_kept(tmp_path):

@@ -105,8 +105,14 @@ class _Layer:
         return self.colour[poses], self.transmittance[poses]
 
 
-def find_limbs(stage: Stage) -> list[Limb]:
-    """Limbs by the roles of the controls, with the splats that they carry."""
+def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) -> list[Limb]:
+    """Limbs by the roles of the controls, with the splats that they carry.
+
+    Args:
+        stage: The character.
+        uppers: Angles of the upper joint that are tried.
+        lowers: Angles of the lower joint that are tried.
+    """
     rig, limits = stage.rig, AngleLimits.of(stage.rig)
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, role in enumerate(rig.roles):
@@ -123,8 +129,8 @@ def find_limbs(stage: Stage) -> list[Limb]:
         splats = torch.isin(control, torch.tensor(members, device=control.device))
         if not bool(splats.any()):
             continue
-        high = _tried(limits, upper, _UPPERS, _SWING)
-        low = torch.zeros(1) if lower is None else _tried(limits, lower, _LOWERS, _FOLD)
+        high = _tried(limits, upper, uppers, _SWING)
+        low = torch.zeros(1) if lower is None else _tried(limits, lower, lowers, _FOLD)
         angles = torch.cartesian_prod(high, low).reshape(-1, 2)
         limb = Limb(upper, lower, rig.roles[upper], splats, angles, torch.zeros(len(angles)))
         found.append(replace(limb, strain=_strain(stage, limb)))

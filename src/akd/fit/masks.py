@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as nn
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 from torch import Tensor
@@ -23,6 +24,8 @@ _STATIC = 0.03
 """Largest deviation of a static camera's border over time."""
 _LEAST = 0.07
 """Smallest difference (sRGB) that tells the character from the background."""
+_TOGETHER = 16
+"""Frames that are compared with the background at once: differences take memory."""
 _SMALL = 0.03
 """Pieces smaller than this share of the largest one are dropped."""
 
@@ -50,11 +53,15 @@ def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
         ValueError: The video is of neither kind: one line that says what to give.
     """
     tried = []
-    for way in (plain_background, static_background):
-        found = way(frames)
-        if isinstance(found, FoundMasks) and found.confidence >= REFUSED:
-            return found
-        tried.append(found if isinstance(found, str) else f"{found.source} finds no clear outline")
+    for smooth in (False, True):
+        # Noise hides a plain background and a camera that stands still; so it is averaged out last.
+        shown = _smoothed(frames) if smooth else frames
+        for way in (plain_background, static_background):
+            found = way(shown)
+            if isinstance(found, FoundMasks) and found.confidence >= REFUSED:
+                return found
+            said = found if isinstance(found, str) else f"{found.source} finds no clear outline"
+            tried += [] if smooth else [said]
     raise ValueError(
         f"masks are needed: {' and '.join(tried)}; give --masks, a video with an alpha channel, or "
         f"--segmentation with the folder of a SAM 2 model"
@@ -64,8 +71,7 @@ def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
 def plain_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     """Whatever differs from a background of one colour, or of a linear ramp; or why not."""
     ring = _ring(frames.shape[1], frames.shape[2])
-    ramp = _ramp(frames, ring)
-    away = (frames - ramp).abs().amax(-1)
+    away = _away_from_ramp(frames, ring)
     noise = _spread(away, ring)
     if noise > _PLAIN:
         return f"the background is not plain (its border varies by {noise:.2f})"
@@ -78,7 +84,7 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
         return f"background subtraction needs at least 8 frames, got {len(frames)}"
     # In slices: the median of all frames at once would take as much memory again.
     median = torch.cat([part.median(0).values for part in frames.split(32, dim=1)], dim=0)
-    away = (frames - median).abs().amax(-1)
+    away = torch.cat([(some - median).abs().amax(-1) for some in frames.split(_TOGETHER)])
     ring = _ring(frames.shape[1], frames.shape[2])
     moved = float(away[:, ring].mean())
     if moved > _STATIC:
@@ -90,6 +96,12 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     always = float((found.masks > 0.5).float().mean(0).max())
     whole = _wholeness(found.masks)
     return FoundMasks(found.masks, found.source, found.confidence * whole * min(1.0, 1.6 - always))
+
+
+def _smoothed(frames: Float[Tensor, "T H W 3"]) -> Float[Tensor, "T H W 3"]:
+    """Means over 3 x 3 pixels."""
+    images = nn.avg_pool2d(frames.movedim(-1, 1), 3, stride=1, padding=1, count_include_pad=False)
+    return images.movedim(1, -1)
 
 
 def _spread(away: Float[Tensor, "T H W"], ring: Bool[Tensor, "H W"]) -> float:
@@ -106,8 +118,11 @@ def _ring(height: int, width: int) -> Bool[Tensor, "H W"]:
     return ring
 
 
-def _ramp(frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]) -> Float[Tensor, "T H W 3"]:
-    """A linear ramp of colour through the border of every frame; robust to what touches it."""
+def _away_from_ramp(
+    frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]
+) -> Float[Tensor, "T H W"]:
+    """Largest difference from a linear ramp of colour through the border of every frame; robust to
+    what touches the border."""
     height, width = ring.shape
     y, x = torch.meshgrid(
         torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"
@@ -122,7 +137,12 @@ def _ramp(frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]) -> Float[
         ramp = torch.linalg.solve(left, right)
         away = (seen - basis @ ramp).abs().amax(-1)
         weight = 1.0 / (away + 0.01)
-    return torch.einsum("hwi,tic->thwc", every, ramp)
+    return torch.cat(
+        [
+            (some - torch.einsum("hwi,tic->thwc", every, own)).abs().amax(-1)
+            for some, own in zip(frames.split(_TOGETHER), ramp.split(_TOGETHER), strict=True)
+        ]
+    )
 
 
 def _cut(away: Float[Tensor, "T H W"], noise: float, source: str) -> FoundMasks:

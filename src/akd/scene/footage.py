@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,8 @@ MOST_FRAMES = 300
 HIGHEST_FPS = 30.0
 _MOST_PIXELS = 16_384
 """Along either side of a frame that is decoded."""
+_MOST_TOTAL = 32_000_000
+"""Pixels of all frames together: with the copies that a fit makes as floats, about 2 GiB."""
 _UNEVEN = 0.2
 """Spread of the times between frames, as a share of their median, of a variable frame rate."""
 
@@ -60,7 +63,7 @@ def read_footage(
     fps: float | None = None,
     longest: int = 512,
 ) -> Footage:
-    """Decode part of a video, reduced to `longest` pixels along its longer side.
+    """Decode part of a video, reduced while it is decoded.
 
     Frames are taken at even times by their time stamps, so that a variable frame rate becomes a
     fixed one; the rotation that phones store is applied.
@@ -70,7 +73,7 @@ def read_footage(
         start: Seconds at which to begin.
         end: Seconds at which to stop.
         fps: Frames a second; by default those of the video, at most 30.
-        longest: Pixels of the longer side, at most.
+        longest: Pixels of the longer side, at most; fewer in long videos.
 
     Raises:
         ValueError: There is no video in the file, it is damaged, or the part is too long: one line.
@@ -93,8 +96,9 @@ def read_footage(
                     f"{path}: frames must have at most {_MOST_PIXELS} pixels a side, got "
                     f"{stream.width} x {stream.height}"
                 )
-            _check_length(path, container, stream, start, end, fps)
-            times, images = _decode(path, container, stream, start or 0.0, end, fps, longest)
+            count = _count_frames(path, container, stream, start, end, fps)
+            most = longest, _MOST_TOTAL / count
+            times, images = _decode(path, container, stream, start or 0.0, end, fps, most)
     except FFmpegError as error:
         raise ValueError(f"{path}: cannot be read as a video: {error.strerror}") from None
     if len(images) < 2:
@@ -102,17 +106,18 @@ def read_footage(
     return _evenly(times, images, fps)
 
 
-def _check_length(
+def _count_frames(
     path: Path,
     container: InputContainer,
     stream: VideoStream,
     start: float | None,
     end: float | None,
     fps: float | None,
-) -> None:
-    """Refuse a part that is too long, before it is decoded, where the file says how long it is."""
+) -> int:
+    """Frames to expect, at most. Refuses a part that is too long before it is decoded, where the
+    file says how long it is."""
     if container.duration is None:
-        return
+        return MOST_FRAMES
     seconds = container.duration / 1e6
     if start is not None and start >= seconds:
         raise ValueError(f"{path}: start must be before its end at {seconds:.1f} s, got {start:g}")
@@ -120,6 +125,7 @@ def _check_length(
     part = min(seconds, end or seconds) - (start or 0.0)
     if part * rate > MOST_FRAMES + 1:
         raise _too_long(path, part, rate)
+    return min(MOST_FRAMES, max(2, math.ceil(part * rate)))
 
 
 def _too_long(path: Path, seconds: float, rate: float) -> ValueError:
@@ -137,9 +143,12 @@ def _decode(
     start: float,
     end: float | None,
     fps: float | None,
-    longest: int,
+    most: tuple[int, float],
 ) -> tuple[list[float], list[UInt8[np.ndarray, "H W c"]]]:
-    """Time stamps and reduced images of the part; RGB, or RGBA where there is an alpha channel."""
+    """Time stamps and reduced images of the part; RGB, or RGBA where there is an alpha channel.
+
+    `most` is the longer side and the area of an image, pixels.
+    """
     if start > 0.0:
         container.seek(int(start * 1e6), backward=True)
     times: list[float] = []
@@ -158,10 +167,11 @@ def _decode(
             continue  # faster than what is kept
         if len(images) > 2 * MOST_FRAMES:
             raise _too_long(path, time - start, len(images) / max(time - start, 1e-9))
-        part = min(1.0, longest / max(frame.width, frame.height))
+        width, height = frame.width, frame.height
+        part = min(1.0, most[0] / max(width, height), math.sqrt(most[1] / (width * height)))
         has_alpha = any(c.is_alpha for c in frame.format.components)
         small = frame.reformat(
-            width=max(2, round(frame.width * part)), height=max(2, round(frame.height * part)),
+            width=max(2, round(width * part)), height=max(2, round(height * part)),
             format="rgba" if has_alpha else "rgb24",
         )  # fmt: skip
         # FFmpeg's angle is counterclockwise, as numpy's is.
