@@ -50,7 +50,7 @@ class Descent:
         )
 
 
-def linear_weights(module: nn.Module) -> list[nn.Parameter]:
+def linear_weights(module: nn.Module) -> list[Tensor]:
     """The matrices of the linear layers within a module."""
     return [layer.weight for layer in module.modules() if isinstance(layer, nn.Linear)]
 
@@ -71,7 +71,7 @@ class Learner(Generic[Network]):
         *,
         device: torch.device,
         group: ProcessGroup | None = None,
-        matrices: Iterable[nn.Parameter] = (),
+        matrices: Iterable[Tensor] = (),
     ) -> None:
         self.device, self.descent = device, descent
         self.group = group or ProcessGroup()
@@ -111,11 +111,10 @@ class Learner(Generic[Network]):
         for optimiser in self.optimisers:
             optimiser.step()
         keep = min(self.descent.ema, (progress.step + 1) / (progress.step + 10))
-        torch._foreach_lerp_(
-            list(self.average.parameters()),
-            [p.detach() for p in self.network.parameters()],
-            1.0 - keep,
-        )
+        with torch.no_grad():
+            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
+            for slow, quick in pairs:
+                slow.lerp_(quick, 1.0 - keep)
         progress.step += 1
         if progress.step % 20 == 1:  # reading the loss waits for the device
             value = self.group.mean(float(loss.detach()), self.device)

@@ -74,6 +74,7 @@ class Evidence:
         if self.weights is None or not self.weights.nnz:
             return np.zeros(0, dtype=np.int64)
         found = self.weights.tocoo()
+        assert found.shape is not None
         owners = np.zeros(found.shape[0], dtype=np.int64)
         # The last of a row counts: its largest weight, of equal ones the first joint's. SciPy's own
         # `argmax` loops over rows in Python.
