@@ -1,6 +1,7 @@
 """`akd batch`: jobs of a file, done once, each as `akd animate` alone makes it."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_a_job_that_was_stopped_while_it_cleaned_up_is_done_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch_task.shutil, "rmtree", stopped)
+        patch.setattr(batch_task, "shutil", SimpleNamespace(rmtree=stopped))
         with pytest.raises(KeyboardInterrupt):
             batch_task.animate_task(arguments, place)
     before = (place.folder / "motion.glb").read_bytes()

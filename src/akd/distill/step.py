@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.cuda_graph import GraphStep
 from akd.distill.score import draw_noise, score_gradient, score_loss
 from akd.distill.settings import DistillSettings
 from akd.fit.graph import graph_step
 from akd.fit.losses import LossTerm, evaluate
+from akd.math.cuda_graph import GraphStep
 from akd.motion.parametrization import MotionParameters, pose_together
 from akd.prior.protocol import VideoPrior
 from akd.prior.sample import latent_shape

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from akd.base.cuda_graph import GraphStep
 from akd.fit.losses import LossTerm
+from akd.math.cuda_graph import GraphStep
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters
 from akd.scene.stage import Stage

@@ -40,7 +40,7 @@ _WEIGHT = 400.0
 """Of the mean square distance, in body heights, against the other terms."""
 
 
-_Pairs = tuple[Int[Tensor, "M"], Float[Tensor, "M 3"], Float[Tensor, "M"]]
+_Pairs = tuple[Int[Tensor, "_"], Float[Tensor, "_ 3"], Float[Tensor, "_"]]
 """Rows of the model, points that they belong to, weights."""
 
 

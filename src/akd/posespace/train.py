@@ -17,8 +17,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import file_hash, weights_hash, write_json
-from akd.base.learner import Descent, Learner, linear_weights
 from akd.base.process_group import ProcessGroup
+from akd.math.learner import Descent, Learner, linear_weights
 from akd.posespace.augment import augmented
 from akd.posespace.body import PoseBody, bone_ends, kinematics, mirrored
 from akd.posespace.dataset import PoseSet, load_poses, merge_poses

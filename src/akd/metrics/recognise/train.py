@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from akd.base.learner import Descent, Learner
+from akd.math.learner import Descent, Learner
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, RecogniserSettings

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from akd.base.files import write_json
-from akd.base.learner import Descent, Learner, linear_weights
 from akd.base.process_group import ProcessGroup
 from akd.base.splits import zoo_seed_trains
+from akd.math.learner import Descent, Learner, linear_weights
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import build_actors, cast_actors

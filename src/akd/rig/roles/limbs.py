@@ -109,8 +109,11 @@ class LimbFinder:
         """The pairs, judged, and followed from the body outwards."""
         said = [self._words(p.starts[0]) | self._words(p.starts[1]) for p in self.pairs]
         stands = [all(map(self._could_be_leg, pair.starts)) for pair in self.pairs]
-        if not any(stands):  # in flight: what is called a leg is one
-            stands = [bool(words & {"leg", "foot"}) for words in said]
+        if not any(stands):  # in flight: what is called a leg and hangs down is one
+            stands = [
+                bool(words & {"leg", "foot"}) and all(map(self._hangs, pair.starts))
+                for pair, words in zip(self.pairs, said, strict=True)
+            ]
         judgements = judge([self.measure(pair) for pair in self.pairs], said, stands)
         found = []
         for pair, words, judgement in zip(self.pairs, said, judgements, strict=True):
@@ -175,7 +178,10 @@ class LimbFinder:
         return frozenset().union(*(names.parts_of(self.evidence.skeleton.names[j]) for j in joints))
 
     def _could_be_leg(self, start: int) -> bool:
-        return self._stands(start) and self._drop(start) > _SHORT * self.evidence.height
+        return self._stands(start) and self._hangs(start)
+
+    def _hangs(self, start: int) -> bool:
+        return self._drop(start) > _SHORT * self.evidence.height
 
     def _reach(self, joint: int) -> float:
         """How far a branch, joints and skin, reaches from the joint it hangs on."""

@@ -5,7 +5,7 @@ import logging
 import pytest
 import torch
 
-from akd.base.cuda_graph import GraphStep
+from akd.math.cuda_graph import GraphStep
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
