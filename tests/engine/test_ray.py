@@ -14,16 +14,10 @@ from akd.engine.local import Local
 from akd.engine.run import run_jobs
 from tests.engine import dummies
 from tests.engine.dummies import counted, numbers, results
+from tests.engine.ray_marks import RAY_MARKS
 
 pytest.importorskip("ray")
-pytestmark = [
-    pytest.mark.slow,
-    # Ray leaves sockets and subprocesses to the garbage collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = RAY_MARKS
 
 
 @pytest.fixture(scope="module")

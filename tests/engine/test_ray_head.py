@@ -10,16 +10,10 @@ import pytest
 
 from tests.engine import drive_ray
 from tests.engine.dummies import counted, numbers
+from tests.engine.ray_marks import RAY_MARKS
 
 pytest.importorskip("ray")
-pytestmark = [
-    pytest.mark.slow,
-    # Ray leaves sockets and subprocesses to the garbage collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = RAY_MARKS
 
 
 def start_head():
