@@ -26,10 +26,11 @@ def graph_step(
 ) -> GraphStep:
     """A step that poses and renders candidates and evaluates the terms.
 
-    It is captured on a GPU if the environment variable `AKD_CUDA_GRAPHS` is 1, the parametrization
-    and the renderer are ours, all terms are `capturable`, and `capture` says so of the rest.
+    It is captured on a GPU if the parametrization and the renderer are ours, all terms are
+    `capturable`, and `capture` says so of the rest. `AKD_CUDA_GRAPHS=0` in the environment turns
+    captures off.
     """
-    capture = capture and os.environ.get("AKD_CUDA_GRAPHS") == "1"
+    capture = capture and os.environ.get("AKD_CUDA_GRAPHS") != "0"
     renderer = stage.renderer
     ours = isinstance(renderer, SplatRenderer) and renderer.rasterizer == "warp"
     ours = ours and all(isinstance(candidate, ControlCurves) for candidate in candidates)

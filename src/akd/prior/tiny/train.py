@@ -49,11 +49,11 @@ class Trainer(Learner[TinyNetwork]):
         matrices = linear_weights(network.blocks)
         super().__init__(network, descent, device=device, group=group, matrices=matrices)
         self.settings = settings
-        self._call: Callable[..., Tensor] = self.network
+        self._call: Callable[..., Tensor] = self._errors
         self._noise = torch.Generator(device).manual_seed(seed + 2)
 
     def compile(self, tiny: TinySettings) -> None:
-        """Compile the network where that works; otherwise say why not and go on without."""
+        """Compile network and errors where that works; otherwise say why not and go on without."""
         started = time.perf_counter()
         batch = self.settings.batch
         shape = (tiny.frames, tiny.height, tiny.width, 3)
@@ -64,11 +64,11 @@ class Trainer(Learner[TinyNetwork]):
             torch.zeros(batch, dtype=torch.long, device=self.device),
         )
         try:
-            self._call = torch.compile(self.network)
+            self._call = torch.compile(self._errors)
             self.loss(blank).backward()
         except Exception as error:  # a compiler may fail in many ways; plain torch still works
             print(f"not compiled: {type(error).__name__}: {str(error)[:300]}", flush=True)
-            self._call = self.network
+            self._call = self._errors
         self.network.zero_grad(set_to_none=True)
         if self.device.type == "cuda":
             torch.cuda.synchronize()
@@ -91,7 +91,6 @@ class Trainer(Learner[TinyNetwork]):
         normal = torch.randn(rows, generator=draw, device=device)[mine]
         middle = torch.sigmoid(1.1 * normal + 0.5)
         t = torch.where(uniform() < 0.1, uniform(), middle)
-        alpha, sigma = (x[:, None, None, None, None] for x in cosine_signal(t))
         shape = (rows, *batch.videos.shape[1:])
         noise = torch.randn(shape, generator=draw, device=device)[mine]
         silent = uniform() < self.settings.drop_words
@@ -101,14 +100,28 @@ class Trainer(Learner[TinyNetwork]):
         known = draw_known(rows, frames, self.settings.known_share, generator=draw)
         asked = (~known).sum() / self.group.size  # of all processes, so that the mean is theirs
         known = known[mine]
+        errors = self._call(
+            batch.videos, noise, t, tokens, batch.reference_images, has_image, known
+        )
+        return errors.sum() / asked
+
+    def _errors(
+        self, videos: Tensor, noise: Tensor, t: Tensor, tokens: Tensor, images: Tensor,
+        has_image: Tensor, known: Tensor,
+    ) -> Tensor:  # fmt: skip
+        """Errors of the frames [B, T], zero for those that are known.
+
+        All that touches whole videos is here, so that a compiler can merge it with the network.
+        """
+        alpha, sigma = (x[:, None, None, None, None] for x in cosine_signal(t))
         given = known[:, :, None, None, None]
-        noisy = torch.where(given, batch.videos, alpha * batch.videos + sigma * noise)
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        noisy = torch.where(given, videos, alpha * videos + sigma * noise)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             text = self.network.text(tokens)
-            clean = self._call(noisy, t, text, batch.reference_images, has_image, known)
-        error = (clean.float() - batch.videos) ** 2 / (sigma**2).clamp_min(0.02)
+            clean = self.network(noisy, t, text, images, has_image, known)
+        error = (clean.float() - videos) ** 2 / (sigma**2).clamp_min(0.02)
         # Weighted rather than indexed: an index would wait for the device.
-        return (error.mean((2, 3, 4)) * ~known).sum() / asked
+        return error.mean((2, 3, 4)) * ~known
 
     def step(self, batch: Batch, *, part: float) -> None:
         """One step; `part` of the whole training is over, 0..1."""
