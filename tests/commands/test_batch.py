@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from akd.asset.read import read_asset
 from akd.cli import main
 from tests.commands.animating import DONE, words
-from tests.commands.small_prior import QUICK
+from tests.commands.small_prior import QUICK, write_retargeting
 
 OPTIONS = f"""
 [options]
@@ -80,6 +81,29 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
             assert (alone / name).read_bytes() == first, name
 
 
+@pytest.mark.slow
+def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
+    jobs = write_retargeting(tmp_path)
+    out = tmp_path / "out"
+    assert run(jobs, "-o", out) == 3
+    said = capfd.readouterr()
+    assert "index.html: 4 done, 1 failed of 5" in said.out
+    assert "failed  man: walk on dog" in said.err
+    assert "has 2 legs and dog.glb has 4 legs" in said.err
+    for clip in ("walk", "stand"):
+        for body in ("child", "woman"):
+            (folder,) = out.glob(f"man-{clip}-on-{body}-*")
+            names = {path.name for path in folder.iterdir()}
+            assert names == {"motion.glb", "metrics.json", "preview.png", "outcome.json"}
+            assert [found.name for found in read_asset(folder / "motion.glb").clips] == [clip]
+    assert run(jobs, "-o", tmp_path / "other", "--engine", "shell") == 0
+    command = capfd.readouterr().out.splitlines()[0].split()
+    assert main(command[1:]) == 0
+    (folder,) = (tmp_path / "other").glob("man-*")
+    for path in folder.iterdir():
+        assert path.read_bytes() == (out / folder.name / path.name).read_bytes(), path.name
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -97,6 +121,18 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
         ("[[product]]\nassets = [FOX]", "product 1: prompts is missing"),
         ("[[product]]\nassets = [FOX]\nprompts = []", "prompts must be a list with items, got []"),
         ("product = 3", "product must be tables, written [[product]]"),
+        ("[[job]]\ntask = 'dance'", "job 1: task must be one of animate, retarget, got 'dance'"),
+        ("[[job]]\ntask = 'retarget'\nclip = FOX", "job 1: target is missing"),
+        ("[[job]]\ntask = 'retarget'\nclip = FOX\ntarget = 'x'", "x: there is no such file"),
+        ("[[job]]\ntask = 'retarget'\nseed = 1", "'seed' is not known; known are clip, clip_roles"),
+        (
+            "[[job]]\ntask = 'retarget'\nclip = FOX\ntarget = FOX\nmap = ['a']",
+            "job 1: --map must be SOURCE=TARGET",
+        ),
+        (
+            "[options]\nseed = 1\n[[product]]\ntask = 'retarget'\nclips = [FOX]\ntargets = [FOX]",
+            "product 1: 'seed' of [options] is no option of retarget",
+        ),
         ("[resources]\ncpus = 0", "cpus must be a whole number from 1 to 1024, got 0"),
         ("[resources]\ngpus = -1", "gpus must be from 0 to 64, got -1"),
     ],
@@ -138,12 +174,12 @@ def test_a_job_that_was_stopped_while_it_cleaned_up_is_done_again(
     from akd.commands import batch_task
     from akd.engine.job import Workspace
 
-    place = Workspace(tmp_path / "work", tmp_path, {"asset": fox})
+    place = Workspace(tmp_path / "work", tmp_path, {"file": fox})
     options = {
-        "device": "cpu", "grounded": False, "iterations": 6, "set": list(QUICK[1:]),
-        "weights": str(weights),
+        "prompt": "a fox walking", "device": "cpu", "grounded": False, "iterations": 6,
+        "set": list(QUICK[1:]), "weights": str(weights),
     }  # fmt: skip
-    arguments = {"prompt": "a fox walking", "options": options, "threads": 1}
+    arguments = {"options": options, "threads": 1}
 
     def stopped(folder):
         (folder / "run.json").unlink()

@@ -19,6 +19,7 @@ def jobs(tmp_path):
         folder = JobFolder(tmp_path, job)
         folder.work.mkdir(parents=True)
         write_json(folder.path / "attempt.json", {"seconds": 12.3})
+        (folder.work / "report.html").touch()
         folder.finish({"score": score, "verdict": "fails: <i>slides</i>"})
     JobFolder(tmp_path, jobs[2]).path.mkdir(parents=True)
     JobFolder(tmp_path, jobs[2]).give_up("<script>alert(1)</script>", 3)

@@ -51,15 +51,17 @@ def open_engine(
         engine.close()
 
 
-def job_resources(prior: str, *, device: str, engine: Engine) -> Resources:
-    """What a job with a prior needs.
+def job_resources(prior: str | None, *, device: str, engine: Engine) -> Resources:
+    """What a job with a prior, or with none, needs.
 
-    The tiny prior takes a small part of a GPU, a large one all of it. A job has as many threads as
-    cores, so that its result does not depend on the machine's size.
+    Without a prior it takes one core. The tiny prior takes a small part of a GPU, a large one all of
+    it. A job has as many threads as cores, so that its result does not depend on the machine's size.
     """
     from akd.engine.call import Resources
     from akd.prior.choose import is_tiny
 
+    if prior is None:
+        return Resources()
     on_gpu = device.startswith("cuda") or (device == "auto" and engine.has_gpus())
     if is_tiny(prior):
         return Resources(cpus=2, gpus=0.125 if on_gpu else 0.0)

@@ -50,7 +50,8 @@ def _row(folder: JobFolder, out: Path) -> tuple[str, str]:
     if values is not None:
         state, score = "done", values.get("score")
         where = quote(folder.result.relative_to(out).as_posix())
-        name = f'<a href="{where}/report.html">{name}</a>'
+        report = "report.html" if (folder.result / "report.html").is_file() else ""
+        name = f'<a href="{where}/{report}">{name}</a>'
         mark, rest = verdict(str(values.get("verdict", "done")))
         shown = f"{mark} {escape(rest)}"
         preview = _preview(folder.result / "preview.png", where)
