@@ -25,8 +25,8 @@ class Batch:
     """Animate or retarget many: a list of jobs, assets x prompts x seeds x priors, clips x targets.
 
     Each job is an `akd animate` or an `akd retarget` with its own folder under the output folder;
-    index.html shows them all. A job that fails is tried three times and stops no other. Run again to do what
-    is left.
+    index.html shows them all. A job that fails is tried three times and stops no other. Run again
+    to do what is left.
 
     Example: akd batch jobs.toml -o out/batch --engine ray --address auto
     """

@@ -54,8 +54,8 @@ def open_engine(
 def job_resources(prior: str | None, *, device: str, engine: Engine) -> Resources:
     """What a job with a prior, or with none, needs.
 
-    Without a prior it takes one core. The tiny prior takes a small part of a GPU, a large one all of
-    it. A job has as many threads as cores, so that its result does not depend on the machine's size.
+    Without a prior it takes one core. The tiny prior takes a small part of a GPU, a large one all
+    of it. A job has as many threads as cores, so that its result does not depend on the machine.
     """
     from akd.engine.call import Resources
     from akd.prior.choose import is_tiny
