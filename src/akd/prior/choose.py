@@ -18,6 +18,7 @@ from akd.prior.large.load import load_planned
 from akd.prior.large.plan import Plan, plan_prior
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.protocol import VideoPrior
+from akd.prior.served import with_server
 from akd.prior.source import PriorSource
 from akd.prior.tiny.load import has_weights, known_tokens, load_tiny, shipped_weights
 from akd.prior.tiny.vocabulary import read_prompt
@@ -93,7 +94,7 @@ def choose_prior(
     """
     plan = check_prior(source, device=device, held=held)
     if isinstance(plan, Path):
-        return load_tiny(plan, device=choose_device(device))
+        return with_server(load_tiny(plan, device=choose_device(device)), plan)
     return load_planned(plan, cache=cache)
 
 
