@@ -47,11 +47,7 @@ def animate_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, An
     _write_preview(video, place.folder / "preview.png")
     # Checkpoints are of no use any more, and are most of the bytes.
     shutil.rmtree(place.folder / "run")
-    return {
-        "best": best,
-        "score": metrics[best]["score"],
-        "verdict": metrics[best]["verdict"],
-    }
+    return {"best": best, **_shown(metrics[best])}
 
 
 def retarget_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, Any]:
@@ -91,7 +87,14 @@ def retarget_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, A
         fps = _PREVIEW_FRAMES / max(made.motion.duration, 0.1)
         video = film_motion(target, made.motion, fps=fps, size=(128, _PREVIEW_HEIGHT))
         _write_preview(video, place.folder / "preview.png")
-    return {"score": metrics["score"], "verdict": metrics["verdict"]}
+    return _shown(metrics)
+
+
+def _shown(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of the metrics of a clip."""
+    names = ("score", "verdict", "travel", "penetration")
+    shown = {name: metrics[name] for name in names}
+    return {**shown, "skate": max(metrics["skate"])} if metrics["skate"] else shown
 
 
 def _paths(place: Workspace) -> dict[str, str]:
