@@ -85,39 +85,28 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
 
 @pytest.mark.slow
 def test_jobs_that_share_predictions_are_those_alone_up_to_rounding(fox, weights, tmp_path):
-    broken = tmp_path / "broken.glb"
-    broken.write_bytes(b"glTF" + bytes(40))
-    jobs = tmp_path / "jobs.toml"
     # One sample: which of several is the best fit may hang on rounding.
     settings = [s.replace("samples=2", "samples=1") for s in QUICK[1:]]
-    jobs.write_text(
-        f"""
-        [options]
-        weights = {json.dumps(str(weights))}
-        device = "cpu"
-        grounded = false
-        iterations = 4
-        set = {json.dumps(settings)}
-        [resources]
-        cpus = 1
+    text = """
         [[product]]
-        assets = ["broken.glb", {json.dumps(str(fox))}]
+        assets = [FOX]
         prompts = ["a fox walking"]
         seeds = [1, 2]
-        """
-    )
-    for name, options in (("alone", ()), ("together", ("--together", "2"))):
-        assert run(jobs, "-o", tmp_path / name, *options) == 3
-    folders = sorted(path.name for path in (tmp_path / "alone").glob("fox-*"))
-    assert len(folders) == 2
-    for folder in folders:
-        alone, together = (
-            load(tmp_path / name / folder / "motion.glb") for name in ("alone", "together")
-        )
-        turned = [find_motion(one, None).pose.rotation for one in (alone, together)]
+        [resources]
+        cpus = 1
+    """
+    jobs = write_jobs(tmp_path / "jobs.toml", text, fox, weights=str(weights))
+    jobs.write_text(jobs.read_text().replace(json.dumps(list(QUICK[1:])), json.dumps(settings)))
+    out = tmp_path / "out"
+    assert run(jobs, "-o", out, "--together", "2") == 0
+    for seed in (1, 2):
+        alone, (folder,) = tmp_path / str(seed), out.glob(f"fox-*-seed-{seed}-*")
+        assert main(words(fox, weights, alone, "--seed", str(seed), "--set", *settings)) in DONE
+        turned = [
+            find_motion(load(place / "motion.glb"), None).pose.rotation for place in (alone, folder)
+        ]
         assert turned[0].shape == turned[1].shape
         assert float((turned[0] - turned[1]).abs().max()) < 0.03
-    assert run(jobs, "-o", tmp_path / "ray", "--engine", "shell", "--together", "2") == 2
 
 
 @pytest.mark.slow
@@ -193,6 +182,10 @@ def test_wrong_options_are_refused(fox, tmp_path, capsys):
     assert "holds no job of this id" in capsys.readouterr().err
     assert run(jobs, "-o", out, "--address", "auto") == 2
     assert "--address is for --engine ray" in capsys.readouterr().err
+    assert run(jobs, "-o", out, "--together", "2", "--engine", "shell") == 2
+    assert "--together is for --engine local" in capsys.readouterr().err
+    assert run(jobs, "-o", out, "--together", "0") == 2
+    assert "--together must be from 1 to 64" in capsys.readouterr().err
     assert run(tmp_path / "none.toml", "-o", out) == 2
     assert "there is no such file" in capsys.readouterr().err
 

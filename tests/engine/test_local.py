@@ -83,6 +83,24 @@ def test_a_killed_worker_costs_an_attempt_of_one_job(local, tmp_path):
     assert counted(tmp_path / "began") == {"0": 1, "1": 3, "2": 1}  # number 1 twice, in two jobs
 
 
+def test_a_job_has_its_gpus_to_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5,6,7")
+    engine = Local(cpus=8)
+    jobs = [
+        Job(dummies.name_gpus, {"number": k, "others": 4}, str(k), resources=Resources(1, gpus))
+        for k, gpus in enumerate((2.0, 1.0, 0.5, 0.5))
+    ]
+    found = {
+        event.job.label: event.values["gpus"]
+        for event in run_jobs(jobs, tmp_path, engine)
+        if event.state == "done"
+    }
+    engine.close()
+    assert found == {"0": "3,5", "1": "6", "2": "7", "3": "7"}
+
+
 def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypatch):
     monkeypatch.setattr("akd.engine.queue.BUSY_SECONDS", 0.05)
     (job,) = numbers(1)

@@ -7,6 +7,7 @@ others go on. Messages are pickled, by this process and by workers that it start
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import platform
@@ -191,15 +192,21 @@ class Local:
             self._gpus = dict.fromkeys(names[:count], 1.0)
         free = dict(self._gpus)
         for worker in self._workers:
-            if worker.call is not None and worker.gpu in free:
-                free[worker.gpu] -= worker.call.resources.gpus
+            if worker.call is None or worker.gpu is None:
+                continue
+            names = worker.gpu.split(",")
+            for name in names:
+                free[name] -= worker.call.resources.gpus / len(names)
         return free
 
     def _roomy(self, resources: Resources) -> str | None:
-        """The emptiest GPU, if it has room."""
-        free = self._free_gpus()
-        gpu = max(free, key=lambda name: free[name], default=None)
-        return gpu if gpu is not None and free[gpu] >= resources.gpus - 1e-6 else None
+        """The emptiest GPU, or the emptiest ones with commas between them, if there is room."""
+        free, count = self._free_gpus(), max(1, math.ceil(resources.gpus))
+        chosen = sorted(free, key=lambda name: -free[name])[:count]
+        share = resources.gpus / count - 1e-6
+        if len(chosen) < count or any(free[name] < share for name in chosen):
+            return None
+        return ",".join(chosen)
 
 
 def _serve(
