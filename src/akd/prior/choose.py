@@ -25,8 +25,8 @@ from akd.prior.tiny.load import has_weights, known_tokens, load_tiny, shipped_we
 from akd.prior.tiny.vocabulary import read_prompt
 
 Held = Literal["auto", "fast", "lean"]
-"""How a large prior is held: `fast`, `lean`, or the first of these that fits; on several GPUs where it
-fits on no single one."""
+"""How a large prior is held: `fast`, `lean`, or the first of these that fits; on several GPUs where
+it fits on no single one."""
 
 
 def is_tiny(name: str | Path) -> bool:
