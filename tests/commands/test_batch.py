@@ -99,14 +99,13 @@ def test_jobs_that_share_predictions_are_those_alone_up_to_rounding(fox, weights
     jobs.write_text(jobs.read_text().replace(json.dumps(list(QUICK[1:])), json.dumps(settings)))
     out = tmp_path / "out"
     assert run(jobs, "-o", out, "--together", "2") == 0
-    for seed in (1, 2):
-        alone, (folder,) = tmp_path / str(seed), out.glob(f"fox-*-seed-{seed}-*")
-        assert main(words(fox, weights, alone, "--seed", str(seed), "--set", *settings)) in DONE
-        turned = [
-            find_motion(load(place / "motion.glb"), None).pose.rotation for place in (alone, folder)
-        ]
-        assert turned[0].shape == turned[1].shape
-        assert float((turned[0] - turned[1]).abs().max()) < 0.03
+    alone, (folder,) = tmp_path / "alone", out.glob("fox-*-seed-1-*")
+    assert main(words(fox, weights, alone, "--seed", "1", "--set", *settings)) in DONE
+    turned = [
+        find_motion(load(place / "motion.glb"), None).pose.rotation for place in (alone, folder)
+    ]
+    assert turned[0].shape == turned[1].shape
+    assert float((turned[0] - turned[1]).abs().max()) < 0.03
 
 
 @pytest.mark.slow
