@@ -1,6 +1,8 @@
 """`akd batch`: jobs of a file, done once, each as `akd animate` alone makes it."""
 
 import json
+import struct
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -34,16 +36,19 @@ def run(*arguments) -> int:
 
 @pytest.mark.slow
 def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
-    broken = tmp_path / "broken.glb"
+    broken, huge = tmp_path / "broken.glb", tmp_path / "huge.glb"
     broken.write_bytes(b"glTF" + bytes(40))
+    with huge.open("wb") as sparse:
+        sparse.write(struct.pack("<4sIII4s", b"glTF", 2, 0xFFFFFFFF, 0xFFFFFFF0, b"JSON"))
+        sparse.truncate(1 << 40)
     text = """
         [[product]]
         assets = [FOX]
         prompts = ["a fox walking"]
         seeds = [1]
-        [[job]]
-        asset = "broken.glb"
-        prompt = "a fox walking"
+        [[product]]
+        assets = ["broken.glb", "huge.glb"]
+        prompts = ["a fox walking"]
         [resources]
         cpus = 1
     """
@@ -51,8 +56,12 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
     out = tmp_path / "out"
     assert run(jobs, "-o", out) == 3
     said = capfd.readouterr()
-    assert "index.html: 1 done, 1 failed of 2" in said.out
-    assert "failed  broken: a fox walking (tiny, seed 0)" in said.err
+    assert "index.html: 1 done, 2 failed of 3" in said.out
+    for name in ("broken", "huge"):
+        (line,) = (line for line in said.err.splitlines() if f"failed  {name}: a fox" in line)
+        log = Path(line.rpartition("; see ")[2])
+        assert f"{name}.glb: " in line
+        assert "Refused" in log.read_text()
     folders = sorted(path for path in out.iterdir() if path.name.startswith("fox-"))
     assert len(folders) == 1
     files = {"motion.glb", "video.mp4", "metrics.json", "report.html", "preview.png", "view.npz"}
@@ -63,12 +72,12 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
 
     kept = {path: path.stat().st_mtime_ns for path in out.glob("fox-*/*")}
     assert run(jobs, "-o", out) == 3
-    assert "1 earlier, 1 failed of 2" in capfd.readouterr().out
+    assert "1 earlier, 2 failed of 3" in capfd.readouterr().out
     assert kept == {path: path.stat().st_mtime_ns for path in out.glob("fox-*/*")}
 
     assert run(jobs, "-o", tmp_path / "other", "--engine", "shell") == 0
     lines = capfd.readouterr().out.splitlines()
-    assert len(lines) == 2
+    assert len(lines) == 3
     command = lines[0].split()
     assert command[:2] == ["akd", "batch"]
     assert main(command[1:]) == 0

@@ -48,6 +48,12 @@ def fail(arguments, place):
     raise RuntimeError("no luck")
 
 
+def die(arguments, place):
+    """As an asset does whose reader is killed for its memory."""
+    print("about to die", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def refuse(arguments, place):
     raise Refused(f"{arguments['number']} is no good")
 
