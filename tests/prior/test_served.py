@@ -2,6 +2,9 @@
 
 import os
 import signal
+from multiprocessing import AuthenticationError, Pipe
+from multiprocessing.connection import Client
+from threading import Thread
 
 import pytest
 import torch
@@ -52,6 +55,24 @@ def test_rows_of_several_jobs_are_those_of_each(weights):
 def test_without_a_server_a_prior_predicts_itself(weights):
     prior = choose_prior(PriorSource("tiny", weights), device="cpu")
     assert not isinstance(prior, PriorServed)
+
+
+def test_only_own_processes_are_answered(weights, tmp_path, monkeypatch):
+    address = str(tmp_path / "socket")
+    here, there = Pipe()
+    server = Thread(target=serve_predictions, args=(address, there))
+    server.start()
+    monkeypatch.setattr(PriorServed, "address", address)
+    prior = choose_prior(PriorSource("tiny", weights), device="cpu")
+    asked = questions(prior, 0, 2)
+    found = prior.predict(*asked)
+    with pytest.raises(AuthenticationError):
+        Client(address, "AF_UNIX", authkey=b"another")
+    assert torch.equal(prior.predict(*asked), found)
+    here.close()
+    server.join()
+    with pytest.raises(ConnectionError, match="the process that predicts for all jobs ended"):
+        prior.predict(*asked)
 
 
 def ask(arguments, place):

@@ -187,7 +187,7 @@ def serve_predictions(address: str, alive: Connection) -> None:
             if alive in ready:
                 return
             asked: dict[bytes, list[tuple[Connection, Question]]] = defaultdict(list)
-            for client in (client for client in clients if client in ready):
+            for client in [client for client in clients if client in ready]:
                 try:
                     prior, rows = client.recv_bytes(), client.recv_bytes()
                     asked[prior].append((client, Question(**load(rows))))
