@@ -57,7 +57,7 @@ def test_without_a_server_a_prior_predicts_itself(weights):
     assert not isinstance(prior, PriorServed)
 
 
-def test_only_own_processes_are_answered(weights, tmp_path, monkeypatch):
+def test_only_own_processes_are_answered(weights, tmp_path, monkeypatch, caplog):
     address = str(tmp_path / "socket")
     here, there = Pipe()
     server = Thread(target=serve_predictions, args=(address, there))
@@ -71,8 +71,9 @@ def test_only_own_processes_are_answered(weights, tmp_path, monkeypatch):
     assert torch.equal(prior.predict(*asked), found)
     here.close()
     server.join()
-    with pytest.raises(ConnectionError, match="the process that predicts for all jobs ended"):
-        prior.predict(*asked)
+    # Without it a job goes on with its own weights.
+    assert torch.equal(prior.predict(*asked), load_tiny(weights, device="cpu").predict(*asked))
+    assert "going on alone" in caplog.text
 
 
 def ask(arguments, place):
@@ -114,12 +115,12 @@ def test_jobs_share_a_server_and_fail_alone(weights, tmp_path):
         failure = JobFolder(tmp_path, poisoned).failure()
         assert failure is not None
         assert "size" in failure or "shape" in failure
-        # A server that dies costs an attempt at most; the next call starts another.
+        # A server that dies costs nothing; the next call starts another.
         (server,) = engine._servers.values()
         server.process.kill()
         server.process.join()
         last = list(run_jobs(jobs[2:], tmp_path, engine))
-        assert last[-1].state == "done"
+        assert [event.state for event in last] == ["started", "done"]
     finally:
         engine.close()
     assert not server.process.is_alive()

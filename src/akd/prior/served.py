@@ -9,6 +9,7 @@ beyond rounding.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from akd.prior.tiny.load import load_tiny
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 
+_log = logging.getLogger(__name__)
 _MOST_ROWS = 128
 """Of a batch; more are predicted one batch after the other."""
 _START_SECONDS = 120.0
@@ -83,10 +85,16 @@ class PriorServed(PriorTiny):
         t: Float[Tensor, "B"],
         conditions: Sequence[Condition],
     ) -> Float[Tensor, "B T H W 3"]:
-        """The clean estimate, as `PriorTiny.predict`; known frames are not sent."""
-        if any(condition.known is not None for condition in conditions):
+        """The clean estimate, as `PriorTiny.predict`; known frames are not sent.
+
+        If the server is gone, this process's own weights predict.
+        """
+        if self._server.gone or any(condition.known is not None for condition in conditions):
             return super().predict(latents, t, conditions)
-        return self._server.ask(Question.of(latents, t, conditions)).to(latents.device)
+        clean = self._server.ask(Question.of(latents, t, conditions))
+        if clean is None:
+            return super().predict(latents, t, conditions)
+        return clean.to(latents.device)
 
 
 @dataclass(frozen=True)
@@ -141,39 +149,39 @@ class _Server:
     def __init__(self, address: str, asked: dict[str, str]) -> None:
         self._address, self._asked = address, json.dumps(asked).encode()
         self._pipe: Connection | None = None
+        self.gone = False
+        """Whether it ended, or never began."""
 
-    def ask(self, question: Question) -> Tensor:
-        """The prediction, on the CPU.
+    def ask(self, question: Question) -> Tensor | None:
+        """The prediction, on the CPU; None if the server is gone.
 
         Raises:
-            ConnectionError: The server is gone.
             RuntimeError: It could not predict; the message is its own.
         """
-        if self._pipe is None:
-            self._pipe = _connect(self._address)
         try:
+            if self._pipe is None:
+                self._pipe = _connect(self._address)
             self._pipe.send_bytes(self._asked)
             self._pipe.send_bytes(save({k: v.contiguous() for k, v in vars(question).items()}))
             error, clean = self._pipe.recv_bytes().decode(), self._pipe.recv_bytes()
-        except (EOFError, OSError) as gone:
-            self._pipe = None
-            raise ConnectionError(f"the process that predicts for all jobs ended: {gone}") from gone
+        except (EOFError, OSError) as why:
+            self.gone = True
+            _log.warning("the process that predicts for all jobs is gone (%s); going on alone", why)
+            return None
         if error:
             raise RuntimeError(error)
         return load(clean)["clean"]
 
 
 def _connect(address: str) -> Connection:
+    """Connect, once the server has started. Raises `OSError` if it does not."""
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
             return Client(address, "AF_UNIX", authkey=current_process().authkey)
         except (FileNotFoundError, ConnectionRefusedError):
             if time.monotonic() > deadline:
-                raise ConnectionError(
-                    f"the process that predicts for all jobs did not start in "
-                    f"{_START_SECONDS:.0f} s"
-                ) from None
+                raise
             time.sleep(_POLL_SECONDS)
 
 
@@ -185,7 +193,7 @@ def serve_predictions(address: str, alive: Connection) -> None:
         while True:
             ready = wait([alive, *clients], _POLL_SECONDS)
             if alive in ready:
-                return
+                break
             asked: dict[bytes, list[tuple[Connection, Question]]] = defaultdict(list)
             for client in [client for client in clients if client in ready]:
                 try:
@@ -196,6 +204,8 @@ def serve_predictions(address: str, alive: Connection) -> None:
                     client.close()
             for prior, questions in asked.items():
                 _answer(_load(prior), questions)
+    for client in clients:
+        client.close()
 
 
 def _welcome(listener: Listener, clients: list[Connection]) -> None:
