@@ -14,8 +14,8 @@ import argparse
 import heapq
 import math
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 
 from akd.engine.call import Call, Ended, Resources, WorkerLost
 from akd.engine.queue import ATTEMPTS, run_calls
@@ -55,6 +55,16 @@ class Assumptions:
     """Seconds of the driver for each job: it serves one after the other."""
     price: float
     """Dollars for a GPU and hour."""
+    files: int
+    """That a job renames into its results."""
+    asset_mb: float
+    """Of an asset in the object store."""
+
+
+DEFAULTS = Assumptions(
+    gpus_a_node=8, node_days=30.0, repair_hours=1.0, spread=0.17, checkpoint=60.0, overhead=0.01,
+    price=3.0, files=10, asset_mb=10.0,
+)  # fmt: skip
 
 
 class Simulated:
@@ -67,7 +77,8 @@ class Simulated:
         slots = gpus * prior.at_a_time
         self._free = {k: min(each, slots - k * each) for k in range(math.ceil(slots / each))}
         self._slots = dict(self._free)
-        self._running: dict[int, set[str]] = {node: set() for node in self._free}
+        # Ordered, unlike sets of strings: the same seed gives the same day.
+        self._running: dict[int, dict[str, None]] = {node: {} for node in self._free}
         self._began: dict[str, tuple[int, float, int]] = {}
         self._progress: dict[str, tuple[float, float]] = {}
         self._events: list[tuple[float, int, str, int, str]] = []
@@ -90,10 +101,12 @@ class Simulated:
         node = self._open[-1]
         self.now += self.given.overhead
         self._free[node] -= 1
-        total, kept = self._progress.setdefault(
-            call.key, (self.prior.seconds * self._draw.lognormvariate(0.0, self.given.spread), 0.0)
-        )
-        self._running[node].add(call.key)
+        if call.key not in self._progress:
+            spread = self.given.spread
+            factor = self._draw.lognormvariate(-0.5 * spread**2, spread)  # one on average
+            self._progress[call.key] = self.prior.seconds * factor, 0.0
+        total, kept = self._progress[call.key]
+        self._running[node][call.key] = None
         end = self.now + self.prior.start + total - kept
         self._count += 1
         self._began[call.key] = node, self.now, self._count
@@ -134,7 +147,7 @@ class Simulated:
     def _leave(self, key: str) -> float:
         """Take a clip off its node; returns how long it ran."""
         node, began, _ = self._began.pop(key)
-        self._running[node].discard(key)
+        del self._running[node][key]
         if self._free[node] == 0:
             self._open.append(node)
         self._free[node] += 1
@@ -182,40 +195,76 @@ class Day:
 def simulate(
     prior: Prior, gpus: int, given: Assumptions, *, most_jobs: int = 200_000, seed: int = 0
 ) -> Day:
-    """A day, or as much of it as `most_jobs` last, taken up to a day."""
+    """A day from a standing start; or as much of it as `most_jobs` last, counted from when the GPUs
+    are busy and taken up to a day."""
     slots = gpus * prior.at_a_time
     a_day = 86_400.0 * slots / (prior.seconds + prior.start)
-    hours = 24.0 * min(1.0, most_jobs / a_day)
+    until = 86_400.0 * min(1.0, most_jobs / a_day)
+    filling = slots * given.overhead + prior.start + 2.0 * prior.seconds
+    since = 0.0 if most_jobs >= a_day else min(filling, 0.5 * until)
     engine = Simulated(prior, gpus, given, seed=seed)
-    failed = 0
 
     def jobs() -> Iterator[Call]:
         number = 0
-        while engine.now < 3600.0 * hours:
+        while engine.now < until:
             yield Call(str(number), print)
             number += 1
 
-    finished = 0
+    finished = failed = 0
     for progress in run_calls(jobs(), engine):
-        if progress.ended is None:
-            continue
-        if progress.final and progress.ended.error is not None:
-            failed += 1
-        if progress.final and engine.now <= 3600.0 * hours:
-            finished += progress.ended.error is None
-        if engine.now > 3600.0 * hours:
+        if engine.now > until:
             break
-    scale = 24.0 / hours
-    useful = finished * prior.seconds
+        if progress.ended is None or not progress.final:
+            continue
+        if progress.ended.error is not None:
+            failed += 1
+        elif engine.now >= since:
+            finished += 1
+    hours = (until - since) / 3600.0
     return Day(
-        clips=finished * scale,
-        share=useful / (slots * 3600.0 * hours),
-        losses=engine.losses * scale,
-        retried=engine.lost * scale,
-        failed=failed * scale,
+        clips=24.0 * finished / hours,
+        share=finished * prior.seconds / (slots * 3600.0 * hours),
+        losses=engine.losses * 86_400.0 / until,
+        retried=engine.lost * 86_400.0 / until,
+        failed=failed * 86_400.0 / until,
         dollars=given.price * gpus * hours / max(finished, 1),
-        hours=hours,
+        hours=until / 3600.0,
     )
+
+
+def row(prior: Prior, gpus: int, day: Day) -> str:
+    """A row of the table in docs/scale.md."""
+    return (
+        f"| {prior.name} | {gpus:,} | {day.clips:,.0f} | {100 * day.share:.0f} % | "
+        f"{day.losses:.1f} | {day.retried:,.0f} | {day.failed:.1f} | {day.dollars:.4f} | "
+        f"{day.hours:.1f} |"
+    )
+
+
+def print_days(
+    priors: Sequence[Prior], gpus: Sequence[int], given: Assumptions, **how: int
+) -> None:
+    """A table of days."""
+    print("| prior | GPUs | clips a day | useful GPU time | node losses | attempts lost | "
+          "jobs given up | $ a clip | hours simulated |")  # fmt: skip
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for prior in priors:
+        for count in gpus:
+            print(row(prior, count, simulate(prior, count, given, **how)), flush=True)
+
+
+def print_bottlenecks(priors: Sequence[Prior], gpus: int, given: Assumptions) -> None:
+    """What the most GPUs ask of the driver and of storage, computed from the assumptions."""
+    print("| prior | GPUs | clips a second, GPUs | clips a second, driver | files renamed a second "
+          "| minutes of a clip | GB of 1,000 assets on a node |")  # fmt: skip
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for prior in priors:
+        rate = gpus * prior.at_a_time / (prior.seconds + prior.start)
+        print(
+            f"| {prior.name} | {gpus:,} | {rate:.1f} | {1 / given.overhead:.0f} | "
+            f"{rate * given.files:,.0f} | {(prior.seconds + prior.start) / 60:.0f} | "
+            f"{given.asset_mb:.0f} |"
+        )
 
 
 def main() -> None:
@@ -224,39 +273,34 @@ def main() -> None:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--gpus", type=int, nargs="*", default=[1, 8, 64, 1000])
-    parser.add_argument("--gpus-a-node", type=int, default=8)
-    parser.add_argument("--node-days", type=float, default=30.0, help="between losses of a node")
-    parser.add_argument("--repair-hours", type=float, default=1.0)
-    parser.add_argument("--spread", type=float, default=0.17, help="of the logarithm of seconds")
-    parser.add_argument("--checkpoint", type=float, default=60.0, help="seconds between them")
-    parser.add_argument("--overhead", type=float, default=0.01, help="driver's seconds a job")
-    parser.add_argument("--price", type=float, default=3.0, help="dollars a GPU and hour")
-    parser.add_argument("--tiny-seconds", type=float, default=TINY.seconds)
-    parser.add_argument("--tiny-at-a-time", type=int, default=TINY.at_a_time)
-    parser.add_argument("--large-seconds", type=float, default=LARGE.seconds)
     parser.add_argument("--most-jobs", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--spot-days", type=float, default=1.0, help="between losses of a spot node"
+    )
+    for name, prior in (("tiny", TINY), ("large", LARGE)):
+        parser.add_argument(f"--{name}-seconds", type=float, default=prior.seconds)
+        parser.add_argument(f"--{name}-at-a-time", type=int, default=prior.at_a_time)
+        parser.add_argument(f"--{name}-start", type=float, default=prior.start)
+    for field in fields(Assumptions):
+        option, default = field.name.replace("_", "-"), getattr(DEFAULTS, field.name)
+        parser.add_argument(f"--{option}", type=type(default), default=default)
     given = parser.parse_args()
     cluster = Assumptions(
-        given.gpus_a_node, given.node_days, given.repair_hours, given.spread, given.checkpoint,
-        given.overhead, given.price,
-    )  # fmt: skip
-    priors = (
-        Prior("tiny", given.tiny_at_a_time, given.tiny_seconds, TINY.start),
-        Prior(LARGE.name, 1, given.large_seconds, LARGE.start),
+        **{field.name: getattr(given, field.name) for field in fields(Assumptions)}
     )
+    priors = (
+        Prior(TINY.name, given.tiny_at_a_time, given.tiny_seconds, given.tiny_start),
+        Prior(LARGE.name, given.large_at_a_time, given.large_seconds, given.large_start),
+    )
+    how = {"most_jobs": given.most_jobs, "seed": given.seed}
     print(f"a job is tried {ATTEMPTS} times; {cluster}\n")
-    print("| prior | GPUs | clips a day | useful GPU time | node losses | attempts lost | "
-          "jobs given up | $ a clip |")  # fmt: skip
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for prior in priors:
-        for gpus in given.gpus:
-            day = simulate(prior, gpus, cluster, most_jobs=given.most_jobs, seed=given.seed)
-            print(
-                f"| {prior.name} | {gpus:,} | {day.clips:,.0f} | {100 * day.share:.0f} % | "
-                f"{day.losses:.1f} | {day.retried:,.0f} | {day.failed:.1f} | {day.dollars:.4f} |",
-                flush=True,
-            )
+    print_days(priors, given.gpus, cluster, **how)
+    print(f"\nspot instances, a node lost every {given.spot_days:g} days:\n")
+    spot = replace(cluster, node_days=given.spot_days)
+    print_days(priors[1:], given.gpus[-2:], spot, **how)
+    print("\nwhere it ends:\n")
+    print_bottlenecks(priors, max(given.gpus), cluster)
 
 
 if __name__ == "__main__":

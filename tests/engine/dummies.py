@@ -33,9 +33,25 @@ def write_number(arguments, place):
     return {"square": number * number, "resumed": resumed}
 
 
+def name_gpus(arguments, place):
+    """Which GPUs this process sees; waits for the other jobs, so that each has a worker."""
+    (place.out / f"begun-{arguments['number']}").touch()
+    deadline = time.monotonic() + 60.0
+    while len(list(place.out.glob("begun-*"))) < arguments["others"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return {"gpus": os.environ["CUDA_VISIBLE_DEVICES"]}
+
+
 def fail(arguments, place):
     print("about to fail")
     raise RuntimeError("no luck")
+
+
+def die(arguments, place):
+    """As an asset does whose reader is killed for its memory."""
+    print("about to die", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def refuse(arguments, place):

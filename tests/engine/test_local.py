@@ -37,15 +37,17 @@ def test_failures_stay_alone_and_a_restart_does_the_rest(local, tmp_path):
         Job(dummies.fail, {}, "fails"),
         Job(dummies.refuse, {"number": 9}, "refused"),
         Job(dummies.answer_badly, {}, "answers badly"),
+        Job(dummies.die, {}, "always dies"),
     ]
     out = tmp_path / "out"
     events = list(run_jobs([*jobs, *jobs], out, local))
     assert states(events) == {
         "number 0": "done", "number 1": "done", "number 2": "done", "dies once": "done",
         "fails": "failed", "refused": "failed", "answers badly": "failed",
+        "always dies": "failed",
     }  # fmt: skip
     attempts = {e.job.label: e.attempt for e in events if e.state in ("done", "failed")}
-    assert attempts["fails"] == 3
+    assert attempts["fails"] == attempts["always dies"] == 3
     assert attempts["refused"] == 1
     assert attempts["dies once"] == 2
     died = next(e for e in events if e.state == "done" and e.job.label == "dies once")
@@ -55,6 +57,9 @@ def test_failures_stay_alone_and_a_restart_does_the_rest(local, tmp_path):
     assert failed.failure() == "no luck"
     log = failed.log.read_text()
     assert log.count("about to fail") == log.count("RuntimeError: no luck") == 3
+    died = JobFolder(out, jobs[-1])
+    assert died.failure() == "the worker process ended with exit code -9"
+    assert died.log.read_text().count("about to die") == 3
     assert set(counted(out / "ended").values()) == {1}
 
     before = results(out)
@@ -81,6 +86,24 @@ def test_a_killed_worker_costs_an_attempt_of_one_job(local, tmp_path):
     assert ("killed", "retried") in found
     assert sum(state == "done" for _, state in found) == 4
     assert counted(tmp_path / "began") == {"0": 1, "1": 3, "2": 1}  # number 1 twice, in two jobs
+
+
+def test_a_job_has_its_gpus_to_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5,6,7")
+    engine = Local(cpus=8)
+    jobs = [
+        Job(dummies.name_gpus, {"number": k, "others": 4}, str(k), resources=Resources(1, gpus))
+        for k, gpus in enumerate((2.0, 1.0, 0.5, 0.5))
+    ]
+    found = {
+        event.job.label: event.values["gpus"]
+        for event in run_jobs(jobs, tmp_path, engine)
+        if event.state == "done"
+    }
+    engine.close()
+    assert found == {"0": "3,5", "1": "6", "2": "7", "3": "7"}
 
 
 def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypatch):
@@ -116,6 +139,10 @@ def test_ids_follow_from_the_content(tmp_path):
     file.write_text("bc")
     changed = Job(dummies.fail, {"number": 1}, "a", files={"text": file})
     assert len({changed.id, job.id, Job(dummies.fail, {"number": 2}, "a").id}) == 3
+    huge = tmp_path / "huge.glb"
+    with huge.open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    assert Job(dummies.fail, {}, "huge", files={"text": huge}).id not in (job.id, same.id)
 
 
 def test_shell_writes_a_command_a_job(tmp_path):

@@ -124,3 +124,18 @@ def test_a_batch_of_clips_is_the_same_as_on_one_machine(cluster, tmp_path):
     here, there = results(tmp_path / "local"), results(tmp_path / "ray")
     assert {name.rpartition("/")[2] for name in here} >= {"motion.glb", "video.mp4", "preview.png"}
     assert [name for name in here if "/" in name and here[name] != there[name]] == []
+
+
+def test_retargeted_clips_are_the_same_as_on_one_machine(cluster, tmp_path):
+    from akd.cli import main
+    from tests.commands.small_prior import write_retargeting
+
+    jobs = write_retargeting(tmp_path)
+    for engine in ("ray", "local"):
+        assert main(["batch", str(jobs), "-o", str(tmp_path / engine), "--engine", engine]) == 3
+    here, there = (
+        {name: data for name, data in results(tmp_path / engine).items() if "/" in name}
+        for engine in ("local", "ray")
+    )
+    assert len([name for name in here if name.endswith("motion.glb")]) == 4
+    assert here == there

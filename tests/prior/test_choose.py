@@ -1,5 +1,6 @@
 """A prior by what a user calls it, and the words it is asked with."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,14 @@ def test_auto_takes_what_fits(large: Path, monkeypatch: pytest.MonkeyPatch) -> N
     free = {"cuda": 80.0, "cpu": 64.0}
     monkeypatch.setattr(choose, "choose_device", torch.device)
     monkeypatch.setattr(plan, "check_device", lambda *_: None)
-    monkeypatch.setattr(plan, "memory_needed", lambda *given: need[given[-1]])
+    monkeypatch.setattr(
+        plan,
+        "memory_needed",
+        lambda *given: replace(
+            need[replace(given[-1], spread=1)],
+            weights=need[replace(given[-1], spread=1)].weights / given[-1].spread,
+        ),
+    )
     for module in (memory, plan):
         monkeypatch.setattr(module, "free_gib", lambda device: free[device.type])
     assert "55.0 GiB (10.0 weights, 40.0 encoding" in check_prior(large, device="cuda")
@@ -144,6 +152,13 @@ def test_auto_takes_what_fits(large: Path, monkeypatch: pytest.MonkeyPatch) -> N
     free["cuda"] = 12.0
     with pytest.raises(PriorError, match=r"needs 19\.8 GiB .* on cuda, which has 12\.0 GiB free"):
         check_prior(large, device="cuda")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    free["cuda"] = 17.0
+    found = choose.check_prior(PriorSource(large), device="cuda")
+    assert isinstance(found, plan.Plan)
+    assert found.settings == replace(LEAN, spread=2)
+    with pytest.raises(PriorError, match=r"needs .* on cuda, which has 17\.0 GiB free"):
+        check_prior(large, device="cuda", held="fast")
     free |= {"cuda": 24.0, "cpu": 4.0}
     with pytest.raises(PriorError, match=r"needs 9\.0 GiB of main memory while it is loaded, 4\.0"):
         check_prior(large, device="cuda")

@@ -1,4 +1,4 @@
-"""Training in several processes: the averaged gradients are those of one with the whole batch."""
+"""Training in several processes: gradients and weights are those of one with the whole batch."""
 
 import os
 import subprocess
@@ -12,7 +12,9 @@ from akd.base.files import read_tensors
 from akd.base.process_group import ProcessGroup
 from akd.posespace.codec import PoseCodec
 from akd.posespace.dataset import BodyPoses, BodyRecord, join_poses, save_poses
-from tests.prior.train_together import gradients
+from akd.posespace.settings import PoseTrainSettings
+from akd.posespace.train import PoseTrainer
+from tests.prior.train_together import CPU, POSES, gradients, trained
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,12 +43,24 @@ def test_two_processes_average_to_one_with_the_whole_batch(fox, tmp_path):
         check=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     alone = gradients(poses, ProcessGroup())
-    for rank in range(2):
-        found, _ = read_tensors(tmp_path / f"{rank} of 2.safetensors")
-        assert found.keys() == alone.keys()
+    weights = trained(poses, tmp_path / "alone", ProcessGroup())
+    ranks = [read_tensors(tmp_path / f"{rank} of 2.safetensors")[0] for rank in range(2)]
+    for found in ranks:
+        assert found.keys() == alone.keys() | weights.keys()
         for name, value in alone.items():
             torch.testing.assert_close(found[name], value, atol=2e-6, rtol=2e-4, msg=name)
     assert sum(float(value.abs().sum()) > 0 for value in alone.values()) > len(alone) // 2
+    # One process writes, and all have the same weights: near those of one with the whole batch,
+    # since AdamW turns the rounding of a gradient near zero into a step.
+    assert (tmp_path / "rank 0" / "pose.safetensors").is_file()
+    assert not (tmp_path / "rank 1").exists()
+    start = PoseTrainer(POSES, PoseTrainSettings(), device=CPU, seed=3).network.state_dict()
+    moved = away = 0.0
+    for name, value in weights.items():
+        assert torch.equal(ranks[0][name], ranks[1][name])
+        away += float((ranks[0][name] - value).abs().sum())
+        moved += float((value - start[name.removeprefix("trained.")]).abs().sum())
+    assert away < 0.02 * moved
 
 
 def test_a_batch_is_divided():

@@ -1,4 +1,4 @@
-"""One step of both trainers; run by `accelerate launch`, it writes the averaged gradients.
+"""Both trainers; run by `accelerate launch`, it writes averaged gradients and trained weights.
 
 accelerate launch --multi_gpu --num_processes 2 -m tests.prior.train_together POSES OUT
 """
@@ -12,7 +12,7 @@ from akd.base.files import write_tensors
 from akd.base.process_group import ProcessGroup
 from akd.posespace.dataset import load_poses
 from akd.posespace.settings import PoseNetworkSettings, PoseTrainSettings
-from akd.posespace.train import PoseSampler, PoseTrainer
+from akd.posespace.train import PoseSampler, PoseTrainer, train
 from akd.prior.tiny.pool import Batch
 from akd.prior.tiny.settings import TinySettings, TrainSettings
 from akd.prior.tiny.train import Trainer
@@ -52,6 +52,20 @@ def gradients(poses: Path, group: ProcessGroup) -> dict[str, torch.Tensor]:
     }
 
 
+def trained(poses: Path, out: Path, group: ProcessGroup) -> dict[str, torch.Tensor]:
+    """Weights of the pose model after two steps, and two more of a run that resumes.
+
+    Each process is given a folder of its own, of which only the first one's is written.
+    """
+    settings = PoseTrainSettings(batch=4 * ROWS // group.size, poses_each=4, warm_up=2)
+    options = {"minutes": None, "device": CPU, "seed": 3, "network": POSES, "settings": settings}
+    train([poses], out / f"rank {group.rank}", steps=2, **options)
+    if group.size > 1:
+        torch.distributed.barrier()  # until the first one has written
+    network = train([poses], out / "rank 0", steps=4, **options)
+    return {f"trained.{name}": value.clone() for name, value in network.state_dict().items()}
+
+
 def perturb(network: torch.nn.Module) -> None:
     """Layers that begin at zero would hide errors."""
     draw = torch.Generator().manual_seed(4)
@@ -63,5 +77,6 @@ def perturb(network: torch.nn.Module) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     group, _ = ProcessGroup.join(CPU)
-    found = gradients(Path(sys.argv[1]), group)
-    write_tensors(Path(sys.argv[2]) / f"{group.rank} of {group.size}.safetensors", found)
+    given, out = Path(sys.argv[1]), Path(sys.argv[2])
+    found = gradients(given, group) | trained(given, out, group)
+    write_tensors(out / f"{group.rank} of {group.size}.safetensors", found)

@@ -19,7 +19,8 @@ def jobs(tmp_path):
         folder = JobFolder(tmp_path, job)
         folder.work.mkdir(parents=True)
         write_json(folder.path / "attempt.json", {"seconds": 12.3})
-        folder.finish({"score": score, "verdict": "fails: <i>slides</i>"})
+        (folder.work / "report.html").touch()
+        folder.finish({"score": score, "verdict": "fails: <i>slides</i>", "skate": 0.5})
     JobFolder(tmp_path, jobs[2]).path.mkdir(parents=True)
     JobFolder(tmp_path, jobs[2]).give_up("<script>alert(1)</script>", 3)
     return [*jobs, Job(fail, {"k": 4}, "waits")]
@@ -31,7 +32,9 @@ def test_names_and_errors_are_text(jobs, tmp_path):
         assert markup not in page
     assert f'href="{jobs[0].name}/report.html"' in page
     assert f'href="run/{jobs[2].id}/log.txt"' in page
-    assert "<td>0.25</td><td>12</td>" in page
+    assert '<td data-name="score">0.25</td><td data-name="travel"></td>' in page
+    assert '<td data-name="skate">0.50</td>' in page
+    assert '<td data-name="seconds">12</td>' in page
     assert "<dt>waiting</dt><dd>1</dd>" in page
 
 
@@ -48,8 +51,13 @@ def test_a_click_sorts_and_words_filter(jobs, tmp_path):
         page = browser.new_page()
         page.goto((tmp_path / "index.html").as_uri())
         page.get_by_role("button", name="score").click()
+        # Those without a score come last, up or down.
+        assert page.evaluate(names) == ["<b>job b</b>", "<b>job a</b>", "<b>job c</b>", "waits"]
         page.get_by_role("button", name="score").click()
         assert page.evaluate(names)[:2] == ["<b>job a</b>", "<b>job b</b>"]
         page.get_by_role("searchbox").fill("failed ALERT")
         assert page.evaluate(names) == ["<b>job c</b>"]
+        assert page.inner_text("[data-shown]") == "1 of 4"
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
         browser.close()

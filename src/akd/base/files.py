@@ -272,19 +272,26 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sampled_hash(path: Path) -> str:
+    """SHA-256 of a file's size and both ends: of one that is too large to be read for its hash."""
+    return bytes_hash(_samples(path, ""))
+
+
 def weights_hash(folder: Path, *, pattern: str = "*.safetensors") -> str:
     """SHA-256 of a folder of weights: the name, size and both ends of every file in it."""
-    return bytes_hash(_samples(folder, pattern))
+    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    return bytes_hash(
+        part for path in files for part in _samples(path, path.relative_to(folder).as_posix())
+    )
 
 
-def _samples(folder: Path, pattern: str) -> Iterator[bytes]:
-    for path in sorted(p for p in folder.rglob(pattern) if p.is_file()):
-        size = path.stat().st_size
-        yield f"{path.relative_to(folder).as_posix()} {size}\n".encode()
-        with path.open("rb") as file:
-            yield file.read(_SAMPLE)
-            file.seek(max(0, size - _SAMPLE))
-            yield file.read(_SAMPLE)
+def _samples(path: Path, name: str) -> Iterator[bytes]:
+    size = path.stat().st_size
+    yield f"{name} {size}\n".encode()
+    with path.open("rb") as file:
+        yield file.read(_SAMPLE)
+        file.seek(max(0, size - _SAMPLE))
+        yield file.read(_SAMPLE)
 
 
 def _flush(path: Path) -> None:

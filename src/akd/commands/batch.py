@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.errors import ResultFailed, UsageError, check_ranges
 
 if TYPE_CHECKING:
-    from akd.engine.call import Engine
+    from akd.engine.call import Engine, Resources
     from akd.engine.job import Job
 
 _PAGE_SECONDS = 30.0
@@ -22,11 +22,11 @@ _PAGE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Batch:
-    """Animate many characters: a list of jobs, or assets x prompts x seeds x priors.
+    """Animate or retarget many: a list of jobs, assets x prompts x seeds x priors, clips x targets.
 
-    Each job is an `akd animate` and gets a folder of its own under the output folder; index.html
-    shows them all. A job that fails is tried three times and stops no other. Run again to do what
-    is left.
+    Each job is an `akd animate` or an `akd retarget` with its own folder under the output folder;
+    index.html shows them all. A job that fails is tried three times and stops no other. Run again
+    to do what is left.
 
     Example: akd batch jobs.toml -o out/batch --engine ray --address auto
     """
@@ -41,12 +41,18 @@ class Batch:
     address: str | None = None
     """Of the Ray cluster, such as auto or 10.0.0.1:6379; by default RAY_ADDRESS, or this machine
     alone."""
+    together: int | None = None
+    """With --engine local: jobs of the tiny prior that share a GPU (8 by default) and, if this is
+    given, its batches of predictions. Results then depend on the other jobs by rounding."""
     only: str | None = None
     """Run one job, by its id: what the commands of --engine shell do."""
 
     def run(self) -> None:
         """Run the jobs, show how they are doing, and write the page."""
-        with open_engine(self.engine, self.address, self._command) as engine:
+        check_ranges(self, together=(1, 64))
+        with open_engine(
+            self.engine, self.address, self._command, together=self.together
+        ) as engine:
             jobs = self._read(engine)
             self.out.mkdir(parents=True, exist_ok=True)
             if self.engine == "shell":
@@ -59,9 +65,10 @@ class Batch:
     def _read(self, engine: Engine) -> list[Job]:
         from akd.commands.batch_file import read_jobs
 
-        jobs = read_jobs(
-            self.jobs, lambda prior, device: job_resources(prior, device=device, engine=engine)
-        )
+        def needs(prior: str | None, device: str) -> Resources:
+            return job_resources(prior, device=device, engine=engine, together=self.together)
+
+        jobs = read_jobs(self.jobs, needs)
         if self.only is None:
             return jobs
         chosen = [job for job in jobs if job.id == self.only]

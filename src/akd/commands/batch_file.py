@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from akd.commands.animate import Animate
-from akd.commands.batch_task import animate_task
-from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
-from akd.commands.resume import checked_options
+from akd.commands.batch_kinds import KINDS, Kind, Needs
+from akd.commands.errors import UsageError, input_file
 
 if TYPE_CHECKING:
     from akd.engine.call import Resources
@@ -20,19 +17,14 @@ if TYPE_CHECKING:
 
 MOST_JOBS = 100_000
 _MOST_BYTES = 16 << 20
-_AXES = {"assets": "asset", "prompts": "prompt", "seeds": "seed", "priors": "prior"}
-"""Lists of a product, and the key of a job that each of them sets."""
-_OWN = ("file", "prompt", "out", "quick", "overwrite")
-_OPTIONS = {field.name for field in fields(Animate)} - set(_OWN)
-_PATHS = ("weights", "roles", "pose_weights")
 
 
-def read_jobs(path: Path, needs: Callable[[str, str], Resources]) -> list[Job]:
+def read_jobs(path: Path, needs: Needs) -> list[Job]:
     """The jobs of a file: see docs/scale.md.
 
     Args:
         path: The TOML file. Paths in it are relative to its folder.
-        needs: Resources of a job by its prior and device, where the file does not state them.
+        needs: Resources of a job, where the file does not state them.
 
     Raises:
         UsageError: One line that names the table, the key, the rule and the value.
@@ -44,91 +36,76 @@ def read_jobs(path: Path, needs: Callable[[str, str], Resources]) -> list[Job]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: is no TOML ({error})") from None
     _known_keys(str(path), found, {"options", "resources", "product", "job"})
-    common = _table(str(path), found, "options")
-    _known_keys(f"{path}: options", common, _OPTIONS)
-    resources = _resources(f"{path}: resources", _table(str(path), found, "resources"))
+    if stated := _resources(f"{path}: resources", _table(str(path), found, "resources")):
+        needs = lambda prior, device: stated  # noqa: E731
     jobs: dict[str, Job] = {}
-    prompts: set[tuple[str, str]] = set()
-    for number, (where, row) in enumerate(_rows(path, found), start=1):
+    for number, (where, kind, row) in enumerate(_rows(path, found), start=1):
         # Counted with those that are given twice: lists of one name multiply as others do.
         if number > MOST_JOBS:
             raise UsageError(f"{path}: must hold at most {MOST_JOBS} jobs")
-        job = _job(where, path.parent, {**common, **row}, resources or needs, prompts)
+        for key in kind.required:
+            if not isinstance(row[key], str) or not row[key]:
+                raise UsageError(
+                    f"{where}: {key} must be a string that is not empty, got {row[key]!r}"
+                )
+        try:
+            job = kind.make(where, path.parent, row, needs)
+        except (UsageError, ValueError) as error:
+            said = str(error)
+            raise UsageError(said if said.startswith(where) else f"{where}: {said}") from None
         jobs[job.id] = job
     if not jobs:
         raise UsageError(f"{path}: holds no jobs; add [[job]] or [[product]]")
     return list(jobs.values())
 
 
-def _rows(path: Path, found: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each job stands in the file, and its keys."""
+def _rows(path: Path, found: Mapping[str, Any]) -> Iterator[tuple[str, Kind, dict[str, Any]]]:
+    """Where each job is in the file, its kind, and its keys."""
+    common = _table(str(path), found, "options")
+    _known_keys(f"{path}: options", common, {"task"}.union(*(k.options for k in KINDS.values())))
     for number, table in enumerate(_tables(str(path), found, "product"), start=1):
         where = f"{path}: product {number}"
-        _known_keys(where, table, {*_AXES, *_OPTIONS} - set(_AXES.values()))
-        lists = {axis: table[axis] for axis in _AXES if axis in table}
-        for axis in ("assets", "prompts"):
-            if axis not in lists:
-                raise UsageError(f"{where}: {axis} is missing")
+        kind, options = _kind(where, table, common)
+        keys = kind.axes.values()
+        _known_keys(where, table, {"task", *kind.axes, *kind.options.difference(keys)})
+        _required(where, table, [axis for axis, key in kind.axes.items() if key in kind.required])
+        lists = {axis: table[axis] for axis in kind.axes if axis in table}
         for axis, values in lists.items():
             if not isinstance(values, list) or not values:
                 raise UsageError(f"{where}: {axis} must be a list with items, got {values!r}")
-        rest = {key: value for key, value in table.items() if key not in lists}
+        rest = {key: value for key, value in table.items() if key not in (*lists, "task")}
         for chosen in product(*lists.values()):
-            keys = (_AXES[axis] for axis in lists)
-            yield where, {**rest, **dict(zip(keys, chosen, strict=True))}
+            set_here = zip((kind.axes[axis] for axis in lists), chosen, strict=True)
+            yield where, kind, {**options, **rest, **dict(set_here)}
     for number, table in enumerate(_tables(str(path), found, "job"), start=1):
         where = f"{path}: job {number}"
-        _known_keys(where, table, {"asset", "prompt", *_OPTIONS})
-        for key in ("asset", "prompt"):
-            if key not in table:
-                raise UsageError(f"{where}: {key} is missing")
-        yield where, table
+        kind, options = _kind(where, table, common)
+        _known_keys(where, table, {"task", *kind.required, *kind.options})
+        _required(where, table, kind.required)
+        yield where, kind, {k: v for k, v in {**options, **table}.items() if k != "task"}
 
 
-def _job(
-    where: str,
-    folder: Path,
-    row: Mapping[str, Any],
-    resources: Resources | Callable[[str, str], Resources],
-    prompts: set[tuple[str, str]],
-) -> Job:
-    from akd.base.files import weights_hash
-    from akd.engine.call import Resources
-    from akd.engine.job import Job
-    from akd.prior.choose import prompt_for
-    from akd.request import LONGEST_PROMPT
+def _kind(
+    where: str, table: Mapping[str, Any], common: Mapping[str, Any]
+) -> tuple[Kind, dict[str, Any]]:
+    """The kind of a table's jobs, and the common options."""
+    task = table.get("task", common.get("task", "animate"))
+    if not isinstance(task, str) or task not in KINDS:
+        raise UsageError(f"{where}: task must be one of {', '.join(KINDS)}, got {task!r}")
+    options = {key: value for key, value in common.items() if key != "task"}
+    for key in options:
+        if key not in KINDS[task].options:
+            raise UsageError(
+                f"{where}: {key!r} of [options] is no option of {task}; move it to the tables that "
+                f"it is for"
+            )
+    return KINDS[task], options
 
-    values = dict(row)
-    asset, prompt = values.pop("asset"), values.pop("prompt")
-    for name, value in (("asset", asset), ("prompt", prompt)):
-        if not isinstance(value, str) or not value:
-            raise UsageError(f"{where}: {name} must be a string that is not empty, got {value!r}")
-    for name in _PATHS:
-        if isinstance(values.get(name), str):
-            values[name] = str((folder / values[name]).resolve())
-    file = input_file((folder / asset).resolve())
-    options = checked_options(where, {**values, "file": str(file), "prompt": prompt})
-    command = Animate(out=folder, **options)
-    try:
-        check_ranges(command, seed=SEEDS, fps=(1, 240))
-        command.checked()
-        if (command.prior, prompt) not in prompts:
-            if len(prompt) > LONGEST_PROMPT:
-                raise ValueError(f"prompt must be at most {LONGEST_PROMPT} letters")
-            prompt_for(command.weights or command.prior, prompt)
-            prompts.add((command.prior, prompt))
-    except (UsageError, ValueError) as error:
-        raise UsageError(f"{where}: {error}") from None
-    needs = (
-        resources
-        if isinstance(resources, Resources)
-        else resources(str(command.weights or command.prior), command.device)
-    )
-    arguments: dict[str, Any] = {"prompt": prompt, "options": values, "threads": needs.cpus}
-    if command.weights is not None:
-        arguments["weights_hash"] = weights_hash(command.weights)
-    label = f"{file.stem}: {prompt} ({command.prior}, seed {command.seed})"
-    return Job(animate_task, arguments, label, files={"asset": file}, resources=needs)
+
+def _required(where: str, table: Mapping[str, Any], keys: Collection[str]) -> None:
+    for key in keys:
+        if key not in table:
+            raise UsageError(f"{where}: {key} is missing")
 
 
 def _resources(where: str, table: Mapping[str, Any]) -> Resources | None:
@@ -145,7 +122,7 @@ def _resources(where: str, table: Mapping[str, Any]) -> Resources | None:
     return Resources(cpus, float(gpus))
 
 
-def _known_keys(where: str, table: Mapping[str, Any], known: set[str]) -> None:
+def _known_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
     for key in table:
         if key not in known:
             raise UsageError(f"{where}: {key!r} is not known; known are {', '.join(sorted(known))}")

@@ -48,14 +48,16 @@ class Resume:
         Animate(out=self.out, **options).run()
 
 
-def checked_options(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `Animate` from JSON values, as `Animate.options` writes them.
+def checked_options(
+    where: str, options: Mapping[str, Any], *, command: type[Any] = Animate
+) -> dict[str, Any]:
+    """The options of a command from JSON values, as `Animate.options` writes them.
 
     Raises `UsageError`, which says `where` they stand.
     """
     checked: dict[str, Any] = {}
-    kinds = get_type_hints(Animate, include_extras=False)
-    for field in fields(Animate):
+    kinds = get_type_hints(command, include_extras=False)
+    for field in fields(command):
         if field.name in ("out", "overwrite"):
             continue
         if field.name not in options and field.default is not MISSING:

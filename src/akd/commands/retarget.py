@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from akd.commands.errors import UsageError, check_ranges, input_file
 from akd.commands.options import load_file, usage_error
+
+if TYPE_CHECKING:
+    from akd.api.retargeting import Retargeted
 
 
 @dataclass(frozen=True)
@@ -51,15 +54,34 @@ class Retarget:
 
     def run(self) -> None:
         """Retarget, write, and say what came of it."""
+        from akd.metrics.motion import measure
+
+        made = self.retargeted()
+        target = made.character
+        made.save(self.out, keys=self.keys)
+        found = measure(target, target.control_rig, made.motion)
+        print(f"{self.out}: {made.motion.name!r}, {made.motion.duration:.2f} s at {made.fps:g} fps")
+        print(f"travel {found.travel:.2f} leg lengths, penetration {found.penetration:.4f} heights")
+
+    def checked(self) -> dict[str, str]:
+        """The pairs of `--map`, before any file is read. Raises `UsageError`."""
         check_ranges(self, fps=(1, 240))
         if self.out.suffix.lower() not in (".glb", ".bvh"):
             raise UsageError(f"--out must end in .glb or .bvh, got {self.out.name!r}")
-        file, name = _split(self.clip)
-        mapping = dict(_pair(text) for text in self.map)
+        return dict(_pair(text) for text in self.map)
+
+    def retargeted(self) -> Retargeted:
+        """The clip on the target; what has no counterpart is noted on standard error.
+
+        Raises:
+            AssetError: A file cannot be read, or there is no body in it.
+            UsageError: An option or the clip cannot be used.
+        """
+        mapping = self.checked()
+        file, name = split_clip(self.clip)
         source = load_file(file, roles=self.clip_roles)
         target = load_file(self.target, height=self.height, roles=self.roles)
         from akd.api.retargeting import retarget
-        from akd.metrics.motion import measure
 
         try:
             made = retarget(
@@ -74,13 +96,10 @@ class Retarget:
                 f"akd: note: without a counterpart in {target.asset.path.name}: {some}",
                 file=sys.stderr,
             )
-        made.save(self.out, keys=self.keys)
-        found = measure(target, target.control_rig, made.motion)
-        print(f"{self.out}: {made.motion.name!r}, {made.motion.duration:.2f} s at {made.fps:g} fps")
-        print(f"travel {found.travel:.2f} leg lengths, penetration {found.penetration:.4f} heights")
+        return made
 
 
-def _split(text: str) -> tuple[Path, str | None]:
+def split_clip(text: str) -> tuple[Path, str | None]:
     """A file, and the clip's name after a colon; file names may hold colons as well."""
     if Path(text).exists():
         return input_file(Path(text)), None

@@ -9,9 +9,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from akd.base.files import file_hash, json_hash
+from akd.base.files import file_hash, json_hash, sampled_hash
 from akd.engine.call import Resources
 
+LARGEST_FILE = 1 << 30
+"""Bytes of an input file that is read as a whole, for its hash or for another node. A larger one is
+refused by the job that reads it, and must not hold up the others."""
 _LABEL_LENGTH = 60
 
 
@@ -70,4 +73,4 @@ def _hash(path: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _known_hash(path: Path, changed: int, size: int) -> str:
-    return file_hash(path)
+    return file_hash(path) if size <= LARGEST_FILE else sampled_hash(path)

@@ -1,24 +1,47 @@
 """`Local`: an engine that fills the cores and GPUs of one machine with worker processes.
 
 A worker runs one call after another, and is replaced if it dies: the call it had is lost, the
-others go on. Messages are pickled, by this process and by workers that it started itself.
+others go on. Messages are pickled, by this process and by workers that it started itself. A
+`Service` gives the workers of a GPU one process more, which they share.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import platform
 import signal
+import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from akd.engine.call import Call, Ended, Resources, Seat, WorkerLost
 
 _STOP_SECONDS = 10.0
 """For a worker to keep its state when it is stopped."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A process beside the workers of each GPU, or of the CPU. Functions are importable by name."""
+
+    serve: Callable[[str, Connection], None]
+    """Runs in that process: serves at a socket's path until the connection is closed."""
+    use: Callable[[str], None]
+    """Called once in each worker, with the same path."""
+
+
+@dataclass(eq=False)
+class _Server:
+    process: BaseProcess
+    alive: Connection
+    address: str
 
 
 @dataclass(eq=False)
@@ -32,12 +55,20 @@ class _Worker:
 class Local:
     """Worker processes on this machine."""
 
-    def __init__(self, *, cpus: int | None = None, processes: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        cpus: int | None = None,
+        processes: int | None = None,
+        service: Service | None = None,
+    ) -> None:
         """Make an engine; workers start when calls come.
 
         Args:
             cpus: Cores to fill; all that this process may use by default.
             processes: Calls at a time, at most; as many as there is room for by default.
+            service: What the workers of a GPU share. One that died is started again with the next
+                call.
 
         Raises:
             ValueError: `cpus` or `processes` is less than one.
@@ -49,6 +80,9 @@ class Local:
         self._processes = processes
         self._gpus: dict[str, float] | None = None
         self._workers: list[_Worker] = []
+        self._service = service
+        self._servers: dict[str | None, _Server] = {}
+        self._sockets: tempfile.TemporaryDirectory[str] | None = None
 
     def has_gpus(self) -> bool:
         """Whether this machine has CUDA devices."""
@@ -67,6 +101,7 @@ class Local:
     def submit(self, call: Call) -> None:
         """Give a call to an idle worker, or to a new one."""
         gpu = self._roomy(call.resources) if call.resources.gpus else None
+        self._keep_served(gpu)
         idle = [w for w in self._workers if w.call is None and w.gpu == gpu]
         worker = idle[0] if idle else self._hire(gpu)
         worker.call = call
@@ -105,11 +140,41 @@ class Local:
                 worker.process.join()
             worker.pipe.close()
         self._workers.clear()
+        for server in self._servers.values():
+            server.alive.close()
+            server.process.join(_STOP_SECONDS)
+            server.process.kill()
+        self._servers.clear()
+        if self._sockets is not None:
+            self._sockets.cleanup()
+            self._sockets = None
+
+    def _keep_served(self, gpu: str | None) -> None:
+        """See that the server of a GPU runs."""
+        if self._service is None:
+            return
+        if gpu in self._servers and self._servers[gpu].process.is_alive():
+            return
+        if self._sockets is None:
+            self._sockets = tempfile.TemporaryDirectory(prefix="akd-")
+        address = Path(self._sockets.name) / f"server-{gpu}"
+        address.unlink(missing_ok=True)  # of one that died
+        context = multiprocessing.get_context("spawn")
+        here, there = context.Pipe()
+        process = context.Process(
+            target=_serve, args=(self._service.serve, str(address), there, gpu), daemon=True
+        )
+        process.start()
+        there.close()
+        self._servers[gpu] = _Server(process, here, str(address))
 
     def _hire(self, gpu: str | None) -> _Worker:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
-        process = context.Process(target=_work, args=(there, gpu), daemon=True)
+        begin = None
+        if self._service is not None:
+            begin = partial(self._service.use, self._servers[gpu].address)
+        process = context.Process(target=_work, args=(there, gpu, begin), daemon=True)
         process.start()
         there.close()
         worker = _Worker(process, here, gpu)
@@ -127,23 +192,41 @@ class Local:
             self._gpus = dict.fromkeys(names[:count], 1.0)
         free = dict(self._gpus)
         for worker in self._workers:
-            if worker.call is not None and worker.gpu in free:
-                free[worker.gpu] -= worker.call.resources.gpus
+            if worker.call is None or worker.gpu is None:
+                continue
+            names = worker.gpu.split(",")
+            for name in names:
+                free[name] -= worker.call.resources.gpus / len(names)
         return free
 
     def _roomy(self, resources: Resources) -> str | None:
-        """The emptiest GPU, if it has room."""
-        free = self._free_gpus()
-        gpu = max(free, key=lambda name: free[name], default=None)
-        return gpu if gpu is not None and free[gpu] >= resources.gpus - 1e-6 else None
+        """The emptiest GPU, or the emptiest ones with commas between them, if there is room."""
+        free, count = self._free_gpus(), max(1, math.ceil(resources.gpus))
+        chosen = sorted(free, key=lambda name: -free[name])[:count]
+        share = resources.gpus / count - 1e-6
+        if len(chosen) < count or any(free[name] < share for name in chosen):
+            return None
+        return ",".join(chosen)
 
 
-def _work(pipe: Connection, gpu: str | None) -> None:
+def _serve(
+    serve: Callable[[str, Connection], None], address: str, alive: Connection, gpu: str | None
+) -> None:
+    """A server process. Ctrl-C is for the workers, which may ask it until they end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    serve(address, alive)
+
+
+def _work(pipe: Connection, gpu: str | None, begin: Callable[[], None] | None) -> None:
     """A worker process: run what comes, until the pipe is closed or it is told to stop."""
     # Ctrl-C reaches the whole process group, SIGTERM this process: both keep the state of the call.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    if begin is not None:
+        begin()
     try:
         while True:
             function, arguments, seat = pipe.recv()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from akd.engine.call import Call, Ended, Resources, Seat, WorkerLost
+from akd.engine.job import LARGEST_FILE
 
 SINGLE_FILES = (".glb", ".ply", ".stl", ".off", ".bvh", ".fbx")
 """Suffixes of files that stand alone. Others are read from where they are: shared storage."""
@@ -61,7 +62,7 @@ class RayCluster:
         """Start a task."""
         stored, plain = [], {}
         for name, path in call.files.items():
-            if path.suffix.lower() in SINGLE_FILES:
+            if path.suffix.lower() in SINGLE_FILES and path.stat().st_size <= LARGEST_FILE:
                 stored.append((name, path.name, self._put(path)))
             else:
                 plain[name] = path

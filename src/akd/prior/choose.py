@@ -6,6 +6,7 @@ folder that diffusers wrote. What is wrong is one line, before any weights are r
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,12 +19,14 @@ from akd.prior.large.load import load_planned
 from akd.prior.large.plan import Plan, plan_prior
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.protocol import VideoPrior
+from akd.prior.served import with_server
 from akd.prior.source import PriorSource
 from akd.prior.tiny.load import has_weights, known_tokens, load_tiny, shipped_weights
 from akd.prior.tiny.vocabulary import read_prompt
 
 Held = Literal["auto", "fast", "lean"]
-"""How a large prior is held: `fast`, `lean`, or the first of these that fits."""
+"""How a large prior is held: `fast`, `lean`, or the first of these that fits; on several GPUs where
+it fits on no single one."""
 
 
 def is_tiny(name: str | Path) -> bool:
@@ -93,7 +96,7 @@ def choose_prior(
     """
     plan = check_prior(source, device=device, held=held)
     if isinstance(plan, Path):
-        return load_tiny(plan, device=choose_device(device))
+        return with_server(load_tiny(plan, device=choose_device(device)), plan)
     return load_planned(plan, cache=cache)
 
 
@@ -133,16 +136,24 @@ def _tiny_folder(source: PriorSource) -> Path:
 
 
 def _plan_large(source: PriorSource, device: torch.device, held: Held | LargeSettings) -> Plan:
-    """What loading a large prior takes; with `auto`, of the first settings that fit."""
+    """What loading a large prior takes; with `auto`, of the first settings that fit.
+
+    What fits on no single GPU is spread over as few as hold it.
+    """
     if isinstance(held, LargeSettings):
         return plan_prior(source, settings=held, device=device)
     if device.type != "cuda":
         if held != "auto":
             raise PriorError(f"{held} is for a CUDA device, got {device}; auto runs anywhere")
         return plan_prior(source, device=device)
-    if held == "auto":
-        try:
-            return plan_prior(source, settings=FAST, device=device)
-        except MemoryTooSmall:
-            return plan_prior(source, settings=LEAN, device=device)
-    return plan_prior(source, settings=FAST if held == "fast" else LEAN, device=device)
+    ways = {"auto": (FAST, LEAN), "fast": (FAST,), "lean": (LEAN,)}[held]
+    first = device.index or 0
+    too_small = None
+    for spread in range(1, max(2, torch.cuda.device_count() - first + 1)):
+        for settings in ways:
+            try:
+                return plan_prior(source, settings=replace(settings, spread=spread), device=device)
+            except MemoryTooSmall as error:
+                too_small = error
+    assert too_small is not None
+    raise too_small

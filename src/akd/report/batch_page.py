@@ -14,7 +14,13 @@ from akd.report.page import badge, data_uri, header, page, verdict
 
 _MOST_PREVIEW = 256 << 10
 """Bytes of a preview that the page carries; larger ones are linked."""
-_COLUMNS = ("job", "state", "score", "seconds", "preview")
+_METRICS = {
+    "score": ("from 0 to 1", 2),
+    "travel": ("leg lengths", 1),
+    "skate": ("of the worst foot, in fractions of the body's speed", 2),
+    "penetration": ("body heights", 4),
+}
+"""Values of an outcome that have a column: what they are, and decimals."""
 
 
 def write_batch_page(path: Path, out: Path, jobs: Sequence[Job]) -> None:
@@ -30,12 +36,18 @@ def batch_page(out: Path, jobs: Sequence[Job]) -> str:
         states.append(state)
         rows.append(row)
     counts = {state: str(states.count(state)) for state in ("done", "failed", "waiting")}
-    top = "".join(f'<th scope="col" data-sort>{name}</th>' for name in _COLUMNS)
+    about = {"job": "", "state": "", **{name: what for name, (what, _) in _METRICS.items()}}
+    about["seconds"] = "of the last attempt"
+    top = "".join(
+        f'<th scope="col" title="{escape(what, quote=True)}">{name}</th>'
+        for name, what in about.items()
+    )
     body = (
         f"{header('Batch', above='akd batch', facts={'jobs': str(len(jobs)), **counts})}\n"
         '<p><input class="field" type="search" data-filter placeholder="filter" '
-        'aria-label="filter by words"></p>\n'
-        f'<div class="wide"><table class="batch"><thead><tr>{top}</tr></thead>'
+        'aria-label="filter by words"> <output data-shown></output></p>\n'
+        '<div class="wide"><table class="batch">'
+        f"<thead><tr>{top}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
     return page("akd batch", body, scripts=("batch.js",))
@@ -44,13 +56,14 @@ def batch_page(out: Path, jobs: Sequence[Job]) -> str:
 def _row(folder: JobFolder, out: Path) -> tuple[str, str]:
     """State of a job, and its row."""
     job, values = folder.job, folder.outcome()
-    shown, score, preview = badge("waiting", good=True), None, ""
+    shown, preview = "waiting", ""
     seconds = folder.last_attempt().get("seconds")
     state, name = "waiting", escape(job.label)
     if values is not None:
-        state, score = "done", values.get("score")
+        state = "done"
         where = quote(folder.result.relative_to(out).as_posix())
-        name = f'<a href="{where}/report.html">{name}</a>'
+        report = "report.html" if (folder.result / "report.html").is_file() else ""
+        name = f'<a href="{where}/{report}">{name}</a>'
         mark, rest = verdict(str(values.get("verdict", "done")))
         shown = f"{mark} {escape(rest)}"
         preview = _preview(folder.result / "preview.png", where)
@@ -58,8 +71,11 @@ def _row(folder: JobFolder, out: Path) -> tuple[str, str]:
         state = "failed"
         log = quote(folder.log.relative_to(out).as_posix())
         shown = f'{badge("failed", good=False)} {escape(str(error))} <a href="{log}">log</a>'
-    cells = (name, shown, _number(score, 2), _number(seconds, 0), preview)
-    return state, f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    numbers = {name: _number((values or {}).get(name), _METRICS[name][1]) for name in _METRICS}
+    numbers["seconds"] = _number(seconds, 0)
+    # Narrow pages have no columns: the number's name stands before it.
+    cells = "".join(f'<td data-name="{what}">{number}</td>' for what, number in numbers.items())
+    return state, f"<tr><td>{name}{preview}</td><td>{shown}</td>{cells}</tr>"
 
 
 def _number(value: object, digits: int) -> str:
@@ -70,4 +86,4 @@ def _preview(path: Path, where: str) -> str:
     if not path.is_file():
         return ""
     source = data_uri(path) if path.stat().st_size <= _MOST_PREVIEW else f"{where}/{path.name}"
-    return f'<img src="{source}" alt="frames of the clip" height="72" loading="lazy">'
+    return f'<img src="{source}" alt="frames of the clip" loading="lazy">'

@@ -1,0 +1,114 @@
+"""What a job of `akd batch` can be: its keys in the file, and the `Job` that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from akd.commands.animate import Animate
+from akd.commands.batch_task import animate_task, retarget_task
+from akd.commands.errors import SEEDS, check_ranges, input_file
+from akd.commands.resume import checked_options
+from akd.commands.retarget import Retarget, split_clip
+
+if TYPE_CHECKING:
+    from akd.engine.call import Resources
+    from akd.engine.job import Job
+
+Needs = Callable[[str | None, str], "Resources"]
+"""Resources of a job by its prior, if it has one, and its device."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A value of `task`."""
+
+    axes: Mapping[str, str]
+    """Lists of a product, and the key of a job that each of them sets."""
+    required: tuple[str, ...]
+    """Keys without which there is no job; the lists of a product that set them are required too."""
+    options: frozenset[str]
+    """All other keys."""
+    make: Callable[[str, Path, dict[str, Any], Needs], Job]
+    """The job of a table: where the table is, the folder of its paths, its keys. Raises
+    `UsageError`."""
+
+
+def _options(command: type, *own: str) -> frozenset[str]:
+    return frozenset(field.name for field in fields(command)) - {*own, "out"}
+
+
+def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> Job:
+    from akd.base.files import weights_hash
+    from akd.engine.job import Job
+
+    files = {"file": input_file(folder / values.pop("asset")).resolve()}
+    if isinstance(values.get("weights"), str):
+        values["weights"] = str((folder / values["weights"]).resolve())
+    files |= _take_files(folder, values, "roles", "pose_weights")
+    prompt = values["prompt"]
+    given = {name: str(path) for name, path in files.items()}
+    command = Animate(out=folder, **checked_options(where, {**values, **given}))
+    check_ranges(command, seed=SEEDS, fps=(1, 240))
+    command.checked()
+    source = str(command.weights or command.prior)
+    _check_prompt(source, prompt)
+    resources = needs(source, command.device)
+    arguments: dict[str, Any] = {"options": values, "threads": resources.cpus}
+    if command.weights is not None:
+        arguments["weights_hash"] = weights_hash(command.weights)
+    label = f"{files['file'].stem}: {prompt} ({command.prior}, seed {command.seed})"
+    return Job(animate_task, arguments, label, files=files, resources=resources)
+
+
+@lru_cache(maxsize=4096)
+def _check_prompt(prior: str, prompt: str) -> None:
+    from akd.prior.choose import prompt_for
+    from akd.request import LONGEST_PROMPT
+
+    if len(prompt) > LONGEST_PROMPT:
+        raise ValueError(f"prompt must be at most {LONGEST_PROMPT} letters")
+    prompt_for(prior, prompt)
+
+
+def _retarget(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> Job:
+    from akd.engine.job import Job
+
+    clip, name = split_clip(str(folder / values.pop("clip")))
+    files = {"clip": clip.resolve(), "target": input_file(folder / values.pop("target")).resolve()}
+    files |= _take_files(folder, values, "roles", "clip_roles")
+    given = {option: str(path) for option, path in files.items()}
+    options = checked_options(where, {**values, **given}, command=Retarget)
+    Retarget(out=folder / "motion.glb", **options).checked()
+    resources = needs(None, "cpu")
+    arguments = {"clip": name, "options": values, "threads": resources.cpus}
+    label = f"{clip.stem}{f': {name}' if name else ''} on {files['target'].stem}"
+    return Job(retarget_task, arguments, label, files=files, resources=resources)
+
+
+def _take_files(folder: Path, values: dict[str, Any], *names: str) -> dict[str, Path]:
+    """Options that are files, moved out of `values`: the content of a job's files is hashed."""
+    return {
+        name: input_file(folder / values.pop(name)).resolve()
+        for name in names
+        if isinstance(values.get(name), str)
+    }
+
+
+KINDS = {
+    "animate": Kind(
+        {"assets": "asset", "prompts": "prompt", "seeds": "seed", "priors": "prior"},
+        ("asset", "prompt"),
+        _options(Animate, "file", "prompt", "create", "quick", "overwrite"),
+        _animate,
+    ),
+    "retarget": Kind(
+        {"clips": "clip", "targets": "target"},
+        ("clip", "target"),
+        _options(Retarget, "clip", "target"),
+        _retarget,
+    ),
+}
