@@ -1,4 +1,4 @@
-"""`lift_skin`: a simulated motion raised where its skin, unlike its cuboids, is under the ground."""
+"""`lift_skin`: a simulated motion raised where its skin is under the ground."""
 
 from __future__ import annotations
 
