@@ -41,7 +41,7 @@ FILES = (
     "quaternius/cubeworldkit/sheep.glb",
     "quaternius/zombieapocalypsekit/characters_pug.glb",
     "kenney/blocky-characters/character_a.glb",
-    "kenney/mini-characters/character_female_a.glb",
+    "kenney/mini-characters/character_male_f.glb",
     "kenney/mini-dungeon/character_orc.glb",
     "quaternius/cubeworldkit/character_male_1.glb",
     "quaternius/cubeworldkit/goblin.glb",

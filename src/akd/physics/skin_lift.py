@@ -13,13 +13,13 @@ from akd.motion.contact import TOUCH
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
 
-DEPTH = 0.003
+DEPTH = 0.004
 """Skin may be this far under the ground, in body heights: contact is compliant."""
 MOST = 0.8 * TOUCH
 """Greatest lift, in body heights: feet that stand still touch, and a tail or a hem that drags does
 not carry the body up."""
-_FRAMES = 2
-"""The lift begins and ends over so many frames."""
+_FRAMES = 1
+"""The lift begins and ends over twice as many frames."""
 
 
 def lift_skin(
