@@ -41,13 +41,13 @@ from akd.zoo.species.catalogue import SPECIES
 from benchmarks.roles import ASSETS, LEGS, Label, read_labels
 from benchmarks.roles_variants import flattened, without_names
 
-_DECAY = 2e-3
+_DECAY = 8e-3
 _STRETCHED = 2
 """Copies of each body that are stretched along its axes, so that proportions vary more than in the
 files."""
 _STRETCH = 0.35
 """Greatest log factor of it."""
-_ZOO_SEEDS = (1000, 1001)
+_ZOO_SEEDS = (1000, 1001, 1002, 1003)
 
 
 @dataclass(frozen=True)

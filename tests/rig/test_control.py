@@ -14,6 +14,7 @@ from akd.rig.control_build import MOST_DRIVEN
 from tests.asset.gltf_builder import GltfBuilder
 from tests.assets import SHARED_ASSETS, character, control_rig, gltf_files, gltf_json
 from tests.commands.animating import chain
+from tests.rig.block_figure import block_figure
 
 QUADRUPEDS = ("Alpaca", "Bull", "Cow", "Deer", "Donkey", "Fox", "Husky", "ShibaInu", "Wolf")
 
@@ -193,3 +194,23 @@ def test_a_file_without_a_body_has_nothing_to_drive(tmp_path):
     empty.add("nodes", name="nothing")
     found = load_character(read_asset(empty.write(tmp_path / "empty.glb")))
     assert len(found.control_rig) == 0
+
+
+def test_legs_of_one_joint_swing_forwards():
+    """No other joint tells where such a leg points: its skin does."""
+    rig = block_figure().control_rig
+    roles = [str(role) for role in rig.roles]
+    assert {"left leg upper", "right leg upper", "left arm upper"} <= set(roles)
+    for name in ("left leg upper", "right leg upper"):
+        flexion, _, twist = rig.axes[roles.index(name)]
+        assert abs(float(flexion[0])) > 0.99
+        assert abs(float(twist[1])) > 0.99
+    # Flexion alone: the foot goes back.
+    pose = rig.zero()
+    pose.angles[..., roles.index("left leg upper"), 0] = 0.5
+    moved = rig.world(pose) @ torch.tensor((0.0, -0.7, 0.0, 1.0))
+    leg = rig.skeleton.names.index("leg.L")
+    torch.testing.assert_close(
+        moved[..., leg, :3].flatten()[:2], torch.tensor((0.15, 0.0857)), atol=0.02, rtol=0
+    )
+    assert float(moved[..., leg, 2]) < -0.3

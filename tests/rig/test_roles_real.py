@@ -38,7 +38,6 @@ WRONG_WITHOUT_NAMES = {
     "kenney/graveyard-kit/character_ghost.glb",
     "mesh2motion/animations/quad-creature-animations-2025.glb",
     "mesh2motion/models-variation/bird-eagle.glb",
-    "mesh2motion/models-variation/fox-cat.glb",
     "mesh2motion/rigs/rig-spider.glb",
     "quaternius/easy_enemies_pack/Wasp.glb",
     "quaternius/fish_pack/Fish2.glb",

@@ -119,6 +119,14 @@ def test_a_leg_with_a_shoulder_is_a_leg():
 
 
 @pytest.mark.usefixtures("shape_is_log_odds")
+def test_ears_on_four_legs_are_no_arms():
+    leg, ear = odds(leg=3.0), odds(arm=1.0, none=0.0)
+    assert [x.kind for x in judge([leg, ear], [(), ()], [True, False])][1] is LimbKind.ARM
+    kinds = [x.kind for x in judge([leg, leg, ear], [(), (), ()], [True, True, False])]
+    assert kinds == [LimbKind.LEG, LimbKind.LEG, None]
+
+
+@pytest.mark.usefixtures("shape_is_log_odds")
 def test_a_limb_that_stands_nowhere_is_no_leg():
     assert judge([odds(leg=3.0, arm=1.0)], [()], [False])[0].kind is LimbKind.ARM
     # Half of a hip that hangs apart is no arm either.

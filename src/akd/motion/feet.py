@@ -147,9 +147,7 @@ def _sole_of(character: Character, rig: ControlRig, leg: Limb) -> Sole | None:
     if mesh is None:
         return None
     joints = _foot_joints(character, leg)
-    strongest = mesh.skin.weights.argmax(dim=1, keepdim=True)
-    owner = mesh.skin.bone_joints[mesh.skin.bones.gather(1, strongest).squeeze(1)]
-    mine = torch.isin(owner, torch.tensor(sorted(joints))).nonzero().squeeze(1)
+    mine = torch.isin(mesh.skin.owners, torch.tensor(sorted(joints))).nonzero().squeeze(1)
     if not len(mine):
         return None
     skin = mesh.skin

@@ -19,6 +19,7 @@ from akd.physics.body import Body
 from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
+from akd.physics.skin_lift import lift_skin
 from akd.physics.target import TargetMotion, starts_apart
 from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
 from akd.rig.control import ControlPose, ControlRig
@@ -133,7 +134,9 @@ def ground(
     controls = character.control_pose(made, pose)
     if cyclic:
         controls = slow_seam(rig, controls, height=body.height)
-        made = character.target_motion(controls, fps)
+    if mesh is not None:
+        controls = lift_skin(rig, mesh, controls, height=body.height, cyclic=cyclic)
+    made = character.target_motion(controls, fps)
     return Grounded(
         motion=replace(frames, pose=rig.to_pose(controls)),
         controls=controls,

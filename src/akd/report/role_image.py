@@ -88,8 +88,7 @@ def _face_colours(character: Character) -> Float[np.ndarray, "F 3"]:
         above = (joint, *skeleton.ancestors(joint))
         bone = next((j for j in above if roles[j].part is not Part.HELPER), joint)
         table[joint] = role_colour(roles[bone])
-    main = skin.bones.gather(1, skin.weights.argmax(dim=1, keepdim=True))[:, 0]
-    return table[skin.bone_joints[main].numpy()][mesh.faces.numpy()].mean(axis=1)
+    return table[skin.owners.numpy()][mesh.faces.numpy()].mean(axis=1)
 
 
 def _light(seen: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> np.ndarray:

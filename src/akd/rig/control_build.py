@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from akd.rig.control import ROOT, STATIC, TRAVEL, ControlRig
 from akd.rig.joint_frames import joint_axes, root_axes
@@ -36,8 +37,9 @@ def build_control_rig(character: Character) -> ControlRig:
     driven = _choose(anatomy, positions, character.height)
     index = {joint: i for i, joint in enumerate(driven)}
     parents = tuple(_control_above(anatomy.body, joint, index) for joint in driven)
+    ends = _single_joint_ends(character, world)
     axes = [
-        joint_axes(_bone(anatomy, joint, positions), anatomy.roles[joint], anatomy.left)
+        joint_axes(_bone(anatomy, joint, positions, ends), anatomy.roles[joint], anatomy.left)
         for joint in driven
     ]
     root = anatomy.body.root
@@ -91,11 +93,28 @@ def _control_above(body: Body, joint: int, index: dict[int, int]) -> int:
     return -1
 
 
+def _single_joint_ends(
+    character: Character, world: Float[Tensor, "J 4 4"]
+) -> dict[int, Float[np.ndarray, "3"]]:
+    """For limbs of one joint, as block figures have them: the middle of the skin that it moves.
+    No other joint tells where such a limb points."""
+    mesh, limbs = character.body_mesh, character.anatomy.limbs
+    single = [limb.joints[0] for limb in limbs if len(limb.joints) == 1]
+    if mesh is None or not single:
+        return {}
+    points, owners = mesh.pose(world).double().numpy(), mesh.skin.owners.numpy()
+    skins = {j: points[np.isin(owners, list(character.skeleton.subtree(j)))] for j in single}
+    return {j: 0.5 * (s.min(axis=0) + s.max(axis=0)) for j, s in skins.items() if len(s)}
+
+
 def _bone(
-    anatomy: Anatomy, joint: int, positions: Float[np.ndarray, "J 3"]
+    anatomy: Anatomy,
+    joint: int,
+    positions: Float[np.ndarray, "J 3"],
+    ends: dict[int, Float[np.ndarray, "3"]],
 ) -> Float[np.ndarray, "3"]:
-    """Direction from a joint along its bone: towards the next joint of its chain, else onwards
-    from the one before."""
+    """Direction from a joint along its bone: to the end of its limb where that is known, else
+    towards the next joint of its chain, else onwards from the one before."""
     chains = [list(limb.joints) for limb in anatomy.limbs] + [
         list(anatomy.trunk),
         list(anatomy.tail),
@@ -104,6 +123,7 @@ def _bone(
     later = chain[chain.index(joint) + 1 :] or anatomy.body.children[joint]
     earlier = anatomy.body.parents[joint]
     for direction in (
+        *(ends[j] - positions[joint] for j in (joint,) if j in ends),
         *(positions[j] - positions[joint] for j in later),
         positions[joint] - positions[max(earlier, 0)],
     ):

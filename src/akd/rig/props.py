@@ -31,9 +31,7 @@ def find_props(
         is_joint: Nodes that a skin names.
         carriers: The joint that moves each node.
     """
-    skin = mesh.skin
-    main = skin.bones.gather(1, skin.weights.argmax(dim=1, keepdim=True))[:, 0]
-    owners = skin.bone_joints[main].numpy()
+    owners = mesh.skin.owners.numpy()
     has_skin = np.zeros(len(skeleton), dtype=bool)
     has_skin[np.unique(owners)] = True
 

@@ -29,6 +29,12 @@ class Skin:
     weights: Float[Tensor, "V K"]
     """How much; non-negative, each row sums to one."""
 
+    @property
+    def owners(self) -> Int[Tensor, "V"]:
+        """The joint that moves each point most."""
+        strongest = self.weights.argmax(dim=1, keepdim=True)
+        return self.bone_joints[self.bones.gather(1, strongest).squeeze(1)]
+
     def bone_transforms(
         self, world_from_joint: Float[Tensor, "*b J 4 4"]
     ) -> Float[Tensor, "*b B 4 4"]:

@@ -29,7 +29,7 @@ _NAMED_SIDES = 2.0
 so shape can outvote them."""
 _NAMED_MIDDLE = 8.0
 """Log-odds of a head that is named to be one body size ahead of the tail."""
-_FORMAT = 2.0
+_FORMAT = 1.5
 """Log-odds of +Z, which glTF calls the front: decides where shape and names hardly do."""
 
 

@@ -45,6 +45,8 @@ _PLANS = (
     np.array([_MIXED if k is LimbKind.FIN else 0.0 for k in KINDS]),
 )
 """Of each kind, for bodies that swim and for all others."""
+_ON_FOUR_LEGS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
+"""Of each kind, on two pairs of legs or more: what looks like arms there is ears."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def judge(
     mention.
 
     Legs are limbs that stand on the ground: `stands` is False where they cannot be. Fins and other
-    limbs seldom occur on one body, so all pairs together decide which of the two it has.
+    limbs seldom occur on one body, so all pairs together decide which of the two it has; nor do
+    arms and four legs.
     """
     shapes = [_by_shape(f, can_stand) for f, can_stand in zip(features, stands, strict=True)]
     named = [_by_names(set(p), can_stand) for p, can_stand in zip(parts, stands, strict=True)]
@@ -113,6 +116,8 @@ def judge(
     # How likely the body is with the kinds of each plan alone; the other kinds stay possible.
     plans = [sum(float((t + plan).max()) for t in totals) for plan in _PLANS]
     plan = _PLANS[int(np.argmax(plans))]
+    if sum(KINDS[int((t + plan).argmax())] is LimbKind.LEG for t in totals) > 1:
+        plan = plan + _ON_FOUR_LEGS
     return [
         _conclude(total + plan, shape, names)
         for total, shape, names in zip(totals, shapes, named, strict=True)
