@@ -15,7 +15,7 @@ from akd.commands.options import load_file
 
 @dataclass(frozen=True)
 class Skin:
-    """Replace the skinning weights of a rigged file by weights from heat diffusion.
+    """Replace the skinning weights of a rigged file with weights from heat diffusion.
 
     Everything else in the file stays as it is.
 
@@ -27,13 +27,13 @@ class Skin:
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """The GLB file to write."""
     influences: int = 4
-    """At most this many joints move a vertex."""
+    """Maximum number of joints per vertex."""
     heat: float = 4.0
     """How sharply joints bend: larger is sharper."""
     all_joints: bool = False
-    """Let every joint of the skeleton move skin, also those that move none in the file."""
+    """Let every joint of the skeleton move skin, including those that move none in the file."""
     roles: Path | None = None
-    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
+    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
 
     def run(self) -> None:
         """Solve, write, and say what was done."""
