@@ -23,14 +23,18 @@ _checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
 
 def check(function: FunctionType) -> Callable[..., Any]:
     """The decorator that jaxtyping puts on signatures, not on the functions themselves."""
-    checked = _checked(function)
+    # It takes its time, so most are made at the first call. Names in the annotations of an inner
+    # function are found now or never.
+    checked = _checked(function) if "<locals>" in function.__qualname__ else None
 
     @wraps(function)
     def check_first(*args: Any, **kwargs: Any) -> None:
+        nonlocal checked
         if _made[function] < CALLS:
             _made[function] += 1
             if _made[function] == CALLS:
                 _rest(function)
+            checked = checked or _checked(function)
             checked(*args, **kwargs)
 
     return check_first
