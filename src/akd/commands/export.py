@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import UsageError, check_ranges
 from akd.commands.options import load_file
 from akd.export.formats import FORMATS, VIDEO_FORMATS, read_formats
 
@@ -54,8 +54,7 @@ class Export:
             wanted = read_formats(self.to, option="--to", known=_FORMATS)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        if self.fps is not None and not 1 <= self.fps <= 240:
-            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
+        check_ranges(self, fps=(1, 240))
         from akd.export.clip_files import key_motions, write_clip_files
         from akd.export.settings import KeySettings
         from akd.motion.clip import motion_from_clip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.base.files import write_json
-from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges
 from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
@@ -39,9 +39,7 @@ def _device(name: str) -> torch.device:
 def _recordings(assets: Path | None, mocap: Path | None) -> Recordings:
     from akd.prior.tiny.recorded import Recordings
 
-    for name, folder in (("assets", assets), ("mocap", mocap)):
-        if folder is not None and not folder.is_dir():
-            raise UsageError(f"--{name} {folder}: is not a folder")
+    check_folders(assets=assets, mocap=mocap)
     return Recordings(assets, mocap)
 
 
@@ -250,8 +248,7 @@ class PriorEvaluate:
             self, count=(1, 100_000), prompts=(1, 100_000), actors=(1, 10_000), steps=(1, 10_000),
             seed=SEEDS, workers=(0, 1000),
         )  # fmt: skip
-        if self.assets is not None and not self.assets.is_dir():
-            raise UsageError(f"--assets {self.assets}: is not a folder")
+        check_folders(assets=self.assets)
         from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser
         from akd.prior.tiny.backend import choose_studio
         from akd.prior.tiny.card import write_card

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import UsageError, check_ranges, input_file
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,7 @@ class Rig:
 
     def run(self) -> None:
         """Find a skeleton, solve for weights, write, and say how sure it is."""
-        if not 1 <= self.influences <= 64:
-            raise UsageError(f"--influences must be from 1 to 64, got {self.influences}")
+        check_ranges(self, influences=(1, 64))
         import numpy as np
 
         from akd.api.rigging import rig

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import UsageError, check_ranges
 from akd.commands.options import load_file
 
 
@@ -37,8 +37,7 @@ class Skin:
 
     def run(self) -> None:
         """Solve, write, and say what was done."""
-        if not 1 <= self.influences <= 64:
-            raise UsageError(f"--influences must be from 1 to 64, got {self.influences}")
+        check_ranges(self, influences=(1, 64))
         if not 0 < self.heat < 1e6:
             raise UsageError(f"--heat must be above zero and below 1e6, got {self.heat:g}")
         from akd.export.reskin import write_reskinned
