@@ -35,7 +35,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import torch
 
 from akd.distill.settings import DistillSettings
-from akd.metrics.naturalness import NaturalRange
 from akd.presets import find_preset, with_values
 from benchmarks.distill_cases import ABLATED, CASES
 from benchmarks.distill_controls import CONTROLS
@@ -43,6 +42,7 @@ from benchmarks.distill_parts import ALL, CHANGES, Variant, alone
 from benchmarks.distill_rows import FIELDS, Job, work
 from benchmarks.distill_sheet import write_sheet
 from benchmarks.distill_tables import line, write_tables
+from benchmarks.natural_range import NaturalRange
 
 FULL, FULL_ITERATIONS = "one finalist, for long", 10_000
 

@@ -19,7 +19,6 @@ from akd.base.files import file_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import film_views, score_action, score_videos
-from akd.metrics.naturalness import naturalness_features
 from akd.metrics.recognise.recogniser import find_recogniser, shipped_recognisers
 from akd.metrics.selection import video_score
 from akd.motion.feet import leg_length
@@ -43,6 +42,7 @@ from benchmarks.deformation_field import (
 from benchmarks.distill_cases import Case, find_case, played
 from benchmarks.distill_controls import CONTROLS, SINE, sine_gait
 from benchmarks.distill_parts import CHANGES, Variant
+from benchmarks.natural_range import naturalness_features
 
 FIELDS = ("field", "field, fitted first")
 """Deformation fields: distilled alone, and with a warm start of their own."""

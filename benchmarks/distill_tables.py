@@ -7,11 +7,11 @@ from pathlib import Path
 from statistics import pstdev
 from typing import Any
 
-from akd.metrics.naturalness import NaturalRange
 from akd.motion.actions import ACTIONS
 from benchmarks.distill_cases import CASES
 from benchmarks.distill_controls import CONTROLS, SINE
 from benchmarks.distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
+from benchmarks.natural_range import NaturalRange
 
 Row = dict[str, Any]
 MARKER = "<!-- measured -->"

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset.asset import AssetError
-from akd.metrics.naturalness import NaturalRange, body_plan, naturalness_features
 from akd.metrics.travel import with_implied_travel
 from akd.motion.actions import ACTIONS
 from akd.motion.loop import repeat
@@ -25,6 +25,7 @@ from akd.prior.tiny.recorded import Recordings, label_of
 from akd.rig.character import bound_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.natural_range import NaturalRange, body_plan, naturalness_features
 
 FIRST_SEED = 1000
 CYCLES = 3

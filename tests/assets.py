@@ -10,6 +10,7 @@ from akd.asset.read import read_asset
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
+from akd.rig.up_axis import find_up_axis
 
 SHARED_ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
 
@@ -33,6 +34,18 @@ def gltf_json(path: str) -> dict[str, Any]:
 @cache
 def character(path: str) -> Character:
     return load_character(read_asset(SHARED_ASSETS / path))
+
+
+@cache
+def up_axis(path: str) -> str:
+    return find_up_axis(character(path).asset)
+
+
+@cache
+def upright(path: str) -> Character:
+    """The character of a file whose up axis may be another than Y."""
+    body, up = character(path), up_axis(path)
+    return body if up == "y" else load_character(body.asset, up=up)
 
 
 @cache

@@ -70,7 +70,7 @@ def test_a_layer_that_never_comes_is_one_line(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe.usda")
     path = tmp_path / "a.usda"
     path.write_text("#usda 1.0\n(\n    subLayers = [@pipe.usda@]\n)\n", "utf-8")
-    monkeypatch.setattr("akd.asset.isolated._WAITING_SECONDS", 20)
+    monkeypatch.setattr("akd.asset.isolated._WAITING_SECONDS", 3)
     with pytest.raises(AssetError) as caught:
         read_asset(path)
     assert str(caught.value).startswith(f"{path}: ")

@@ -126,7 +126,7 @@ def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
 def test_an_output_that_cannot_be_written(capsys, tmp_path):
     (tmp_path / "file").write_text("in the way")
     out = str(tmp_path / "file" / "fox.glb")
-    assert refused(capsys, "zoo", "fox", "-o", out, "--vertices", "1000").startswith("akd: ")
+    assert refused(capsys, "zoo", "snake", "-o", out, "--vertices", "500").startswith("akd: ")
 
 
 @pytest.fixture(scope="session")
@@ -168,8 +168,8 @@ def test_every_real_file_is_described_or_refused_in_one_line(shared_assets):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     described, refused_count = map(int, done.stdout.split())
-    assert described > 380
-    assert refused_count < 60
+    assert described > 290
+    assert refused_count < 6
 
 
 def test_an_unexpected_error_is_one_line_and_a_file(capsys, monkeypatch):

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from akd.cli import main
+from akd.export.creature import write_creature
+from akd.zoo import build_creature, make_clip
 
 AKD = (sys.executable, "-m", "akd")
 
 
 @pytest.fixture(scope="module")
 def walker(tmp_path_factory):
-    """A fox with clips."""
+    """A fox that walks."""
     path = tmp_path_factory.mktemp("walker") / "fox.glb"
-    assert main(["zoo", "fox", "-o", str(path), "--vertices", "600"]) == 0
+    fox = build_creature("fox", vertices=600)
+    write_creature(fox, [make_clip(fox, "walk")], path)
     return path
 
 
@@ -40,7 +42,7 @@ def limit_files() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("zoo", "fox", "-o", "{out}/fox.glb", "--vertices", "1500"),
+        ("zoo", "snake", "-o", "{out}/fox.glb", "--vertices", "1500"),
         ("splat", "{fox}", "-o", "{out}/fox.ply", "--quick"),
         ("export", "{fox}", "--clip", "walk", "-o", "{out}", "--to", "bvh,usd"),
         ("ground", "{fox}", "--clip", "walk", "-o", "{out}", "--iterations", "1"),

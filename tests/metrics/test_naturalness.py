@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from akd.metrics.naturalness import NaturalRange, body_plan, find_cycle, naturalness_features
 from akd.rig.character import bound_character
 from akd.zoo import build_creature, make_clip
 from benchmarks.distill_controls import sine_gait
+from benchmarks.natural_range import NaturalRange, body_plan, find_cycle, naturalness_features
 
 
 @pytest.fixture(scope="module")

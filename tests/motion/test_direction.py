@@ -6,7 +6,7 @@ import torch
 from akd.api.directing import find_kept, find_poses
 from akd.metrics.motion import measure
 from akd.motion.direction import Direction, direct
-from akd.motion.joining import join, join_acceleration
+from akd.motion.joining import acceleration, join
 from akd.motion.loop import loop_gap
 from akd.rig.control import ControlPose
 from akd.zoo import build_creature, make_clip
@@ -124,8 +124,11 @@ def test_joins_do_not_pop(fox):
     motions = [walk, *(make_clip(creature, action, cycles=1) for action in ("jump", "stand"))]
     joined = join(character, motions, gaits=[True, False, False], fps=FPS)
     assert len(joined.joins) == 2
-    for peak, usual in zip(join_acceleration(character, joined), joined.usual, strict=True):
-        assert peak <= usual
+    rig, motion = character.control_rig, joined.motion
+    found = acceleration(rig, rig.from_pose(motion.pose))
+    for start, usual in zip(joined.joins, joined.usual, strict=True):
+        around = (motion.times[1:-1] - start).abs() <= 0.1
+        assert float(found[around].max()) <= usual
     steps = joined.motion.world()[:, character.control_rig.root, :3, 3].diff(dim=0).norm(dim=-1)
     assert float(steps.max()) < 0.2 * character.height
     assert joined.motion.duration > sum(m.duration for m in motions[1:])

@@ -7,10 +7,9 @@ import pytest
 
 from akd.base.splits import roles_family_develops
 from akd.rig.character import load_character
-from akd.rig.up_axis import find_up_axis
 from benchmarks import roles as benchmark
 from benchmarks.roles_variants import flattened, without_names
-from tests.assets import character
+from tests.assets import character, up_axis, upright
 
 pytestmark = pytest.mark.slow
 
@@ -54,17 +53,14 @@ WRONG_WHEN_FLAT = {
 
 @pytest.mark.parametrize("path", LABELS)
 def test_feet_sides_and_limbs(path, shared_assets):
-    label, asset = LABELS[path], character(path).asset
-    names = character(path).skeleton.names
-    named = load_character(asset, up=find_up_axis(asset))
-    assert benchmark.is_right(benchmark.mistakes(named, names, label))
+    body = upright(path)
+    assert benchmark.is_right(benchmark.mistakes(body, body.skeleton.names, LABELS[path]))
 
 
 @pytest.mark.parametrize("path", sorted(set(LABELS) - WRONG_WITHOUT_NAMES))
 def test_feet_sides_and_limbs_without_names(path, shared_assets):
     names = character(path).skeleton.names
-    asset = character(path).asset
-    bare = load_character(without_names(asset), up=find_up_axis(asset))
+    bare = load_character(without_names(character(path).asset), up=up_axis(path))
     assert set(bare.skeleton.names).isdisjoint(names)
     assert benchmark.is_right(benchmark.mistakes(bare, names, LABELS[path]))
 
@@ -72,8 +68,7 @@ def test_feet_sides_and_limbs_without_names(path, shared_assets):
 @pytest.mark.parametrize("path", sorted(set(LABELS) - WRONG_WHEN_FLAT))
 def test_feet_sides_and_limbs_of_a_flat_tree(path, shared_assets):
     names = character(path).skeleton.names
-    asset = character(path).asset
-    flat = load_character(flattened(asset), up=find_up_axis(asset))
+    flat = load_character(flattened(character(path).asset), up=up_axis(path))
     assert set(flat.skeleton.parents[:-1]) == {len(names)}
     assert benchmark.is_right(benchmark.mistakes(flat, names, LABELS[path]))
 

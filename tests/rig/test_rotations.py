@@ -1,6 +1,7 @@
 """A rigged file that is turned by a right angle, or mirrored, has the same anatomy."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from scipy.spatial.transform import Rotation
 
 from akd.asset.asset import Asset, Node
 from akd.rig.character import Character, load_character
-from akd.rig.control_build import build_control_rig
 from benchmarks.roles_variants import without_names
 
 ROTATIONS = [Rotation.from_matrix(m.round()) for m in Rotation.create_group("O").as_matrix()]
@@ -88,7 +88,7 @@ def assert_same_anatomy(body: Character, true: Character, turn: np.ndarray) -> N
     assert true.mesh is not None
     vertices = true.mesh.vertices.double().numpy() @ turn.T
     np.testing.assert_allclose(body.mesh.vertices.numpy(), vertices, atol=1e-5)
-    rig, rig_wanted = build_control_rig(body), build_control_rig(true)
+    rig, rig_wanted = body.control_rig, true.control_rig
     assert (rig.joints, rig.parents, rig.root) == (
         rig_wanted.joints, rig_wanted.parents, rig_wanted.root
     )  # fmt: skip
@@ -104,13 +104,17 @@ def test_there_are_24_rotations_and_every_forward_axis_is_among_them():
     assert len({tuple(r.apply([0.0, 0.0, 1.0]).round() + 0.0) for r in ROTATIONS}) == 6
 
 
+@pytest.fixture(scope="module")
+def nameless(zoo_character):
+    """The character of a species whose joints have no names."""
+    return cache(lambda species: load_character(without_names(zoo_character(species).asset)))
+
+
 @pytest.mark.parametrize("rotation", ROTATIONS, ids=IDS)
 @pytest.mark.parametrize("species", SPECIES)
 @pytest.mark.parametrize("named", [True, False], ids=["named", "nameless"])
-def test_a_turned_file_has_the_same_anatomy(zoo_character, species, named, rotation):
-    true = zoo_character(species)
-    if not named:
-        true = load_character(without_names(true.asset))
+def test_a_turned_file_has_the_same_anatomy(zoo_character, nameless, species, named, rotation):
+    true = zoo_character(species) if named else nameless(species)
     body, turn = load_turned(true.asset, rotation)
     np.testing.assert_allclose(turn @ [0, 1, 0], [0, 1, 0], atol=1e-12)
     assert_same_anatomy(body, true, turn)
@@ -146,9 +150,9 @@ def mirrored(asset: Asset) -> Asset:
 
 
 @pytest.mark.parametrize("species", SPECIES)
-def test_a_mirrored_body_has_its_sides_swapped_and_nothing_else(zoo_character, species):
-    true = load_character(without_names(zoo_character(species).asset)).anatomy
-    found = load_character(mirrored(without_names(zoo_character(species).asset))).anatomy
+def test_a_mirrored_body_has_its_sides_swapped_and_nothing_else(nameless, species):
+    true = nameless(species).anatomy
+    found = load_character(mirrored(nameless(species).asset)).anatomy
     assert found.roles == tuple(replace(r, side=r.side.other) for r in true.roles)
     assert (found.trunk, found.tail, found.partners) == (true.trunk, true.tail, true.partners)
     np.testing.assert_allclose(found.forward, true.forward, atol=1e-6)

@@ -36,6 +36,20 @@ def browser():
         made.close()
 
 
+@pytest.fixture(scope="module")
+def fox_file(tmp_path_factory):
+    """A fox of the zoo with two clips."""
+    fox = build_creature("fox", vertices=600)
+    path = tmp_path_factory.mktemp("fox") / "fox.glb"
+    write_creature(fox, [make_clip(fox, a, cycles=1) for a in ("walk", "trot")], path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    return write_weights(tmp_path_factory.mktemp("weights"))
+
+
 @pytest.fixture
 def iterations() -> int:
     """Of a run: it would take hours."""
@@ -43,19 +57,16 @@ def iterations() -> int:
 
 
 @pytest.fixture
-def viewer(tmp_path_factory, iterations):
-    """A fox of the zoo with two clips."""
+def viewer(tmp_path, fox_file, weights, iterations):
+    """A folder that holds the fox alone."""
     from akd.pipeline import animate
     from akd.presets import find_preset, with_values
     from akd.view.server import Viewer
 
-    folder = tmp_path_factory.mktemp("view")
-    fox = build_creature("fox", vertices=600)
-    write_creature(fox, [make_clip(fox, a, cycles=1) for a in ("walk", "trot")], folder / "fox.glb")
+    shutil.copy(fox_file, tmp_path)
     settings = with_values(find_preset("tiny"), (*QUICK[1:], f"iterations={iterations}"))
-    weights = write_weights(tmp_path_factory.mktemp("weights"))
     make = partial(animate, preset=settings, physics=False, weights=weights, device="cpu")
-    with Viewer(folder, port=0, make=make) as made:
+    with Viewer(tmp_path, port=0, make=make) as made:
         yield made
 
 

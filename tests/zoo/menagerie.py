@@ -39,10 +39,10 @@ def joint_weights(animal: Creature) -> np.ndarray:
 
 
 @cache
-def sole_rows(species: str, seed: int = 0) -> tuple[np.ndarray, ...]:
+def sole_rows(species: str) -> tuple[np.ndarray, ...]:
     """For each foot, the vertices that its toes and foot move more than anything else does, those
     blended between the two included."""
-    animal = creature(species, seed)
+    animal = creature(species)
     weights = joint_weights(animal)
     rows = []
     for foot in animal.feet:

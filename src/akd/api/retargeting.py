@@ -73,7 +73,7 @@ def retarget(
     travel: bool = False,
     name: str | None = None,
 ) -> Retargeted:
-    """Put a clip on another character of the same body plan.
+    """Transfer a clip to another character with the same body plan.
 
     Joints correspond by role. Limbs keep their directions whatever the two rest poses are, the root
     moves in proportion to the legs, stance feet are planted, nothing sinks into the ground and

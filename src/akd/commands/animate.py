@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Animate:
-    """Distil the motion that a sentence names into a character.
+    """Animate a character from a sentence: distil the motion from a video model into its joints.
 
     Writes motion.glb (the file with the clips `PROMPT` and `PROMPT (grounded)` added), video.mp4,
     grounded.mp4, metrics.json, view.npz (for `akd view`), report.html, and run/, from which the
-    same command, or `akd resume`, goes on where it was stopped.
+    same command, or `akd resume`, continues after an interruption.
 
     Example: akd animate fox.glb "a fox walking" -o out/fox
     """
@@ -48,23 +48,23 @@ class Animate:
     preset: str | None = None
     """tiny, fast or paper; by default tiny for the tiny prior, fast for others."""
     iterations: int | None = None
-    """Of the distillation, in place of the preset's."""
+    """Iterations of the distillation; overrides the preset."""
     set: tuple[str, ...] = ()
-    """Single settings, such as score.guidance=50 warm_start.samples=0."""
+    """Individual settings, such as score.guidance=50 warm_start.samples=0."""
     seed: int = 0
     fps: float | None = None
-    """Frames a second of all clips, 30 by default. Keys lie on whole frames."""
+    """Frames per second of all clips, 30 by default. Keys lie on whole frames."""
     keys: Literal["every", "reduced"] = "every"
     """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
     the body's height."""
     loop_frame: Literal["repeat", "omit"] = "repeat"
-    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
-    is left out."""
+    """Let the last frame of a loop repeat the first, for players that wrap at the last key, or omit
+    it."""
     formats: str = "glb"
     """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
     Blender). motion.glb is always written."""
     in_place: bool = False
-    """Take the travel over the ground out of the clips; videos and metrics still show it."""
+    """Remove the root motion from the clips; videos and metrics keep it."""
     duration: float | None = None
     """Seconds that the clip lasts: a gait repeats, another action holds its last pose."""
     speed: float | None = None
@@ -72,40 +72,40 @@ class Animate:
     turn: float = 0.0
     """Degrees by which the path turns left over the clip; negative turns right."""
     path: str = ""
-    """Points of the ground to pass, in metres from where the character stands: "x,z x,z ..."."""
+    """Points on the ground to pass through, in metres from the start: "x,z x,z ..."."""
     loop: bool = False
-    """Make a --duration whole cycles, so that the clip loops."""
+    """Round --duration to whole cycles, so that the clip loops."""
     keep: tuple[str, ...] = ()
-    """Joints that stay as a clip of the file has them, CLIP:JOINT,JOINT; joints by name or role,
+    """Joints that keep their motion from a clip of the file, CLIP:JOINT,JOINT, by name or role,
     such as Idle:head,tail."""
     keyframe: tuple[str, ...] = ()
-    """Poses to meet, SECONDS=POSE: CLIP@TIME of the file's clips, or another file's pose,
+    """Poses to pass through, SECONDS=POSE: CLIP@TIME of the file's clips, or another file's pose,
     FILE@TIME."""
     quick: bool = False
     """Write a preview, preview.glb, and stop: the joints fitted to the first sampled video, neither
-    distilled nor tracked by physics. The same command without it, or `akd resume`, goes on."""
+    distilled nor tracked by physics. The same command without it, or `akd resume`, continues."""
     grounded: bool = True
-    """Bring the motion down to the ground by physics as well."""
+    """Also track the motion in the physics simulation, so that feet stand on the ground."""
     physics_iterations: int = 200
-    """How long physics searches for the controls."""
+    """Iterations of the physics tracking."""
     pose_prior: float = 0.0
     """Weight of the pose model as a regulariser."""
     pose_weights: Path | None = None
     """The pose model of --pose-prior: a file of `akd pose train`."""
     weights: Path | None = None
-    """Folder of weights, in place of those that ship or of the hub's copy."""
+    """Folder of weights, instead of the bundled ones or the hub's copy."""
     device: str = "auto"
     """auto, cpu or cuda."""
     height: float | None = None
-    """How tall the character is in metres, where the file's units are not to be believed."""
+    """Height of the character in metres, overriding the file's units."""
     up: str = "y"
     """The file's axis that points up: x, y or z."""
     template: str = "auto"
     """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
     roles: Path | None = None
-    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
+    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
     overwrite: bool = False
-    """Begin anew, and write over what the folder holds."""
+    """Start over and overwrite the folder's contents."""
 
     def run(self) -> None:
         """Animate, and say what came of it."""

@@ -25,8 +25,8 @@ class Batch:
     """Animate or retarget many: a list of jobs, assets x prompts x seeds x priors, clips x targets.
 
     Each job is an `akd animate` or an `akd retarget` with its own folder under the output folder;
-    index.html shows them all. A job that fails is tried three times and stops no other. Run again
-    to do what is left.
+    index.html shows them all. A failing job is tried three times and does not stop the others. Run
+    again to finish the rest.
 
     Example: akd batch jobs.toml -o out/batch --engine ray --address auto
     """
@@ -36,7 +36,7 @@ class Batch:
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder to write to; on a cluster, on storage that all nodes share."""
     engine: EngineName = "local"
-    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
+    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command per
     job, for Slurm, SkyPilot or anything else."""
     address: str | None = None
     """Of the Ray cluster, such as auto or 10.0.0.1:6379; by default RAY_ADDRESS, or this machine

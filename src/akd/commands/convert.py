@@ -17,7 +17,7 @@ class Convert:
 
     GLB, glTF and FBX (needs Blender) hold the whole file. BVH, USD (.usda, needs akd[usd]), AMASS
     (.npz, humanoids), MuJoCo's qpos (.csv, with the body as .xml), Gaussians (.ply, a file a frame)
-    and films (.mp4, .gif, .webp) hold one clip.
+    and videos (.mp4, .gif, .webp) hold one clip.
 
     Example: akd convert wolf.fbx wolf.glb
     """
@@ -29,15 +29,15 @@ class Convert:
     clip: str | None = None
     """Which clip, where the file has several: its name, or a part of it that no other has."""
     fps: float | None = None
-    """Frames a second; by default the rate on whose frames the keys lie, and 24 for films."""
+    """Frames per second; by default the rate that the keys lie on, and 24 for videos."""
     view: str = "three-quarter"
-    """For films: side, three-quarter or front."""
+    """For videos: side, three-quarter or front."""
     turn: float = 0.0
-    """For films: degrees by which the camera goes round the character."""
+    """For videos: degrees by which the camera orbits the character."""
     size: str = "640x360"
-    """For films: width and height, pixels."""
+    """For videos: width and height, pixels."""
     splats: int = 20_000
-    """For films and .ply: Gaussians on the surface."""
+    """For videos and .ply: Gaussians on the surface."""
 
     def run(self) -> None:
         """Convert, and name the files."""

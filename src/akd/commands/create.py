@@ -14,7 +14,7 @@ from akd.commands.errors import SEEDS, UsageError, check_ranges
 
 @dataclass(frozen=True)
 class Create:
-    """Make a character from a sentence: a mesh by Shap-E, cleaned, rigged, written as GLB.
+    """Make a character from a sentence: a mesh from Shap-E, cleaned up, rigged and written as GLB.
 
     Example: akd create "an ostrich" -o ostrich.glb
     """

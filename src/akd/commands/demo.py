@@ -15,10 +15,9 @@ from akd.commands.errors import ResultFailed, UsageError
 
 @dataclass(frozen=True)
 class Demo:
-    """Show what akd does: build the zoo's fox, read it as any user's file, and distil a sentence
-    into its joints with the prior that ships.
+    """Show what akd does: build a fox of the zoo and animate it with the bundled video model.
 
-    Everything is as in `akd animate`, which does the same for your own character.
+    `akd animate` does the same for your own character.
 
     Example: akd demo -o out/demo
     """
@@ -28,18 +27,18 @@ class Demo:
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("out/demo")
     """Folder to write to."""
     iterations: int | None = None
-    """Of the distillation, in place of the preset's."""
+    """Iterations of the distillation; overrides the preset."""
     set: tuple[str, ...] = ()
-    """Single settings, such as score.guidance=50."""
+    """Individual settings, such as score.guidance=50."""
     grounded: bool = True
-    """Bring the motion down to the ground by physics as well."""
+    """Also track the motion in the physics simulation, so that feet stand on the ground."""
     seed: int = 0
     device: str = "auto"
     """auto, cpu or cuda."""
     weights: Path | None = None
-    """Folder of weights of the tiny prior, in place of those that ship."""
+    """Folder of weights for the tiny prior, instead of the bundled ones."""
     overwrite: bool = False
-    """Begin anew, and write over what the folder holds."""
+    """Start over and overwrite the folder's contents."""
 
     def run(self) -> None:
         """Do it, saying what is being done."""

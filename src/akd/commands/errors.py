@@ -26,6 +26,13 @@ def check_ranges(command: object, **ranges: tuple[float, float]) -> None:
             raise UsageError(f"--{option} must be from {low} to {high}, got {value}")
 
 
+def check_folders(**folders: Path | None) -> None:
+    """Raise `UsageError` for the first option whose folder is not there."""
+    for name, folder in folders.items():
+        if folder is not None and not folder.is_dir():
+            raise UsageError(f"--{name} {folder}: is not a folder")
+
+
 def input_file(path: Path) -> Path:
     """The path, if it is a file that can be read."""
     if path.is_dir():

@@ -39,7 +39,7 @@ class Eval:
     grounded: bool = False
     """For people and VideoPhy, take the grounded motions in place of the distilled ones."""
     host: str = "127.0.0.1"
-    """Where the A/B page is served; 0.0.0.0 lets others in."""
+    """Where the A/B page is served; 0.0.0.0 lets other machines in."""
     port: int = 8765
     serve: bool = True
     """With --no-serve, only write the A/B page, and count the votes that are there."""
@@ -48,7 +48,7 @@ class Eval:
     videophy_scores: tuple[Path, ...] = ()
     """Files that VideoPhy's entailment_inference.py wrote."""
     weights: Path | None = None
-    """Folder of the recognisers; those of the package if left out."""
+    """Folder of the recognisers; by default the bundled ones."""
     seed: int = 0
     """Of the order and the sides of the pairs."""
 

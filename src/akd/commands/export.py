@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import UsageError, check_ranges
 from akd.commands.options import load_file
 from akd.export.formats import FORMATS, VIDEO_FORMATS, read_formats
 
@@ -39,14 +39,14 @@ class Export:
     """Only this clip: its name, or a part of it that no other has. A run's are motion and
     grounded."""
     fps: float | None = None
-    """Frames a second; by default the rate on whose frames the keys lie."""
+    """Frames per second; by default the rate that the keys lie on."""
     loop_frame: Literal["repeat", "omit"] = "repeat"
-    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
-    is left out."""
+    """Let the last frame of a loop repeat the first, for players that wrap at the last key, or omit
+    it."""
     in_place: bool = False
-    """Take the travel over the ground out."""
+    """Remove the root motion."""
     roles: Path | None = None
-    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
+    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
 
     def run(self) -> None:
         """Write the files and name them."""
@@ -54,8 +54,7 @@ class Export:
             wanted = read_formats(self.to, option="--to", known=_FORMATS)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        if self.fps is not None and not 1 <= self.fps <= 240:
-            raise UsageError(f"--fps must be from 1 to 240, got {self.fps:g}")
+        check_ranges(self, fps=(1, 240))
         from akd.export.clip_files import key_motions, write_clip_files
         from akd.export.settings import KeySettings
         from akd.motion.clip import motion_from_clip

@@ -61,7 +61,7 @@ class Fit:
     end: float | None = None
     """Seconds of the video at which to stop."""
     fps: float | None = None
-    """Frames a second; those of the video by default, at most 30."""
+    """Frames per second; those of the video by default, at most 30."""
     iterations: int = 80
     """Iterations of the best start."""
     pose_prior: float = 0.0
@@ -69,29 +69,29 @@ class Fit:
     pose_weights: Path | None = None
     """The pose model of --pose-prior: a file of `akd pose train`."""
     grounded: bool = True
-    """Bring the motion down to the ground by physics as well."""
+    """Also track the motion in the physics simulation, so that feet stand on the ground."""
     physics_iterations: int = 200
-    """How long physics searches for the controls."""
+    """Iterations of the physics tracking."""
     formats: str = "glb"
     """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
     Blender). motion.glb is always written."""
     in_place: bool = False
-    """Take the travel over the ground out of the clips."""
+    """Remove the root motion from the clips."""
     keys: Literal["every", "reduced"] = "every"
     """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
     the body's height."""
     loop_frame: Literal["repeat", "omit"] = "repeat"
-    """The last frame of a loop repeats the first, or is left out."""
+    """Let the last frame of a loop repeat the first, or omit it."""
     device: str = "auto"
     """auto, cpu or cuda."""
     height: float | None = None
-    """How tall the character is in metres, where the file's units are not to be believed."""
+    """Height of the character in metres, overriding the file's units."""
     up: str = "y"
     """The file's axis that points up: x, y or z."""
     template: str = "auto"
     """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
     roles: Path | None = None
-    """A TOML file that puts joints' roles right."""
+    """TOML file that corrects joint roles."""
 
     def run(self) -> None:
         """Fit, write, and say how well the video is explained."""

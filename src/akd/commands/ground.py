@@ -14,7 +14,7 @@ from akd.commands.options import load_file
 
 @dataclass(frozen=True)
 class Ground:
-    """Find the motion nearest to a clip that a body with servos in its joints can make on a floor.
+    """Track a clip in physics: find the nearest motion that servos in the joints can produce.
 
     Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz; a frame
     each in view.npz, for `akd view`), the numbers before and after (physics.json), a page that
@@ -32,25 +32,25 @@ class Ground:
     asset: Path | None = None
     """Another rigged character of the same body plan: the clip is retargeted to it first."""
     height: float | None = None
-    """Height of the character in metres, where the file's own is not to be believed: how fast a
-    body can step depends on it."""
+    """Height of the character in metres, overriding the file's units: how fast a body can step
+    depends on it."""
     up: str = "auto"
     """The file's axis that points up: x, y or z. glTF states y; for BVH, which states none, auto
     takes the axis along which the legs hang."""
     roles: Path | None = None
-    """A TOML file that says what joints are, as `akd inspect` reads it."""
+    """TOML file that corrects joint roles, as for `akd inspect`."""
     iterations: int = 200
-    """How long controls are searched for."""
+    """Iterations of the physics tracking."""
     fps: float = 30.0
-    """Frames a second of the result. Keys lie on whole frames."""
+    """Frames per second of the result. Keys lie on whole frames."""
     keys: Literal["every", "reduced"] = "every"
     """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
     the body's height."""
     loop_frame: Literal["repeat", "omit"] = "repeat"
-    """The last frame of a loop repeats the first, as players that wrap at the last key need it, or
-    is left out."""
+    """Let the last frame of a loop repeat the first, for players that wrap at the last key, or omit
+    it."""
     in_place: bool = False
-    """Take the travel out of the result, for a clip that walked on the spot."""
+    """Remove the root motion from the result, for a clip that walked in place."""
     simulator: Literal["warp", "newton"] = "warp"
     """akd's own, or Newton's semi-implicit solver (needs akd[newton])."""
     samples: int = 0

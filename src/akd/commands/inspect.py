@@ -14,7 +14,7 @@ from akd.commands.options import load_file
 
 @dataclass(frozen=True)
 class Inspect:
-    """Show what is in a file, what akd would drive, and every problem with what akd does about it.
+    """Show what is in a file, which joints akd would drive, and how akd handles each problem.
 
     Reads glTF and GLB, OBJ, PLY, STL, OFF, BVH, and Gaussian-splat PLY.
 
@@ -26,11 +26,11 @@ class Inspect:
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print JSON for a program to read, instead of text."""
     height: float | None = None
-    """How tall the character is in metres, where the file's units are not to be believed."""
+    """Height of the character in metres, overriding the file's units."""
     up: str = "y"
     """The file's axis that points up: x, y or z."""
     roles: Path | None = None
-    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
+    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
     image: Path | None = None
     """Write a PNG of the body coloured by role, from the front and from its left."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
+from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges, input_file
 
 if TYPE_CHECKING:
     from akd.posespace.dataset import BodyPoses
@@ -39,9 +39,7 @@ class PoseCollect:
         """Collect and write."""
         from akd.posespace.dataset import join_poses, save_poses
 
-        for name, folder in (("assets", self.assets), ("mocap", self.mocap)):
-            if folder is not None and not folder.is_dir():
-                raise UsageError(f"--{name} {folder}: is not a folder")
+        check_folders(assets=self.assets, mocap=self.mocap)
         parts = []
         for part in self._found():
             parts.append(part)
@@ -116,8 +114,7 @@ class PoseHarvest:
         check_ranges(self, seed=SEEDS, seeds=(1, 10_000))
         if self.videos < 1 or self.iterations < 1:
             raise UsageError("--videos and --iterations must be at least 1")
-        if self.assets is not None and not self.assets.is_dir():
-            raise UsageError(f"--assets {self.assets}: is not a folder")
+        check_folders(assets=self.assets)
         until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
         with open_engine(self.engine, self.address, self._command) as engine:
             if self.engine == "local":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.base.files import write_json
-from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges
 from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
@@ -39,9 +39,7 @@ def _device(name: str) -> torch.device:
 def _recordings(assets: Path | None, mocap: Path | None) -> Recordings:
     from akd.prior.tiny.recorded import Recordings
 
-    for name, folder in (("assets", assets), ("mocap", mocap)):
-        if folder is not None and not folder.is_dir():
-            raise UsageError(f"--{name} {folder}: is not a folder")
+    check_folders(assets=assets, mocap=mocap)
     return Recordings(assets, mocap)
 
 
@@ -64,7 +62,7 @@ def _tiny(folder: Path | None, device: torch.device) -> PriorTiny:
 
 @dataclass(frozen=True)
 class PriorList:
-    """Show which video models there are.
+    """List the available video models.
 
     Example: akd prior list
     """
@@ -96,7 +94,7 @@ class PriorList:
 
 @dataclass(frozen=True)
 class PriorTrain:
-    """Train the tiny prior: build creatures, film them, learn. Run again to go on.
+    """Train the tiny prior on rendered creatures. Run again to continue.
 
     On several GPUs: accelerate launch --num_processes 8 -m akd prior train ...
 
@@ -108,7 +106,7 @@ class PriorTrain:
     minutes: float = 15.0
     """Of the whole training, building and rendering included."""
     stop_after: float | None = None
-    """Stop and save after so many minutes of this run; the same command goes on from there."""
+    """Stop and save after so many minutes of this run; the same command continues from there."""
     creatures: int = PoolSettings.creatures
     assets: Path | None = None
     """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
@@ -124,7 +122,7 @@ class PriorTrain:
     compiled: bool = True
     """Compile the network where that works."""
     smoke: bool = False
-    """Everything very small: to see that all of it works, in about a minute on a CPU."""
+    """Run everything at a very small size, as a smoke test of about a minute on a CPU."""
 
     def run(self) -> None:
         """Train, then write what there is of the card."""
@@ -194,7 +192,7 @@ class PriorTrainRecogniser:
     device: str = "auto"
     workers: int | None = None
     smoke: bool = False
-    """Everything very small."""
+    """Run everything at a very small size."""
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
@@ -236,13 +234,13 @@ class PriorEvaluate:
     actors: int = 48
     """Creatures of the measuring side."""
     scale: float = 3.0
-    """How strongly the words are followed."""
+    """Guidance scale."""
     steps: int = 40
     seed: int = 0
     device: str = "auto"
     workers: int | None = None
     smoke: bool = False
-    """Everything very small."""
+    """Run everything at a very small size."""
 
     def run(self) -> None:
         """Sample, judge, write sheet, scores and card."""
@@ -250,8 +248,7 @@ class PriorEvaluate:
             self, count=(1, 100_000), prompts=(1, 100_000), actors=(1, 10_000), steps=(1, 10_000),
             seed=SEEDS, workers=(0, 1000),
         )  # fmt: skip
-        if self.assets is not None and not self.assets.is_dir():
-            raise UsageError(f"--assets {self.assets}: is not a folder")
+        check_folders(assets=self.assets)
         from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser
         from akd.prior.tiny.backend import choose_studio
         from akd.prior.tiny.card import write_card

@@ -24,7 +24,7 @@ CHARACTERS = (".glb", ".gltf")
 
 @dataclass(frozen=True)
 class PriorSample:
-    """Let a prior make a video of a sentence.
+    """Sample a video from a prior.
 
     Example: akd prior sample "a fox walking" -o fox.mp4
     """
@@ -36,22 +36,22 @@ class PriorSample:
     prior: str = "tiny"
     """The video model: tiny, one that `akd prior list` names, or a folder."""
     reference: Path | None = None
-    """What the video should show: for the tiny prior a rigged character (glTF), for a large one
-    that takes an image an image."""
+    """What the video should show: for the tiny prior a rigged character (glTF), for a large
+    image-to-video model, an image."""
     roles: Path | None = None
-    """A TOML file that puts the roles of its joints right: `joint = "left hind foot"` a line."""
+    """TOML file that corrects the roles of its joints, one `joint = "left hind foot"` per line."""
     weights: Path | None = None
     """Folder of weights; those of the package, or of the hub's cache, if left out."""
     scale: float | None = None
-    """How strongly the words are followed: 3 for the tiny prior, 6 for others, if left out."""
+    """Guidance scale; by default 3 for the tiny prior and 6 for others."""
     steps: int = 40
-    """Steps from noise to video."""
+    """Denoising steps."""
     frames: int | None = None
     """Of a large prior's video; its own number if left out, and so for height and width."""
     height: int | None = None
     width: int | None = None
     exactly: bool = False
-    """Ask a large prior with the prompt as it is: no words about view, ground and style."""
+    """Pass the prompt to a large prior as it is, without words about view, ground and style."""
     download: bool = False
     """Fetch the weights of a large prior that is not on this machine."""
     seed: int = 0

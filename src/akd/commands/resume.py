@@ -17,7 +17,7 @@ from akd.commands.errors import UsageError
 
 @dataclass(frozen=True)
 class Resume:
-    """Go on with an `akd animate` that was stopped, to the same result as if it had not been.
+    """Resume an interrupted `akd animate`. The result is the same as without the interruption.
 
     Example: akd resume out/fox
     """
@@ -25,13 +25,13 @@ class Resume:
     out: tyro.conf.Positional[Path]
     """The folder that it writes to."""
     file: Path | None = None
-    """The asset, where it has been moved since."""
+    """The asset, if it has moved since."""
     weights: Path | None = None
-    """The folder of weights, where it has been moved since."""
+    """The folder of weights, if it has moved since."""
     roles: Path | None = None
-    """The file of roles, where it has been moved since."""
+    """The file of roles, if it has moved since."""
     device: str | None = None
-    """auto, cpu or cuda, in place of the one it began on."""
+    """auto, cpu or cuda, instead of the device it started on."""
 
     def run(self) -> None:
         """Read what the job was, and do the rest of it."""

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Retarget:
-    """Put a clip on another character of the same body plan.
+    """Transfer a clip to another character with the same body plan.
 
-    Joints correspond by what they are to the body, whatever they are called. The root moves in
-    proportion to the legs, feet that stand keep their place, and joints stay within their range.
+    Joints are matched by their roles, whatever their names. The root moves in proportion to the
+    legs, stance feet stay in place, and joints stay within their limits.
 
     Example: akd retarget wolf.glb:Gallop husky.glb -o husky.glb --map Tail_1=Tail.001
     """
@@ -33,22 +33,22 @@ class Retarget:
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """The file to write: the target's, with the clip added (.glb), or a .bvh of its skeleton."""
     map: tuple[str, ...] = ()
-    """Joints that correspond, SOURCE=TARGET, where roles do not find it out."""
+    """Joints that correspond, SOURCE=TARGET, where roles do not match them."""
     roles: Path | None = None
-    """A TOML file that puts roles of the target's joints right, as `akd inspect` reads it."""
+    """TOML file that corrects the roles of the target's joints, as for `akd inspect`."""
     clip_roles: Path | None = None
     """The same for the file of the clip."""
     height: float | None = None
-    """Height of the target in metres, where its file's own is not to be believed."""
+    """Height of the target in metres, overriding its file's units."""
     name: str | None = None
     """Name of the new clip; by default that of the old one."""
     fps: float | None = None
-    """Frames a second; by default the rate on whose frames the keys lie."""
+    """Frames per second; by default the rate that the keys lie on."""
     keys: Literal["every", "reduced"] = "every"
     """Keys on every frame, or reduced to those that keep every joint within 0.1 % of the body's
     height."""
     travel: bool = False
-    """Let a clip that runs on the spot travel as its feet imply."""
+    """Give a clip that runs in place the root motion that its feet imply."""
     plant: bool = True
     """Plant feet and keep joint limits; --no-plant only copies rotations."""
 

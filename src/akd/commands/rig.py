@@ -9,16 +9,16 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, input_file
+from akd.commands.errors import UsageError, check_ranges, input_file
 
 
 @dataclass(frozen=True)
 class Rig:
     """Make a skeleton for a mesh that has none, bind the mesh to it, and write a GLB file.
 
-    Works best on a body that stands on its feet, in an even pose. Says how sure it is, and what to
-    check. A Gaussian cloud gets a mesh around it, and is bound as well: OUT.splats.npz holds it in
-    metres, with the joints and weights of every Gaussian.
+    Works best on a body that stands on its feet in a symmetric pose. Reports its confidence and
+    what to check. A Gaussian cloud gets a mesh around it, and is bound as well: OUT.splats.npz
+    holds it in metres, with the joints and weights of every Gaussian.
 
     Example: akd rig cow.obj -o cow.glb
     """
@@ -30,18 +30,17 @@ class Rig:
     template: str = "auto"
     """auto, quadruped, biped, theropod or generic."""
     joints: Path | None = None
-    """A TOML or JSON file that places joints: `name = [x, y, z]` a line, in the file's units."""
+    """A TOML or JSON file that places joints: `name = [x, y, z]` per line, in the file's units."""
     height: float | None = None
-    """How tall the character is in metres, where the file's units are not to be believed."""
+    """Height of the character in metres, overriding the file's units."""
     up: str = "y"
     """The file's axis that points up: x, y or z."""
     influences: int = 4
-    """At most this many joints move a vertex."""
+    """Maximum number of joints per vertex."""
 
     def run(self) -> None:
         """Find a skeleton, solve for weights, write, and say how sure it is."""
-        if not 1 <= self.influences <= 64:
-            raise UsageError(f"--influences must be from 1 to 64, got {self.influences}")
+        check_ranges(self, influences=(1, 64))
         import numpy as np
 
         from akd.api.rigging import rig

@@ -9,13 +9,13 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError
+from akd.commands.errors import UsageError, check_ranges
 from akd.commands.options import load_file
 
 
 @dataclass(frozen=True)
 class Skin:
-    """Replace the skinning weights of a rigged file by weights from heat diffusion.
+    """Replace the skinning weights of a rigged file with weights from heat diffusion.
 
     Everything else in the file stays as it is.
 
@@ -27,18 +27,17 @@ class Skin:
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """The GLB file to write."""
     influences: int = 4
-    """At most this many joints move a vertex."""
+    """Maximum number of joints per vertex."""
     heat: float = 4.0
     """How sharply joints bend: larger is sharper."""
     all_joints: bool = False
-    """Let every joint of the skeleton move skin, also those that move none in the file."""
+    """Let every joint of the skeleton move skin, including those that move none in the file."""
     roles: Path | None = None
-    """A TOML file that puts joints' roles right: `joint = "left hind foot"` a line."""
+    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
 
     def run(self) -> None:
         """Solve, write, and say what was done."""
-        if not 1 <= self.influences <= 64:
-            raise UsageError(f"--influences must be from 1 to 64, got {self.influences}")
+        check_ranges(self, influences=(1, 64))
         if not 0 < self.heat < 1e6:
             raise UsageError(f"--heat must be above zero and below 1e6, got {self.heat:g}")
         from akd.export.reskin import write_reskinned

@@ -15,8 +15,8 @@ from akd.commands.errors import SEEDS, check_ranges, input_file
 class Splat:
     """Make a Gaussian cloud that looks like a mesh, as a standard 3DGS PLY file.
 
-    Fitted to 200 random views of the mesh; with --quick, spread over its surface in one go. A fit
-    that was stopped goes on where it was, and one that was made before is taken from the cache.
+    Fitted to 200 random views of the mesh; with --quick, spread over its surface in one go. An
+    interrupted fit continues where it stopped; a finished one is taken from the cache.
 
     Example: akd splat fox.glb -o fox.ply
     """
@@ -34,7 +34,7 @@ class Splat:
     quick: bool = False
     """Spread flat Gaussians over the surface instead of fitting."""
     antialias: bool = False
-    """Fit for akd's own images, which look alike at every size, instead of for other viewers."""
+    """Fit for akd's own renderer, which antialiases, instead of for other viewers."""
     seed: int = 0
 
     def run(self) -> None:

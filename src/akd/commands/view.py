@@ -27,8 +27,8 @@ class View:
     port: int = 8080
     """The next free one is taken where it is in use."""
     host: str = "127.0.0.1"
-    """Address to listen on. Whoever reaches another one than 127.0.0.1 can use the page, without a
-    password."""
+    """Address to listen on. Anyone who can reach an address other than 127.0.0.1 can use the page,
+    without a password."""
 
     def run(self) -> None:
         """Serve until Ctrl-C."""

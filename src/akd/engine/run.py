@@ -13,7 +13,7 @@ from akd.base.lock import take_lock
 from akd.engine.call import Call, Engine
 from akd.engine.folder import RUN, JobFolder, execute
 from akd.engine.job import Job
-from akd.engine.queue import ATTEMPTS, run_calls
+from akd.engine.queue import run_calls
 
 State = Literal["earlier", "started", "retried", "done", "failed", "deferred"]
 
@@ -40,20 +40,15 @@ class Event:
 
 
 def run_jobs(
-    jobs: Iterable[Job],
-    out: Path,
-    engine: Engine,
-    *,
-    attempts: int = ATTEMPTS,
-    until: float | None = None,
+    jobs: Iterable[Job], out: Path, engine: Engine, *, until: float | None = None
 ) -> Iterator[Event]:
     """Do the jobs that are left, and report what happens to each.
 
     Args:
-        jobs: What to do; jobs of the same content are done once.
+        jobs: What to do; jobs of the same content are done once, and those that an earlier run
+            gave up are tried anew.
         out: Folder of the results. Run again with the same folder to do what is left.
         engine: Where the jobs run.
-        attempts: How often a job is tried; those that were given up before are tried anew.
         until: `time.monotonic()` after which no further job is started.
 
     Yields:
@@ -77,7 +72,7 @@ def run_jobs(
                 continue
             yield Call(job.id, execute, (job, out), job.resources, job.files)
 
-    for progress in run_calls(calls(), engine, attempts=attempts, until=until, again=again):
+    for progress in run_calls(calls(), engine, until=until, again=again):
         yield from _earlier(earlier, out)
         job, attempt, ended = known[progress.call.key], progress.attempt, progress.ended
         if ended is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from akd.metrics.action import ActionScore
 from akd.metrics.reference import natural_parts, reference_of
@@ -90,10 +90,6 @@ class MotionMetrics:
     def fails(self) -> list[str]:
         """The conditions of a demo that it fails."""
         return demo_conditions(self)
-
-    def with_action(self, action: ActionScore | None) -> MotionMetrics:
-        """The same with what a recogniser says."""
-        return replace(self, action=action)
 
     def to_json(self) -> dict[str, object]:
         """As JSON values, with the verdict, the score and the conditions of a demo that fail."""

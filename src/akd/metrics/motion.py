@@ -7,6 +7,7 @@ own speed, so that a mouse and an elephant are measured alike.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -82,7 +83,7 @@ def judged(
     found = measure(character, character.control_rig, motion, asked=action)
     if recogniser is None or character.mesh is None:
         return found
-    return found.with_action(score_action(recogniser, character, motion, action))
+    return replace(found, action=score_action(recogniser, character, motion, action))
 
 
 def feet_in_body(

@@ -36,8 +36,6 @@ _USUAL = 0.95
 """Quantile of the accelerations inside the parts that a transition should not exceed."""
 _HEADROOM = 0.75
 """Share of that which a transition should not exceed itself: planting feet adds to it."""
-_AROUND = 0.1
-"""Seconds before and after a join in which a pop would show."""
 _VELOCITY = 0.1
 """Seconds: a velocity counts as the distance gone in them."""
 
@@ -113,14 +111,6 @@ def acceleration(rig: ControlRig, pose: ControlPose) -> Float[Tensor, "L"]:
     pivots = torch.cat((rig.root_pivot[None], rig.pivots))
     places = (deltas[..., :3, :3] @ pivots[..., None]).squeeze(-1) + deltas[..., :3, 3]
     return laplacian(places).norm(dim=-1).mean(-1)
-
-
-def join_acceleration(character: Character, joined: Joined) -> list[float]:
-    """The largest acceleration around each join, metres a frame^2: see `Joined.usual`."""
-    rig, motion = character.control_rig, joined.motion
-    found = acceleration(rig, rig.from_pose(motion.pose))
-    times = motion.times[1:-1]
-    return [float(found[(times - start).abs() <= _AROUND].max()) for start in joined.joins]
 
 
 def _usual(rig: ControlRig, *parts: ControlPose) -> float:

@@ -82,16 +82,12 @@ def line_chart(
 
 
 def contact_chart(
-    contacts: Mapping[str, Sequence[bool] | np.ndarray],
-    *,
-    x: Values,
-    title: str,
-    x_label: str = "seconds",
+    contacts: Mapping[str, Sequence[bool] | np.ndarray], *, x: Values, title: str
 ) -> str:
     """One row of bars for each name, filled where its value is true, as SVG text.
 
-    A value holds from its place in `x` (ascending) to the next one; the last one for as long as the
-    one before it.
+    A value holds from its place in `x` (seconds, ascending) to the next one; the last one for as
+    long as the one before it.
     """
     places = _ascending(x)
     rows = {name: np.asarray(values, dtype=bool) for name, values in contacts.items()}
@@ -125,8 +121,8 @@ def contact_chart(
         colour = COLOURS[index % len(COLOURS)]
         style = f'fill="{colour}" class="f{index % len(COLOURS)}"'
         parts.append(f"<g {style}><title>{label}</title>{bars}</g>")
-    parts += _horizontal_axis(box, _ticks(edges[0], edges[-1], most=7, within=True), x_label)
-    return _svg(bottom + BOTTOM, title, parts, box if x_label == "seconds" else None)
+    parts += _horizontal_axis(box, _ticks(edges[0], edges[-1], most=7, within=True), "seconds")
+    return _svg(bottom + BOTTOM, title, parts, box)
 
 
 class _Box:

@@ -21,13 +21,14 @@ from akd.scene.video import Video
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint
-from akd.splat.renderer import Renderer
 from akd.splat.surface import surface_splats
 
 _FILLS = 0.88
 """Share of the image's width or height that the character fills at zoom 1."""
 _POINTS = 300
 """Of the cloud, by which the camera's distance is chosen."""
+_TOGETHER = 8
+"""Frames that are rendered at a time."""
 
 
 def film(
@@ -41,10 +42,8 @@ def film(
     view: View = THREE_QUARTER,
     turn: float = 0.0,
     settings: SceneSettings | None = None,
-    together: int = 8,
-    renderer: Renderer | None = None,
 ) -> Video:
-    """Frames of `size` (width, height) pixels. No gradient; `together` frames at a time.
+    """Frames of `size` (width, height) pixels, without gradients.
 
     `turn` is how far the camera goes round the character over the video, radians.
     """
@@ -63,18 +62,12 @@ def film(
         camera = camera_at(zoom)
     frames = []
     with torch.no_grad():
-        for start in range(0, len(world_from_mesh), together):
-            some = slice(start, start + together)
-            frames.append(
-                render_scene(
-                    cloud,
-                    world_from_mesh[some],
-                    camera[some],
-                    settings=settings,
-                    body_height=body_height,
-                    renderer=renderer,
-                )
-            )
+        for start in range(0, len(world_from_mesh), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            frames.append(render_scene(
+                cloud, world_from_mesh[some], camera[some], settings=settings,
+                body_height=body_height,
+            ))  # fmt: skip
     return Video(torch.cat(frames), fps)
 
 

@@ -31,8 +31,8 @@ class GroundHits:
     hit: Bool[Tensor, "T H W"]
 
 
-def hit_ground(camera: Camera, *, height: float = 0.0) -> GroundHits:
-    """Cast a ray through every pixel's centre, with its derivatives, onto the plane y = height."""
+def hit_ground(camera: Camera) -> GroundHits:
+    """Cast a ray through every pixel's centre, with its derivatives, onto the plane y = 0."""
     like, pose = camera.focal, camera.camera_from_world
     x = torch.arange(camera.width, dtype=like.dtype, device=like.device) + 0.5
     y = torch.arange(camera.height, dtype=like.dtype, device=like.device) + 0.5
@@ -46,7 +46,7 @@ def hit_ground(camera: Camera, *, height: float = 0.0) -> GroundHits:
         + y[None, :, None, None] * along_y[:, None, None]
     )
     eye = camera.eye
-    drop = height - eye[:, None, None, 1]
+    drop = -eye[:, None, None, 1]
     slope = rays[..., 1]
     hit = slope * drop > 1e-9 * rays.norm(dim=-1)
     safe = torch.where(hit, slope, torch.ones_like(slope))

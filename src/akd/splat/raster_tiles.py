@@ -16,7 +16,7 @@ import warp as wp
 from torch import Tensor
 
 from akd.base.warp_runtime import as_warp, torch_stream
-from akd.splat import kernel_bones, kernel_project, kernel_tiles
+from akd.splat import kernel_bones, kernel_project, kernel_tile_lists, kernel_tiles
 from akd.splat.kernel_types import mat34, vec6, vec9
 from akd.splat.list_room import ListRoom, current_room
 from akd.splat.raster_inputs import Inputs
@@ -166,7 +166,7 @@ class TileRaster:
         )  # fmt: skip
         count_view = as_warp(counts, wp.int32)
         self._launch(
-            kernel_tiles.count_tiles,
+            kernel_tile_lists.count_tiles,
             (frames, splats),
             [*flat, strengths, *self._sizes(), count_view],
         )
@@ -195,7 +195,7 @@ class TileRaster:
                 continue
             key_array, value_array = wp.from_torch(keys), wp.from_torch(values)
             self._launch(
-                kernel_tiles.list_tiles,
+                kernel_tile_lists.list_tiles,
                 (len(frames_here), splats),
                 [
                     *gaussians, frames_here.start, as_warp(ends, wp.int32), count_view, base, count,
@@ -206,7 +206,7 @@ class TileRaster:
             wp.utils.radix_sort_pairs(key_array, value_array, count, 0, bits)
             self._ids[base:end] = values[:count]
             self._launch(
-                kernel_tiles.find_ranges,
+                kernel_tile_lists.find_ranges,
                 count,
                 [
                     key_array, count, base, frames_here.start * per_frame,
@@ -230,7 +230,7 @@ class TileRaster:
         keys = torch.full((capacity,), tiles << 32, dtype=torch.int64, device=self.device)
         values = self._empty(capacity, dtype=torch.int32)
         self._launch(
-            kernel_tiles.list_tiles,
+            kernel_tile_lists.list_tiles,
             (frames, splats),
             [
                 *gaussians, 0, as_warp(ends, wp.int32), as_warp(counts, wp.int32), 0, capacity,
@@ -241,7 +241,7 @@ class TileRaster:
         keys, order = keys.sort(stable=True)
         self._ids = values[order]
         self._launch(
-            kernel_tiles.find_ranges,
+            kernel_tile_lists.find_ranges,
             capacity,
             [as_warp(keys, wp.int64), capacity, 0, 0, tiles, as_warp(self._ranges, wp.int32)],
         )

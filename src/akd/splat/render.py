@@ -130,7 +130,6 @@ def render(
     *,
     colours: Float[Tensor, "C N 3"] | None = None,
     rasterizer: Rasterizer = "warp",
-    threads: int | None = None,
     check: bool = True,
 ) -> Rendering:
     """Images of a cloud as it lies in its own space, one a camera."""
@@ -141,6 +140,5 @@ def render(
         cloud.antialias,
     )  # fmt: skip
     return render_skinned(
-        still, rest[None, None], camera,
-        colours=colours, rasterizer=rasterizer, threads=threads, check=check,
+        still, rest[None, None], camera, colours=colours, rasterizer=rasterizer, check=check,
     )  # fmt: skip

@@ -66,11 +66,6 @@ class Actor:
         self._now = -1
         self._shown = Shown()
 
-    @property
-    def has_forces(self) -> bool:
-        """Whether its contact forces are known."""
-        return self._forces is not None
-
     def show(self, seconds: float, shown: Shown) -> None:
         """Show the pose at a time. Parts are added to the scene when they are first shown."""
         frame = self.frames.frame(seconds)

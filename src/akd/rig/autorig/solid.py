@@ -15,6 +15,8 @@ from akd.rig.autorig.frame import surface_samples
 from akd.rig.skinning.surface_repair import weld
 from akd.rig.skinning.visibility import Inside
 
+_RESOLUTION = 72
+"""Cells along the longest side of a body."""
 _MOST_SPHERES = 600
 
 
@@ -49,9 +51,7 @@ class Solid:
         return float((layers[-1] - layers[0] + 1) * self.cell)
 
 
-def fill(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], *, resolution: int = 72
-) -> Solid:
+def fill(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Solid:
     """The solid inside a mesh given in the axes of its `BodyFrame`.
 
     Cells are those that lie inside; with them the cells that the surface passes through, which thin
@@ -59,7 +59,7 @@ def fill(
     """
     mesh = weld(vertices, faces)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
-    cell = float((high - low).max()) / resolution
+    cell = float((high - low).max()) / _RESOLUTION
     half = int(np.ceil(max(abs(low[0]), abs(high[0])) / cell)) + 1
     counts = np.ceil((high - low) / cell).astype(int) + 3
     origin = np.array([-(half - 0.5) * cell, low[1] + 0.5 * cell, low[2] - 0.5 * cell])

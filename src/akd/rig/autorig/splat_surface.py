@@ -10,18 +10,20 @@ from akd.asset.asset import SplatRecord
 
 _FAINT = 0.1
 """Gaussians less opaque than this are haze."""
+_OPAQUE = 0.3
+"""Opacity from which a cell is solid."""
 _MOST_OF_26 = 21
 _MARGIN = 4
 """Empty cells around the field."""
 
 
 def mesh_from_splats(
-    splats: SplatRecord, *, resolution: int = 96, opacity: float = 0.3
+    splats: SplatRecord, *, resolution: int = 96
 ) -> tuple[Float[np.ndarray, "V 3"], Int[np.ndarray, "F 3"]]:
     """Vertices and faces around a Gaussian cloud, in the cloud's own units.
 
     The cloud's opacity is gathered on a grid of `resolution` cells along its longest side. Cells
-    that reach `opacity` are solid, and so is what they enclose, but for a few holes: a cloud is a
+    that reach `_OPAQUE` are solid, and so is what they enclose, but for a few holes: a cloud is a
     shell, and bones must lie inside something. Raises `ValueError` where nothing is opaque.
     """
     if not 8 <= resolution <= 512:
@@ -37,10 +39,10 @@ def mesh_from_splats(
     origin = low - _MARGIN * cell
     shape = tuple(int(n) for n in np.ceil((high - low) / cell) + 1 + 2 * _MARGIN)
     field = _field(splats, kept, alpha[kept], origin, cell, shape)
-    shell = np.asarray(ndimage.binary_closing(field > opacity))
+    shell = np.asarray(ndimage.binary_closing(field > _OPAQUE))
     solid = _without_specks(np.asarray(ndimage.binary_fill_holes(shell | _enclosed(shell))))
     if not solid.any():
-        raise ValueError(f"the cloud is nowhere as opaque as {opacity}")
+        raise ValueError(f"the cloud is nowhere as opaque as {_OPAQUE}")
     from skimage.measure import marching_cubes
 
     smooth = ndimage.gaussian_filter(solid.astype(np.float32), sigma=1.0)

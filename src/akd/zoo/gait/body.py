@@ -125,15 +125,14 @@ def settle_body(
     body: BodyPath,
     feet: Sequence[FootPath],
     *,
-    level: bool = False,
     least_drop: float = 0.0,
     rounds: int = 4,
 ) -> tuple[Posed, tuple[float, float]]:
     """Pose the body so that planted feet are in reach and its centre of mass rises as told.
 
-    With `level`, the centre of mass follows `rise` exactly; otherwise only its changes do, and the
-    body is as high as its legs allow, but at least `least_drop` below the bind pose. Both are found
-    in a few `rounds`, each of which brings the error down tenfold.
+    The centre of mass follows the changes of `rise`; the body is as high as its legs allow, but at
+    least `least_drop` below the bind pose. Both are found in a few `rounds`, each of which brings
+    the error down tenfold.
     """
     drop = (least_drop, least_drop)
     correction = np.zeros(len(body.x))
@@ -142,9 +141,8 @@ def settle_body(
     for _ in range(rounds):
         centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - rest_height
         error = centre - body.rise
-        correction = correction - (error if level else error - error.mean())
-        if not level:
-            hind, fore = _needed_drop(puppet, missing_reach(puppet, posed, feet))
-            drop = (max(drop[0] + hind, least_drop), max(drop[1] + fore, least_drop))
+        correction = correction - (error - error.mean())
+        hind, fore = _needed_drop(puppet, missing_reach(puppet, posed, feet))
+        drop = (max(drop[0] + hind, least_drop), max(drop[1] + fore, least_drop))
         posed = pose_body(puppet, body, feet, drop=drop, correction=correction)
     return posed, drop

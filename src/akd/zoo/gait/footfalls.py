@@ -95,12 +95,12 @@ THEROPOD_GAITS = {
 }
 
 
-def tetrapod(name: str, *, duty: float, pairs: int = 4, lag: float = 0.04) -> Gait:
+def tetrapod(name: str, *, duty: float) -> Gait:
     """The alternating tetrapods of spiders (Wilson 1967): a leg moves with the one diagonally
     behind it, half a stride after its own pair, in a slight wave from back to front."""
     touchdown = {
-        f"{side}_leg{i + 1}": (0.5 * ((i + k) % 2) - lag * i) % 1.0
-        for i in range(pairs)
+        f"{side}_leg{i + 1}": (0.5 * ((i + k) % 2) - 0.04 * i) % 1.0
+        for i in range(4)
         for k, side in enumerate(("left", "right"))
     }
     return Gait(name, MappingProxyType(touchdown), duty, 0.0)

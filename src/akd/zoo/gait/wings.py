@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
 
 from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature
@@ -24,6 +23,7 @@ _HALF_FOLDED = {
     "hand": ((0.00, -0.34, -0.94), (0.25, -0.92, 0.30)),
 }
 """The same of a wing above the fore legs, which trails over the back."""
+_MIRROR = np.diag((-1.0, 1.0, 1.0))
 _AIR = 1.225
 """Density of air, kg/m^3."""
 _DENSITY = 380.0
@@ -33,8 +33,8 @@ _STROUHAL = 0.28
 and Thomas 2003)."""
 
 
-def folded_wings(puppet: Puppet, *, spread: float = 0.0) -> Turns:
-    """Local rotations of wings folded against the flanks; `spread` 1 leaves them as bound."""
+def folded_wings(puppet: Puppet) -> Turns:
+    """Local rotations of wings folded against the flanks."""
     if "left_wing_upper" not in puppet.index:
         return {}
     folded = _HALF_FOLDED if "left_fore_upper" in puppet.index else _FOLDED
@@ -47,11 +47,8 @@ def folded_wings(puppet: Puppet, *, spread: float = 0.0) -> Turns:
         world = _axes(np.asarray(span), np.asarray(back)) @ _axes(rest, np.array((0, 0, -1.0))).T
         local = above.T @ world
         above = world
-        turn = Slerp((0.0, 1.0), Rotation.from_matrix(np.stack((local, np.eye(3)))))(spread)
-        matrix = turn.as_matrix()
-        turns[f"left_wing_{name}"] = matrix
-        mirror = np.diag((-1.0, 1.0, 1.0))
-        turns[f"right_wing_{name}"] = mirror @ matrix @ mirror
+        turns[f"left_wing_{name}"] = local
+        turns[f"right_wing_{name}"] = _MIRROR @ local @ _MIRROR
     return turns
 
 

@@ -76,8 +76,8 @@ def thin(
     return vertices, faces, wanted_length
 
 
-def relax(vertices: Floats, faces: Ints, border: NDArray[np.bool_], *, by: float = 0.5) -> Floats:
-    """Move vertices towards the middle of their neighbours, along the surface only."""
+def relax(vertices: Floats, faces: Ints, border: NDArray[np.bool_]) -> Floats:
+    """Move vertices halfway to the middle of their neighbours, along the surface only."""
     edges, _ = edges_of(faces, len(vertices))
     u, v = edges[:, 0], edges[:, 1]
     count = len(vertices)
@@ -93,7 +93,7 @@ def relax(vertices: Floats, faces: Ints, border: NDArray[np.bool_], *, by: float
     shift[border, 0] = normal[border, 0] = 0.0
     normal /= np.linalg.norm(normal, axis=1, keepdims=True).clip(1e-12)
     shift -= (shift * normal).sum(axis=1, keepdims=True) * normal
-    return vertices + by * shift
+    return vertices + 0.5 * shift
 
 
 def flip(vertices: Floats, faces: Ints, border: NDArray[np.bool_]) -> Ints:
