@@ -76,7 +76,7 @@ class PoseSpace:
         return sample(self.network, body, steps=steps, generator=draw, steer=steer)
 
     def validators(self, count: int) -> list[Validator]:
-        """Joint range, self-intersection and volume, for `count` poses at once."""
+        """Joint range, self-intersection, ground and volume, for `count` poses at once."""
         found = body_validators(self.codec.body.expand(count))
         return found if self.surface is None else found + self.surface.validators()
 
