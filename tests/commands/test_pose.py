@@ -140,6 +140,15 @@ def test_keyframes_are_images_of_mesh_and_skeleton(files, tmp_path):
     assert len(read_asset(tmp_path / "poses.glb").clips) == 2
 
 
+def test_keyframes_become_a_video_of_the_tiny_prior(files, weights, tmp_path, monkeypatch):
+    fox, model = files
+    monkeypatch.setattr("akd.prior.choose.check_prior", lambda *_, **__: weights)
+    options = ("--weights", model, "--count", 2, "--steps", 2, "--device", "cpu", "-o", tmp_path)
+    asked = ("--prior", "tiny", "--prompt", "a fox walking")
+    assert run("keyframes", fox, "walk@0", "walk@0.3", *asked, *options) == 0
+    assert [path.name for path in sorted(tmp_path.glob("*.mp4"))] == ["video_01.mp4"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
