@@ -58,6 +58,7 @@ def test_ik_states_the_residual(files, tmp_path, capsys):
     ("arguments", "message"),
     [
         (("ik", "--handle", "lef fore foot=0,0,0"), "did you mean 'left fore foot'?"),
+        (("ik", "--handle", "head=0,nan,0"), "must be three finite numbers"),
         (("ik", "--handle", "head=0,0"), "must be JOINT=x,y,z, got 'head=0,0'"),
         (("ik",), "handles must name at least one joint, got none"),
         (("score", "--clip", "Fly"), "there is no clip 'Fly': it has 'walk'"),
@@ -78,6 +79,14 @@ def test_a_missing_model_is_named(files, tmp_path, capsys):
     assert "`akd pose train` makes one" in capsys.readouterr().err
     assert run("collect", "-o", tmp_path / "poses.safetensors") == 2
     assert "no poses were found" in capsys.readouterr().err
+
+
+def test_a_handle_out_of_reach_is_approached(files, tmp_path, capsys):
+    fox, model = files
+    handle = "left fore foot=0,50,0"
+    assert run("ik", fox, "--handle", handle, "--weights", model, "-o", tmp_path) == 0
+    far = float(capsys.readouterr().out.split("handles within ")[1].split(" m")[0])
+    assert 40.0 < far < 50.0
 
 
 @pytest.mark.parametrize("joints", [2, 300])
