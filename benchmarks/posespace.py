@@ -27,12 +27,14 @@ from akd.base.files import write_json
 from akd.posespace.body import kinematics
 from akd.posespace.dataset import PoseSet, load_poses
 from akd.posespace.diffusion import interpolate, invert, levels, sample, walk
+from akd.posespace.ground import STANDING, ground_excess
 from akd.posespace.ik import Goals, guided_ik
 from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
     area_under_curve,
+    leave_ground,
     random_angles,
     swap_one_limb,
     twist_one_joint,
@@ -59,6 +61,7 @@ GAUSSIAN_WEIGHT = 1e-3
 """Of the role Gaussians in gradient IK."""
 COLUMNS = (
     "Frechet", "autoencoder", "precision", "coverage", "diversity", "intersecting", "out of range",
+    "off the ground",
 )  # fmt: skip
 
 
@@ -72,7 +75,10 @@ def plausibility(
         "denoising": partial(denoising_error, network),
     }
     true = {kind: value(body, states) for kind, value in kinds.items()}
-    spoilt = {"twist": twist_one_joint, "swap": swap_one_limb, "random": random_angles}
+    spoilt = {
+        "twist": twist_one_joint, "swap": swap_one_limb, "random": random_angles,
+        "ground": leave_ground,
+    }  # fmt: skip
     areas: dict[str, dict[str, float]] = defaultdict(dict)
     for name, spoil in spoilt.items():
         other = spoil(body, states, draw)
@@ -103,7 +109,8 @@ def distributions(
         near = neighbours(kinds[0](body, states), kinds[0](body, other))
         inside = intersection_depth(body, other) > TOUCH
         beyond = (range_excess(body, other) > 0.0)[joints]
-        rates = [float(x.float().mean()) for x in (inside, beyond)]
+        aloft = ground_excess(body, other, highest=STANDING) > 0.0
+        rates = [float(x.float().mean()) for x in (inside, beyond, aloft)]
         rows[name] = [*distances, *near, diversity(given, other), *rates]
     return rows
 

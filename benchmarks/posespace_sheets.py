@@ -1,14 +1,17 @@
 """Sheets of the pose space to look at: samples, IK drags, interpolations, and the worst samples.
 
-    python -m benchmarks.posespace_sheets ASSETS out/pose.safetensors -o out/sheets
+    python -m benchmarks.posespace_sheets ASSETS out/pose.safetensors -o out/sheets --processes 8
 
-All bodies are of the measuring side; ASSETS is the folder of real files.
+All bodies are of the measuring side; ASSETS is the folder of real files. `--bodies 4` shows a few.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,7 @@ from akd.api.poses import creature_character
 from akd.posespace.body import kinematics
 from akd.posespace.space import PoseSpace
 from akd.rig.character import Character
-from akd.scene.film import film_motion
+from akd.scene.video import Video
 
 ZOO = (("cat", 0), ("giraffe", 0), ("ostrich", 0), ("cat", 1), ("giraffe", 1), ("ostrich", 1))
 FILES = (
@@ -43,25 +46,63 @@ FILES = (
 SIZE = 150
 """Pixels of an image."""
 NAMES = 18
+COUNT = 8
+"""Images of a row."""
+DRAGGED = ("cat 0", "ostrich 0", "KnightCharacter", "Fox")
+"""Bodies of the sheets of IK and interpolation."""
+Row = tuple[str, np.ndarray]
 
 
-def bodies(assets: Path) -> Iterator[tuple[str, Character]]:
-    """Twenty bodies that never trained."""
-    for species, seed in ZOO:
-        yield f"{species} {seed}", creature_character(species, seed)
-    for path in FILES:
-        yield Path(path).stem, akd.load(assets / path)
+@dataclass(frozen=True)
+class BodySheets:
+    """The rows of one body."""
+
+    name: str
+    samples: np.ndarray
+    scores: list[float]
+    drags: list[Row]
+    between: list[Row]
+
+    def images(self) -> list[tuple[float, str, np.ndarray]]:
+        """Score, name and image of each sample."""
+        images = np.split(self.samples, len(self.scores), axis=1)
+        return [(score, self.name, x) for score, x in zip(self.scores, images, strict=True)]
+
+
+def body_sheets(body: str | tuple[str, int], *, assets: Path, weights: Path) -> BodySheets:
+    """Samples of a body, and for some what IK and interpolation make of it."""
+    torch.set_num_threads(1)
+    if isinstance(body, str):
+        name, character = Path(body).stem, akd.load(assets / body)
+    else:
+        name, character = f"{body[0]} {body[1]}", creature_character(*body)
+    space = akd.poses(character, weights=weights)
+    states = space.sample(COUNT)
+    drags, between = [], []
+    if name in DRAGGED:
+        path = space.interpolate(states[0], states[1], COUNT)
+        between.append((name, shown(character, space, path)))
+        straight = torch.lerp(states[0], states[1], torch.linspace(0, 1, COUNT)[:, None, None])
+        between.append((f"{name}, joint space", shown(character, space, straight)))
+        joint = next(
+            j for j in space.joints if j.startswith("left") and j.split()[-1] in ("hand", "foot")
+        )
+        poses = drag(space, joint, (0.1, 0.25, 0.15))
+        drags.append((f"{name}: {joint}", shown(character, space, poses)))
+    scores = space.score(states).poses.tolist()
+    return BodySheets(name, shown(character, space, states), scores, drags, between)
 
 
 def shown(character: Character, space: PoseSpace, states: Tensor) -> np.ndarray:
-    """Poses side by side."""
-    motion = space.codec.motion(states)
-    video = film_motion(character, motion, size=(SIZE, SIZE), splats=5000)
-    return np.concatenate(list(video.bytes()[: len(states)]), axis=1)
+    """Poses side by side, on one ground, seen by one camera."""
+    images = akd.keyframes(character, space, states, size=(SIZE, SIZE)).mesh
+    return np.concatenate(list(Video(images, 24.0).bytes()), axis=1)
 
 
-def write_sheet(rows: list[tuple[str, np.ndarray]], path: Path) -> None:
-    """Rows of images under their names."""
+def write_sheet(rows: list[Row], path: Path) -> None:
+    """Rows of images under their names; nothing where there are none."""
+    if not rows:
+        return
     width = max(row.shape[1] for _, row in rows)
     sheet = Image.new("RGB", (width, len(rows) * (SIZE + NAMES)), (255, 255, 255))
     draw = ImageDraw.Draw(sheet)
@@ -74,14 +115,16 @@ def write_sheet(rows: list[tuple[str, np.ndarray]], path: Path) -> None:
     print(path, flush=True)
 
 
-def drag(space: PoseSpace, joint: str, way: tuple[float, float, float], count: int = 8) -> Tensor:
+def drag(
+    space: PoseSpace, joint: str, way: tuple[float, float, float], count: int = COUNT
+) -> Tensor:
     """Answers of IK while a joint is pulled along `way`, body sizes left, up and forward."""
     codec = space.codec
     places, _ = kinematics(codec.body.expand(1), torch.zeros(1, codec.body.tokens, 3))
     up, left, forward = codec.rig.root_axes
     axes = torch.stack((left, up, forward))
     found = []
-    for share in torch.linspace(0.0, 1.0, count):
+    for share in torch.linspace(0.0, 1.0, COUNT):
         point = places[0, space.token(joint)] + share * torch.tensor(way)
         target = codec.rig.root_pivot + codec.size * (point @ axes)
         found.append(space.ik({joint: target.tolist()}).states)
@@ -93,42 +136,25 @@ def main() -> None:
     parser.add_argument("assets", type=Path)
     parser.add_argument("weights", type=Path)
     parser.add_argument("-o", "--out", type=Path, default=Path("out/sheets"))
+    parser.add_argument("--bodies", type=int, default=len(ZOO) + len(FILES))
+    parser.add_argument("--processes", type=int, default=1, help="a body each")
     options = parser.parse_args()
-    samples, drags, between, all_of = [], [], [], []
-    for name, character in bodies(options.assets):
-        space = PoseSpace.of(character, options.weights)
-        states = space.sample(8)
-        row = shown(character, space, states)
-        samples.append((name, row))
-        values = space.score(states).poses
-        for k in range(len(states)):
-            image = row[:, k * SIZE : (k + 1) * SIZE]
-            all_of.append((float(values[k]), name, image))
-        if name in ("cat 0", "ostrich 0", "KnightCharacter", "Fox"):
-            path = space.interpolate(states[0], states[1], 8)
-            between.append((name, shown(character, space, path)))
-            straight = torch.lerp(states[0], states[1], torch.linspace(0, 1, 8)[:, None, None])
-            between.append((f"{name}, joint space", shown(character, space, straight)))
-            joint = next(
-                j
-                for j in space.joints
-                if j.startswith("left") and j.split()[-1] in ("hand", "foot")
-            )
-            poses = drag(space, joint, (0.1, 0.25, 0.15))
-            drags.append((f"{name}: {joint}", shown(character, space, poses)))
-        write_sheet(samples, options.out / "samples.jpg")
-    write_sheet(drags, options.out / "ik.jpg")
-    write_sheet(between, options.out / "interpolations.jpg")
-    worst = sorted(all_of, key=lambda item: -item[0])[:16]
-    rows = [worst[:8], worst[8:]]
-    write_sheet(
-        [
-            (", ".join(f"{name} {value:.1f}" for value, name, _ in row),
-             np.concatenate([image for _, _, image in row], axis=1))
-            for row in rows
-        ],
-        options.out / "worst.jpg",
-    )  # fmt: skip
+    make = partial(body_sheets, assets=options.assets, weights=options.weights)
+    found = []
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        for sheets in pool.map(make, [*ZOO, *FILES][: options.bodies]):
+            print(sheets.name, *(f"{score:.1f}" for score in sheets.scores), flush=True)
+            found.append(sheets)
+    write_sheet([(s.name, s.samples) for s in found], options.out / "samples.jpg")
+    write_sheet([row for s in found for row in s.drags], options.out / "ik.jpg")
+    write_sheet([row for s in found for row in s.between], options.out / "interpolations.jpg")
+    worst = sorted((x for s in found for x in s.images()), key=lambda x: -x[0])[: 2 * COUNT]
+    rows = [
+        (", ".join(f"{name} {score:.1f}" for score, name, _ in row),
+         np.concatenate([image for _, _, image in row], axis=1))
+        for row in (worst[:COUNT], worst[COUNT:]) if row
+    ]  # fmt: skip
+    write_sheet(rows, options.out / "worst.jpg")
 
 
 if __name__ == "__main__":

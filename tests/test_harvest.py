@@ -86,3 +86,15 @@ def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
         body, tmp_path, prior=Screen(), actions=("running", "galloping"), settings=QUICK
     )
     assert [prompt for prompt, _ in found] == ["a fox galloping"]
+
+
+def test_poses_off_the_ground_are_dropped(fox):
+    from akd.harvest import _Fit
+    from akd.posespace.codec import PoseCodec
+    from akd.posespace.ground import FLIGHT, STANDING, lifted
+
+    codec = PoseCodec.of(fox)
+    states = lifted(torch.zeros(3, codec.body.tokens, 3), torch.tensor([0.0, 0.2, -0.1]))
+    fit = _Fit(states, difference=0.0, judgement=1.0)
+    assert fit.fates(codec, HarvestSettings(), highest=STANDING) == ["", "ground", "ground"]
+    assert fit.fates(codec, HarvestSettings(), highest=FLIGHT) == ["", "", "ground"]

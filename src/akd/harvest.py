@@ -28,8 +28,9 @@ from akd.metrics.selection import video_score
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import pose_together
 from akd.posespace.codec import PoseCodec
-from akd.posespace.collect import asset_side, distinct, grounded
+from akd.posespace.collect import asset_side, distinct
 from akd.posespace.dataset import BodyPoses, BodyRecord
+from akd.posespace.ground import FLIGHT, STANDING, ground_excess, grounded
 from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.shards import Row, is_done, write_shard
 from akd.prior.choose import choose_prior
@@ -50,6 +51,8 @@ ACTIONS = (
 """What every body is asked to do by default, where it has the legs for it."""
 _LEGS = {"trot": 4, "gallop": 4, "run": 2}
 """Gaits of bodies with so many legs: on four legs the recogniser does not know running."""
+_AIRBORNE = ("run", "gallop", "jump")
+"""Actions that leave the ground."""
 
 
 @dataclass(frozen=True)
@@ -228,9 +231,10 @@ def harvest(
             size=(prior.frames, prior.height, prior.width),
         )  # fmt: skip
         fits = _fit(request, stage, prior, codec, settings, job=job, judge=value)
+        highest = FLIGHT if request.action in _AIRBORNE else STANDING
         clips, rows = [], []
         for sample, fit in enumerate(fits):
-            fate = fit.fates(codec, settings)
+            fate = fit.fates(codec, settings, highest=highest)
             times = torch.arange(len(fate)) / prior.fps
             kept = torch.tensor([reason == "" for reason in fate])
             if bool(kept.any()):
@@ -256,18 +260,25 @@ class _Fit:
     difference: float
     judgement: float
 
-    def fates(self, codec: PoseCodec, settings: HarvestSettings) -> list[str]:
-        """Why each pose is dropped; empty for those that are kept."""
+    def fates(self, codec: PoseCodec, settings: HarvestSettings, *, highest: float) -> list[str]:
+        """Why each pose is dropped; empty for those that are kept.
+
+        `highest` is the largest clearance over the ground, body sizes.
+        """
         count = len(self.states)
         if not self.difference <= settings.difference:
             return ["fit"] * count
         if self.judgement < settings.judgement:
             return ["action"] * count
-        deep = intersection_depth(codec.body.expand(count), self.states) > TOUCH
-        near = ~distinct(self.states)
+        body = codec.body.expand(count)
+        found = {
+            "intersection": intersection_depth(body, self.states) > TOUCH,
+            "ground": ground_excess(body, self.states, highest=highest) > 0.0,
+            "duplicate": ~distinct(self.states),
+        }
         return [
-            "intersection" if d else "duplicate" if n else ""
-            for d, n in zip(deep.tolist(), near.tolist(), strict=True)
+            next((reason for reason, drop in found.items() if bool(drop[pose])), "")
+            for pose in range(count)
         ]
 
 
@@ -296,5 +307,6 @@ def _fit(
         pose = ControlPose(
             *(v[k].cpu() for v in (controls.translation, controls.root_rotation, controls.angles))
         )
-        fits.append(_Fit(grounded(codec, codec.encode(pose)), difference, value))
+        states = grounded(codec.body, codec.encode(pose), fps=prior.fps)
+        fits.append(_Fit(states, difference, value))
     return fits

@@ -58,6 +58,7 @@ def test_ik_states_the_residual(files, tmp_path, capsys):
     ("arguments", "message"),
     [
         (("ik", "--handle", "lef fore foot=0,0,0"), "did you mean 'left fore foot'?"),
+        (("ik", "--handle", "head=0,nan,0"), "must be three finite numbers"),
         (("ik", "--handle", "head=0,0"), "must be JOINT=x,y,z, got 'head=0,0'"),
         (("ik",), "handles must name at least one joint, got none"),
         (("score", "--clip", "Fly"), "there is no clip 'Fly': it has 'walk'"),
@@ -78,6 +79,14 @@ def test_a_missing_model_is_named(files, tmp_path, capsys):
     assert "`akd pose train` makes one" in capsys.readouterr().err
     assert run("collect", "-o", tmp_path / "poses.safetensors") == 2
     assert "no poses were found" in capsys.readouterr().err
+
+
+def test_a_handle_out_of_reach_is_approached(files, tmp_path, capsys):
+    fox, model = files
+    handle = "left fore foot=0,50,0"
+    assert run("ik", fox, "--handle", handle, "--weights", model, "-o", tmp_path) == 0
+    far = float(capsys.readouterr().out.split("handles within ")[1].split(" m")[0])
+    assert 40.0 < far < 50.0
 
 
 @pytest.mark.parametrize("joints", [2, 300])
@@ -138,6 +147,15 @@ def test_keyframes_are_images_of_mesh_and_skeleton(files, tmp_path):
         first, last = images[0], images[2]
         assert np.abs(first - last).max() > 30.0
     assert len(read_asset(tmp_path / "poses.glb").clips) == 2
+
+
+def test_keyframes_become_a_video_of_the_tiny_prior(files, weights, tmp_path, monkeypatch):
+    fox, model = files
+    monkeypatch.setattr("akd.prior.choose.check_prior", lambda *_, **__: weights)
+    options = ("--weights", model, "--count", 2, "--steps", 2, "--device", "cpu", "-o", tmp_path)
+    asked = ("--prior", "tiny", "--prompt", "a fox walking")
+    assert run("keyframes", fox, "walk@0", "walk@0.3", *asked, *options) == 0
+    assert [path.name for path in sorted(tmp_path.glob("*.mp4"))] == ["video_01.mp4"]
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,22 @@ def test_wrong_handles_are_refused(space):
         space.ik({})
 
 
+def test_poses_of_another_skeleton_are_refused(space):
+    tokens = space.codec.body.tokens
+    own, other = torch.zeros(1, tokens, 3), torch.zeros(1, tokens + 3, 3)
+    queries = (
+        space.score,
+        space.project,
+        lambda states: space.interpolate(states[0], states[0], 3),
+        lambda states: space.ik({"head": (0.0, 0.0, 0.0)}, start=states[0]),
+    )
+    for query in queries:
+        with pytest.raises(ValueError, match=f"skeleton, {tokens} tokens, got {tokens + 3}"):
+            query(other)
+        with pytest.raises(ValueError, match="states must be finite numbers"):
+            query(torch.full_like(own, float("nan")))
+
+
 def test_interpolation_begins_and_ends_at_the_poses(space):
     draw = torch.Generator().manual_seed(0)
     a, b = 0.4 * torch.randn(2, space.codec.body.tokens, 3, generator=draw)

@@ -15,6 +15,7 @@ from akd.scene.follow import (
     THREE_QUARTER,
     ViewBounds,
     bounding_boxes,
+    box_middles,
     follow,
     random_view,
     smooth_path,
@@ -37,6 +38,21 @@ def test_boxes_hold_the_deformed_cloud_tightly() -> None:
     torch.testing.assert_close(high, points.amax(1))
     with pytest.raises(ValueError, match="an empty cloud has no bounding box"):
         bounding_boxes(cloud[:0], bones)
+
+
+def test_middles_of_boxes_have_the_gradient_of_the_outermost_points() -> None:
+    cloud, bones = make_cloud(), make_bones().requires_grad_()
+    low, high = bounding_boxes(cloud, bones)
+    found = box_middles(cloud, bones)
+    torch.testing.assert_close(found, 0.5 * (low + high))
+    points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
+    expected = 0.5 * (points.amin(1) + points.amax(1))
+    weight = torch.arange(expected.numel(), dtype=expected.dtype).view_as(expected)
+    (one,) = torch.autograd.grad((weight * found).sum(), bones)
+    (other,) = torch.autograd.grad((weight * expected).sum(), bones)
+    torch.testing.assert_close(one, other)
+    with pytest.raises(ValueError, match="an empty cloud has no bounding box"):
+        box_middles(cloud[:0], bones)
 
 
 def test_smoothing_keeps_steady_travel_and_takes_bobbing_away() -> None:

@@ -335,8 +335,11 @@ def _write(
     apart: bool = False,
 ) -> None:  # fmt: skip
     """`poses.glb`, with one clip or one for each pose, and `poses.png`."""
+    from torch import linspace
+
+    from akd.api.posing import keyframes
     from akd.export.character import write_motions
-    from akd.scene.film import film_motion
+    from akd.scene.video import Video
 
     codec = space.codec
     whole = codec.motion(states, name=name)
@@ -349,5 +352,6 @@ def _write(
     write_motions(character, motions, out / "poses.glb")
     print(out / "poses.glb")
     if character.mesh is not None:
-        video = film_motion(character, whole, size=(240, 240), splats=6000)
-        print(video.write_strip(out / "poses.png", count=min(8, len(states))))
+        some = states[linspace(0, len(states) - 1, min(8, len(states))).round().long()]
+        images = keyframes(character, space, some, size=(240, 240)).mesh
+        print(Video(images, 24.0).write_strip(out / "poses.png", count=len(images)))

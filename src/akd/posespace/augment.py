@@ -14,7 +14,8 @@ from torch import Tensor
 
 from akd.math import quaternion
 from akd.posespace.body import PoseBody, descend, kinematics, local_rotations
-from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT, LIMIT_FEATURES, PoseTrainSettings
+from akd.posespace.ground import clearance, lifted
+from akd.posespace.settings import ANGLE_UNIT, LIMIT_FEATURES, PoseTrainSettings
 
 
 def augmented(
@@ -44,7 +45,7 @@ def augmented(
         return torch.rand(*shape, generator=generator, device=device)
 
     index = torch.arange(count, device=device).repeat_interleave(each)
-    clearance = _lowest(body[index], states) - _lowest(body)[index]
+    gap = clearance(body[index], states)
     # How much a body changes is drawn as well: many stay nearly as they are.
     amount = uniform(count, 1, 1)
     symmetric = uniform(count, 1) < s.symmetric
@@ -56,8 +57,7 @@ def augmented(
     result, moved = reframed(result, moved, twist)
     result = result.stretched(1.0 + s.stretch * normal(count, 3))
     result = resized(result, scale[..., 0])
-    lift = (_lowest(result)[index] + clearance - _lowest(result[index], moved)) / HEIGHT_UNIT
-    moved = torch.cat((moved[:, :1] + _as_height(lift), moved[:, 1:]), dim=1)
+    moved = lifted(moved, gap - clearance(result[index], moved))
     bare = uniform(count, 1) < s.drop_surface
     leaves = _leaves(result) & (uniform(*body.present.shape) < s.drop_leaves)
     result = replace(result, present=result.present & ~leaves, has_points=result.has_points & ~bare)
@@ -141,18 +141,6 @@ def _paired(
     midline = (body.mirror == token)[..., None]
     flexion = shared * values.new_tensor((1.0, 0.0, 0.0))
     return torch.where(symmetric[..., None], torch.where(midline, flexion, shared), values)
-
-
-def _lowest(body: PoseBody, states: Float[Tensor, "B J 3"] | None = None) -> Float[Tensor, "B"]:
-    """Height of the lowest joint, by default in the neutral pose."""
-    places = body.pivots if states is None else kinematics(body, states)[0]
-    height = places[..., 1]
-    return height.masked_fill(~body.present, float("inf")).amin(-1)
-
-
-def _as_height(lift: Float[Tensor, "P"]) -> Float[Tensor, "P 1 3"]:
-    """A root state that only rises."""
-    return torch.stack((torch.zeros_like(lift), torch.zeros_like(lift), lift), dim=-1)[:, None]
 
 
 def _leaves(body: PoseBody) -> Bool[Tensor, "B J"]:

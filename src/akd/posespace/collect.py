@@ -15,10 +15,9 @@ from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.splits import pose_file_trains
 from akd.motion.clip import motion_from_clip
-from akd.posespace.body import kinematics
 from akd.posespace.codec import PoseCodec
 from akd.posespace.dataset import BodyPoses, BodyRecord
-from akd.posespace.settings import HEIGHT_UNIT
+from akd.posespace.ground import grounded
 from akd.rig.character import Character, load_character
 from akd.rig.up_axis import find_up_axis
 
@@ -36,7 +35,7 @@ def character_poses(
 ) -> BodyPoses | None:
     """The poses of all clips of a character, thinned; None where it has none or cannot move.
 
-    Root heights are above the lowest joint of each clip, as in the neutral pose.
+    Root heights are above the ground of `akd.posespace.ground.grounded`.
     """
     if len(character.control_rig) < _FEWEST_JOINTS:
         return None
@@ -48,7 +47,8 @@ def character_poses(
         except AssetError:
             continue
         motion = motion.resample(FPS)
-        states = grounded(codec, codec.encode(codec.rig.from_pose(motion.pose)))
+        states = codec.encode(codec.rig.from_pose(motion.pose))
+        states = grounded(codec.body, states, fps=FPS)
         times = motion.times - motion.times[0]
         keep = distinct(states) & states.isfinite().all((1, 2)).logical_and(
             states.abs().amax((1, 2)) < _FAR
@@ -65,15 +65,6 @@ def character_poses(
     height = character.height / codec.size
     record = BodyRecord(name, source, family, codec.body.tokens, height)
     return BodyPoses(record, codec.body, thinned)
-
-
-def grounded(codec: PoseCodec, states: Float[Tensor, "T J 3"]) -> Float[Tensor, "T J 3"]:
-    """States of a clip whose root height counts from the clip's lowest joint."""
-    places, _ = kinematics(codec.body.expand(len(states)), states)
-    floor = places[..., 1].min() - codec.body.pivots[:, 1].min()
-    states = states.clone()
-    states[:, 0, 2] -= floor / HEIGHT_UNIT
-    return states
 
 
 def distinct(states: Float[Tensor, "T J 3"]) -> Bool[Tensor, "T"]:

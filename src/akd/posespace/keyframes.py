@@ -14,8 +14,8 @@ from torch import Tensor
 from akd.base.files import write_atomically
 from akd.posespace.body import bone_ends, kinematics
 from akd.posespace.codec import PoseCodec
-from akd.prior.protocol import VideoPrior
-from akd.prior.sample import Known, sample_videos
+from akd.prior.protocol import KnownFrames, VideoPrior, with_known
+from akd.prior.sample import latent_shape, sample_videos
 from akd.rig.character import Character
 from akd.rig.roles.role import Part, Role
 from akd.scene.compose import render_scene
@@ -106,7 +106,8 @@ def keyframe_videos(
     """Videos that a prior makes of keyframes.
 
     A prior whose latents are frames makes one video that passes through all keyframes, evenly
-    spread over its time. Any other that takes an image makes one video from each keyframe on.
+    spread over its time; one that was trained with known frames is told which they are. Any other
+    that takes an image makes one video from each keyframe on.
 
     Args:
         prior: The video model.
@@ -123,20 +124,25 @@ def keyframe_videos(
         raise ValueError(f"{prior.name} takes words alone, no image")
     images, draw = images.to(prior.device), torch.Generator().manual_seed(seed)
 
-    def made(image: Tensor, known: Known | None = None) -> Video:
+    def made(image: Tensor, through: KnownFrames | None = None) -> Video:
         condition = prior.condition(prompt, reference_image=image)
+        known = None
+        if through is not None:
+            if getattr(prior, "takes_known_frames", False):
+                condition = with_known(prior, condition, through)
+            known = through.mask[None, :, None, None, None], prior.encode(through.video[None])
         video = sample_videos(
             prior, [condition], generator=draw, steps=steps, scale=scale, known=known
         )
         return Video(video[0].float().cpu(), prior.fps)
 
-    grey = torch.full((1, prior.frames, prior.height, prior.width, 3), 0.5, device=prior.device)
-    if prior.encode(grey).shape == grey.shape:
+    grey = torch.full((prior.frames, prior.height, prior.width, 3), 0.5, device=prior.device)
+    if latent_shape(prior) == grey.shape:
         at = torch.linspace(0, prior.frames - 1, len(images)).round().long()
-        is_known = torch.zeros(prior.frames, dtype=torch.bool, device=prior.device)
-        is_known[at] = True
-        grey[0, at] = images
-        yield made(images[0], (is_known[None, :, None, None, None], prior.encode(grey)))
+        mask = torch.zeros(prior.frames, dtype=torch.bool, device=prior.device)
+        mask[at] = True
+        grey[at] = images
+        yield made(images[0], KnownFrames(grey, mask))
         return
     for image in images:
         yield made(image)

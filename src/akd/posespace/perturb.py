@@ -10,6 +10,7 @@ from torch import Tensor
 
 from akd.math import quaternion
 from akd.posespace.body import PoseBody
+from akd.posespace.ground import clearance, lifted
 from akd.posespace.settings import ANGLE_UNIT
 
 _ROUNDS = 6
@@ -91,11 +92,25 @@ def jitter(
     return states + strength * noise * (part & body.present)[..., None]
 
 
+def leave_ground(
+    body: PoseBody,
+    states: Float[Tensor, "B J 3"],
+    generator: torch.Generator,
+    *,
+    sizes: tuple[float, float] = (0.08, 0.35),
+) -> Float[Tensor, "B J 3"]:
+    """Each pose as it is but higher, or lower and in the ground, by so many body sizes."""
+    low, high = sizes
+    by = low + (high - low) * _uniform(states, generator, len(states))
+    sink = -by - clearance(body, states).clamp_min(0.0)
+    return lifted(states, torch.where(_uniform(states, generator, len(states)) < 0.5, by, sink))
+
+
 def spoil(
     body: PoseBody, states: Float[Tensor, "B J 3"], generator: torch.Generator
 ) -> Float[Tensor, "B J 3"]:
     """Each pose spoilt in one of the ways above, drawn at random."""
-    ways = (turn_one_joint, swap_one_limb, random_angles, jitter)
+    ways = (turn_one_joint, swap_one_limb, random_angles, jitter, leave_ground)
     spoilt = torch.stack([way(body, states, generator) for way in ways])
     kind = torch.randint(len(ways), (len(states),), generator=generator, device=states.device)
     return spoilt[kind, torch.arange(len(states), device=states.device)]

@@ -76,12 +76,17 @@ class PoseSpace:
         return sample(self.network, body, steps=steps, generator=draw, steer=steer)
 
     def validators(self, count: int) -> list[Validator]:
-        """Joint range, self-intersection and volume, for `count` poses at once."""
+        """Joint range, self-intersection, ground and volume, for `count` poses at once."""
         found = body_validators(self.codec.body.expand(count))
         return found if self.surface is None else found + self.surface.validators()
 
     def score(self, states: Float[Tensor, "N J 3"]) -> PoseScores:
-        """Implausibility of poses and of their joints."""
+        """Implausibility of poses and of their joints.
+
+        Raises:
+            ValueError: The states are of another skeleton, or not finite; also in other queries.
+        """
+        self._check(states)
         return score(self.network, self.codec.body.expand(len(states)), states)
 
     @torch.no_grad()
@@ -92,6 +97,7 @@ class PoseSpace:
 
         What the validators find is guided away.
         """
+        self._check(states)
         given = self.network.describe(self.codec.body.expand(len(states)))
         alpha, _ = signal_and_noise(torch.tensor(level))
         steer = guidance(self.validators(len(states)))
@@ -107,6 +113,7 @@ class PoseSpace:
         steps: int = 12,
     ) -> Float[Tensor, "count J 3"]:
         """Poses from `a` to `b`: both inverted, mixed and decoded, the ones between projected."""
+        self._check(a[None], b[None])
         shares, body = torch.linspace(0.0, 1.0, count), self.codec.body.expand(1)
         steer = between_guidance(body, a[None], b[None], shares)
         return interpolate(self.network, body, a[None], b[None], shares, steps=steps, steer=steer)[
@@ -146,10 +153,12 @@ class PoseSpace:
             approached as nearly as the limb allows.
 
         Raises:
-            ValueError: A joint is unknown, a target is not three finite numbers, or there is none.
+            ValueError: A joint is unknown, a target is not three finite numbers, or there is none;
+                `start` is of another skeleton.
         """
         body = self.codec.body
         first = torch.zeros(body.tokens, 3) if start is None else start
+        self._check(first[None])
         goals = Goals.of(
             body, first,
             handles={self.token(j): self._in_body(j, p) for j, p in handles.items()},
@@ -165,6 +174,17 @@ class PoseSpace:
             level=level,
         )  # fmt: skip
         return Solution(found, goals.residual(batch, found) * self.codec.size)
+
+    def _check(self, *poses: Float[Tensor, "N K 3"]) -> None:
+        """Refuse states of another skeleton, and numbers that are not finite."""
+        tokens = self.codec.body.tokens
+        for states in poses:
+            if states.shape[1] != tokens:
+                raise ValueError(
+                    f"states must be of this skeleton, {tokens} tokens, got {states.shape[1]}"
+                )
+            if not bool(states.isfinite().all()):
+                raise ValueError("states must be finite numbers, got others")
 
     def _in_body(self, joint: str, point: Point) -> Float[Tensor, "3"]:
         """A point of the world in the body's frame and size."""

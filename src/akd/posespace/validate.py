@@ -10,6 +10,7 @@ from torch import Tensor
 
 from akd.posespace.body import PoseBody
 from akd.posespace.diffusion import Steer
+from akd.posespace.ground import ground_excess
 from akd.posespace.intersect import TOUCH, intersection_depth
 from akd.posespace.settings import ANGLE_UNIT, LIMIT_FEATURES
 
@@ -41,14 +42,20 @@ def range_excess(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor
     return beyond.clamp_min(0.0) * _joints(body)
 
 
-def body_validators(
-    body: PoseBody, *, touch: Float[Tensor, "B"] | float = TOUCH
-) -> list[Validator]:
-    """Joint range, and bones deeper in each other than `touch`, for a batch of bodies."""
+def body_validators(body: PoseBody) -> list[Validator]:
+    """Joint range, intersection of bones and height above the ground, for a batch of bodies."""
     return [
         lambda states: range_excess(body, states).sum(-1),
-        lambda states: (intersection_depth(body, states) - touch).clamp_min(0.0),
+        intersection_validator(body),
+        lambda states: ground_excess(body, states),
     ]
+
+
+def intersection_validator(
+    body: PoseBody, *, touch: Float[Tensor, "B"] | float = TOUCH
+) -> Validator:
+    """Bones deeper in each other than `touch`."""
+    return lambda states: (intersection_depth(body, states) - touch).clamp_min(0.0)
 
 
 def between_guidance(
@@ -59,7 +66,7 @@ def between_guidance(
         intersection_depth(body, a), intersection_depth(body, b), shares[:, None]
     ).flatten()
     index = torch.arange(len(a), device=a.device).repeat(len(shares))
-    return guidance(body_validators(body[index], touch=deep.clamp_min(TOUCH))[1:])
+    return guidance([intersection_validator(body[index], touch=deep.clamp_min(TOUCH))])
 
 
 def guidance(validators: Sequence[Validator]) -> Steer:

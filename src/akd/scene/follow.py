@@ -86,6 +86,30 @@ def bounding_boxes(
     return torch.cat(low), torch.cat(high)
 
 
+def box_middles(
+    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
+) -> Float[Tensor, "T 3"]:
+    """Centre of the bounding box in each frame, world, metres.
+
+    The gradient is that of the six outermost points: only these are skinned with one.
+    """
+    if len(cloud) == 0:
+        raise ValueError("an empty cloud has no bounding box to follow")
+    middles = []
+    for bones in world_from_mesh.split(max(1, 1_000_000 // len(cloud))):
+        with torch.no_grad():
+            points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
+            outermost = torch.cat((points.argmin(1), points.argmax(1)), dim=1)  # [T 6]
+        frames = torch.arange(len(bones), device=bones.device)[:, None, None]
+        moved = bones[frames, cloud.bones[outermost]][..., :3, :]  # [T 6 K 3 4]
+        blended = (cloud.weights[outermost][..., None, None] * moved).sum(2)
+        at = (blended[..., :3] @ cloud.means[outermost][..., None]).squeeze(-1) + blended[..., 3]
+        # Of the first of three points the first coordinate counts, of the second the second.
+        corners = at.unflatten(1, (2, 3)).diagonal(dim1=-2, dim2=-1)  # [T 2 3]
+        middles.append(corners.mean(1))
+    return torch.cat(middles)
+
+
 def smooth_path(path: Float[Tensor, "*k T D"], frames: float) -> Float[Tensor, "*k T D"]:
     """Paths with what happens within about `frames` frames smoothed away.
 
