@@ -105,6 +105,12 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(tmp_path):
         read_footage(long)
 
 
+def test_titles_in_another_encoding_do_not_matter(tmp_path):
+    path = write(tmp_path / "a.mkv", (0, 100, 200), rate=10)
+    path.write_bytes(path.read_bytes().replace(b"ENCODER", b"\xff\xfeCODER"))
+    assert len(read_footage(path)) == 3
+
+
 def test_audio_alone_is_refused(tmp_path):
     path = tmp_path / "sound.wav"
     with av.open(str(path), "w") as container:

@@ -177,4 +177,5 @@ def open_video(path: Path) -> InputContainer:
     import av
 
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
-    return av.open(str(path), options=options)
+    # Titles and comments in another encoding than UTF-8 do not matter.
+    return av.open(str(path), options=options, metadata_errors="replace")
