@@ -1,8 +1,10 @@
 """Jobs on one machine: each done once, failures alone, restarts that do the rest."""
 
+import multiprocessing
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +83,38 @@ def test_a_killed_worker_costs_an_attempt_of_one_job(local, tmp_path):
     assert ("killed", "retried") in found
     assert sum(state == "done" for _, state in found) == 4
     assert counted(tmp_path / "began") == {"0": 1, "1": 3, "2": 1}  # number 1 twice, in two jobs
+
+
+def _run_one(out: Path) -> None:
+    list(run_jobs(numbers(1, seconds=300.0), out, Local(cpus=1)))
+
+
+def test_workers_end_with_a_batch_that_is_killed(tmp_path):
+    batch = multiprocessing.get_context("spawn").Process(target=_run_one, args=(tmp_path,))
+    batch.start()
+    (job,) = numbers(1, seconds=300.0)
+    left = JobFolder(tmp_path, job).work / "pid"
+    wait_for(left.exists)
+    assert not _is_free(job, tmp_path)
+    batch.kill()
+    batch.join()
+    wait_for(lambda: _is_free(job, tmp_path))
+
+
+def _is_free(job: Job, out: Path) -> bool:
+    """Whether no process runs a job."""
+    try:
+        with JobFolder(out, job).claim():
+            return True
+    except Busy:
+        return False
+
+
+def wait_for(is_so, seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypatch):
