@@ -15,6 +15,7 @@ from akd.engine.local import Local
 from akd.engine.queue import run_calls
 from akd.engine.run import BatchBusy, hold_batch, run_jobs
 from akd.engine.shell import Shell
+from tests.base.clock import set_back
 from tests.engine import dummies
 from tests.engine.dummies import counted, numbers, results
 
@@ -127,6 +128,47 @@ def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypa
             execute(job, tmp_path, Seat("here", {}))
     assert [event.state for event in events][-1] == "done"
     assert counted(tmp_path / "ended") == {"0": 1}
+
+
+class Here:
+    """An engine in this process, whose clock can be changed."""
+
+    def __init__(self):
+        self.ended = []
+
+    def has_gpus(self):
+        return False
+
+    def accepts(self, resources):
+        return True
+
+    def submit(self, call):
+        try:
+            ended = Ended(call.key, call.function(*call.arguments, Seat("here", {})), None)
+        except Exception as error:
+            ended = Ended(call.key, None, error)
+        self.ended.append(ended)
+
+    def collect(self, timeout):
+        ended, self.ended = self.ended, []
+        return ended
+
+    def close(self):
+        pass
+
+
+def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
+    list(run_jobs(numbers(3), tmp_path / "wanted", Here()))
+    set_back(monkeypatch)
+    jobs = [*numbers(3), Job(dummies.fail, {}, "fails")]
+    out = tmp_path / "out"
+    assert sum(e.state == "done" for e in run_jobs(jobs[:2], out, Here())) == 2
+    events = list(run_jobs(jobs, out, Here()))
+    assert states(events) == {
+        "number 0": "earlier", "number 1": "earlier", "number 2": "done", "fails": "failed"
+    }  # fmt: skip
+    assert results(out) == results(tmp_path / "wanted")
+    assert all(JobFolder(out, job).last_attempt()["seconds"] >= 0.0 for job in jobs)
 
 
 def test_one_batch_at_a_time(tmp_path):
