@@ -20,7 +20,8 @@ from pathlib import Path
 
 import msgspec
 import torch
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 
 import akd
 from akd.base.observer import Observer, Observers
@@ -80,7 +81,7 @@ def distil(fox: Path, folder: Path, iterations: int) -> None:
     run.close()
 
 
-def receive(browser: ClientConnection) -> None:
+def receive(browser: Connection) -> None:
     """Take what the server sends for a moment, as a browser does."""
     until = time.monotonic() + 0.1
     with suppress(TimeoutError):

@@ -68,10 +68,11 @@ def _jobs() -> Harness:
 
 
 def _outcome() -> Harness:
+    from akd.commands.batch_task import animate_task
     from akd.engine.folder import JobFolder
     from akd.engine.job import Job
 
-    job = JobFolder(FOLDER, Job(print, {}, "job"))
+    job = JobFolder(FOLDER, Job(animate_task, {}, "job"))
     job.result.mkdir(parents=True, exist_ok=True)
     job.path.mkdir(parents=True, exist_ok=True)
 
@@ -79,7 +80,8 @@ def _outcome() -> Harness:
         for path in (job.result / "outcome.json", job.path / "failed.json"):
             path.write_bytes(data)
         (job.path / "attempt.json").write_bytes(data)
-        job.outcome(), job.failure(), job.last_attempt()
+        for read in (job.outcome, job.failure, job.last_attempt):
+            read()
 
     seed = {"id": job.job.id, "values": {"score": 0.5}, "error": "text", "node": "a", "seconds": 1}
     return Harness(parse, seeds=(json.dumps(seed).encode(),))
