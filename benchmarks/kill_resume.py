@@ -2,10 +2,11 @@
 
     python -m benchmarks.kill_resume --kills 30
 
-Each attempt is a fork of this process, which has imported everything; its workers die with it.
-After every kill, all files under final names are read; after the second run, the results must be
-the same bytes. `prior train` trains for a time, not for a number of steps, so that no two runs are
-alike: its second run must go on from the checkpoint that the first one left, and finish.
+Each attempt is a fork of this process, which has imported everything. The fork is killed alone: its
+workers must end by themselves. After every kill, all files under final names are read; after the
+second run, the results must be the same bytes. `prior train` trains for a time, not for a number of
+steps, so that no two runs are alike: its second run must go on from the checkpoint that the first
+one left, and finish.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -60,6 +62,8 @@ SMALL_HARVEST = HarvestSettings(
     videos=2, iterations=1, difference=math.inf, judgement=0.5,
     warm_start=WarmStartSettings(steps=1, phase_search=False),
 )  # fmt: skip
+WORKER_SECONDS = 30.0
+"""For workers to end after the process that started them."""
 WRITTEN = (0, 3)
 """Exit codes of commands that wrote their results: those of untrained weights may not be shown."""
 
@@ -189,12 +193,24 @@ def run_forked(job: Job, out: Path, *, kill_after: float | None = None) -> float
             os._exit(99)
     if kill_after is not None:
         time.sleep(kill_after)
-        os.killpg(child, signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
+    wait_for_workers(child)
     code = os.waitstatus_to_exitcode(status)
     if code not in WRITTEN and (kill_after is None or code != -signal.SIGKILL):
         raise SystemExit(f"exit code {code}:\n{log.read_text()}")
     return time.monotonic() - started
+
+
+def wait_for_workers(group: int) -> None:
+    """Until no process of a group is left."""
+    until = time.monotonic() + WORKER_SECONDS
+    with suppress(ProcessLookupError):
+        while time.monotonic() < until:
+            os.killpg(group, 0)
+            time.sleep(0.05)
+        os.killpg(group, signal.SIGKILL)
+        raise SystemExit(f"workers lived on for {WORKER_SECONDS:g} s")
 
 
 def check_complete(out: Path) -> None:

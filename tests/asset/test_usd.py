@@ -58,6 +58,18 @@ def test_text_in_another_encoding_is_one_line(tmp_path):
         read_asset(path)
 
 
+def test_values_of_another_type(tmp_path):
+    path = tmp_path / "a.usda"
+    colour = "color3f inputs:diffuseColor = (0.2, 0.4, 0.6)"
+    path.write_text(USD_TEXT.replace(colour, "colour3f inputs:diffuseColor = (1, 0, 0)"))
+    assert read_asset(path).materials[0].base_colour[:3] == (1.0, 1.0, 1.0)
+    path.write_text(USD_TEXT.replace("point3f[] points", "point2f[] points"))
+    with pytest.raises(AssetError, match=r"a\.usda: "):
+        read_asset(path)
+    path.write_text(USD_TEXT.replace("elementSize = 1", "elementSize = 5"))
+    check_sound(read_asset(path))
+
+
 def test_a_layer_elsewhere_is_refused(fox, tmp_path):
     path = tmp_path / "inner" / "a.usda"
     path.parent.mkdir()

@@ -1,6 +1,7 @@
 """`akd animate` that is stopped goes on to the same result, bit for bit."""
 
 import errno
+import json
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ from akd.cli import main
 from akd.distill.checkpoint import Checkpoint, unpack
 from akd.distill.run_folder import RunFolder
 from akd.fit import warm_start
+from tests.base.clock import set_back
 from tests.commands.animating import DONE, refused, same_result, stop_after, words
 from tests.commands.small_prior import QUICK
 
@@ -92,6 +94,38 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
     monkeypatch.undo()
     assert main(words(fox, weights, tmp_path)) in DONE
     same_result(tmp_path, uninterrupted)
+
+
+def test_a_folder_deleted_under_a_run_is_written_again(
+    capsys, monkeypatch, fox, weights, uninterrupted, tmp_path
+):
+    out, save = tmp_path / "out", RunFolder.save
+
+    def deleting(self, name, tensors):
+        save(self, name, tensors)
+        if name == "starts":
+            shutil.rmtree(out)
+
+    monkeypatch.setattr(RunFolder, "save", deleting)
+    assert main(words(fox, weights, out)) in DONE
+    same_result(out, uninterrupted)
+    assert main(words(fox, weights, out)) in DONE
+    assert "was finished already" in capsys.readouterr().out
+
+
+def test_a_clock_that_is_set_back_changes_nothing(
+    monkeypatch, fox, weights, uninterrupted, tmp_path
+):
+    """While the run goes on, and between its two parts."""
+    set_back(monkeypatch)
+    with monkeypatch.context() as stopped:
+        stop_after(stopped, 5, KeyboardInterrupt())
+        assert main(words(fox, weights, tmp_path)) == 130
+    assert main(["resume", str(tmp_path)]) in DONE
+    same_result(tmp_path, uninterrupted)
+    lines = (tmp_path / "run/log.jsonl").read_text().splitlines()
+    times = [json.loads(line)["time"] for line in lines]
+    assert times == sorted(times, reverse=True)
 
 
 AKD = (sys.executable, "-m", "akd")

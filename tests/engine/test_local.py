@@ -1,8 +1,10 @@
 """Jobs on one machine: each done once, failures alone, restarts that do the rest."""
 
+import multiprocessing
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from akd.engine.local import Local
 from akd.engine.queue import run_calls
 from akd.engine.run import BatchBusy, hold_batch, run_jobs
 from akd.engine.shell import Shell
+from tests.base.clock import set_back
 from tests.engine import dummies
 from tests.engine.dummies import counted, numbers, results
 
@@ -106,6 +109,38 @@ def test_a_job_has_its_gpus_to_itself(tmp_path, monkeypatch):
     assert found == {"0": "3,5", "1": "6", "2": "7", "3": "7"}
 
 
+def _run_one(out: Path) -> None:
+    list(run_jobs(numbers(1, seconds=300.0), out, Local(cpus=1)))
+
+
+def test_workers_end_with_a_batch_that_is_killed(tmp_path):
+    batch = multiprocessing.get_context("spawn").Process(target=_run_one, args=(tmp_path,))
+    batch.start()
+    (job,) = numbers(1, seconds=300.0)
+    left = JobFolder(tmp_path, job).work / "pid"
+    wait_for(left.exists)
+    assert not _is_free(job, tmp_path)
+    batch.kill()
+    batch.join()
+    wait_for(lambda: _is_free(job, tmp_path))
+
+
+def _is_free(job: Job, out: Path) -> bool:
+    """Whether no process runs a job."""
+    try:
+        with JobFolder(out, job).claim():
+            return True
+    except Busy:
+        return False
+
+
+def wait_for(is_so, seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypatch):
     monkeypatch.setattr("akd.engine.queue.BUSY_SECONDS", 0.05)
     (job,) = numbers(1)
@@ -116,6 +151,47 @@ def test_a_job_that_another_process_does_is_waited_for(local, tmp_path, monkeypa
             execute(job, tmp_path, Seat("here", {}))
     assert [event.state for event in events][-1] == "done"
     assert counted(tmp_path / "ended") == {"0": 1}
+
+
+class Here:
+    """An engine in this process, whose clock can be changed."""
+
+    def __init__(self):
+        self.ended = []
+
+    def has_gpus(self):
+        return False
+
+    def accepts(self, resources):
+        return True
+
+    def submit(self, call):
+        try:
+            ended = Ended(call.key, call.function(*call.arguments, Seat("here", {})), None)
+        except Exception as error:
+            ended = Ended(call.key, None, error)
+        self.ended.append(ended)
+
+    def collect(self, timeout):
+        ended, self.ended = self.ended, []
+        return ended
+
+    def close(self):
+        pass
+
+
+def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
+    list(run_jobs(numbers(3), tmp_path / "wanted", Here()))
+    set_back(monkeypatch)
+    jobs = [*numbers(3), Job(dummies.fail, {}, "fails")]
+    out = tmp_path / "out"
+    assert sum(e.state == "done" for e in run_jobs(jobs[:2], out, Here())) == 2
+    events = list(run_jobs(jobs, out, Here()))
+    assert states(events) == {
+        "number 0": "earlier", "number 1": "earlier", "number 2": "done", "fails": "failed"
+    }  # fmt: skip
+    assert results(out) == results(tmp_path / "wanted")
+    assert all(JobFolder(out, job).last_attempt()["seconds"] >= 0.0 for job in jobs)
 
 
 def test_one_batch_at_a_time(tmp_path):

@@ -71,7 +71,7 @@ def test_sequences_that_cannot_be_used_are_one_line(tmp_path, fox):
     (tmp_path / "a").mkdir()
     for name in ("1.ply", "2.ply"):
         (tmp_path / "a" / name).write_text("ply\nnot a header\n")
-    with pytest.raises(AssetError):
+    with pytest.raises(AssetError, match=r"1\.ply: PLY must start with 'ply'"):
         read_sequence(tmp_path / "a")
 
 

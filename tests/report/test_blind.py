@@ -68,8 +68,12 @@ def test_a_form_becomes_votes_that_can_be_read_again(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_text(vote_lines(votes))
     assert read_votes(path) == votes
-    path.write_text(vote_lines(votes) + "{}\n")
-    with pytest.raises(ValueError, match=r"votes.jsonl, line 7: is no vote"):
+    for line in ("{}", "[" * 100_000, vote_lines(votes[:1]).replace("0", '"0"')):
+        path.write_text(vote_lines(votes) + line)
+        with pytest.raises(ValueError, match=r"votes.jsonl, line 7: is no vote"):
+            read_votes(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match=r"votes.jsonl: must be UTF-8"):
         read_votes(path)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from akd.scene.footage import MOST_FRAMES, read_footage
+from akd.scene.video import Video
 
 av = pytest.importorskip("av")
 
@@ -103,6 +104,20 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(tmp_path):
     long = write(tmp_path / "long.mp4", range(0, 100 * MOST_FRAMES + 500, 100), rate=10)
     with pytest.raises(ValueError, match=r"choose a part with --start and --end"):
         read_footage(long)
+
+
+def test_titles_in_another_encoding_do_not_matter(tmp_path):
+    path = write(tmp_path / "a.mkv", (0, 100, 200), rate=10)
+    path.write_bytes(path.read_bytes().replace(b"ENCODER", b"\xff\xfeCODER"))
+    assert len(read_footage(path)) == 3
+
+
+def test_an_unknown_codec_is_one_line(tmp_path):
+    path = write(tmp_path / "a.mp4", (0, 100, 200), rate=10)
+    path.write_bytes(path.read_bytes().replace(b"avc1", b"zzzz"))
+    for read in (read_footage, Video.read):
+        with pytest.raises(ValueError, match=r"a\.mp4: its video is of an unknown codec"):
+            read(path)
 
 
 def test_audio_alone_is_refused(tmp_path):

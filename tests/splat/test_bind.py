@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from akd.asset.asset import AssetError, SplatRecord
+from akd.base.files import read_arrays, write_arrays
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skin import Skin
 from akd.rig.units import FileUnits
@@ -86,3 +87,8 @@ def test_a_bound_cloud_is_read_back(tmp_path):
     (tmp_path / "other.npz").write_bytes(b"nothing")
     with pytest.raises(AssetError, match="must be a bound cloud"):
         read_bound_cloud(tmp_path / "other.npz")
+    arrays = read_arrays(path)
+    for broken in ({"scales": np.zeros(7)}, {"means": np.full((3, 3), np.nan)}):
+        write_arrays(path, {**arrays, **broken})
+        with pytest.raises(AssetError, match="must be a bound cloud"):
+            read_bound_cloud(path)

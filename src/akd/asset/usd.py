@@ -9,6 +9,7 @@ outside the file's folder is refused.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -55,6 +56,10 @@ def read_records(path: Path, problems: ProblemLog, budget: Budget) -> Asset:
             raise AssetError(f"cannot be read as USD: {reason}") from None
     except UnicodeDecodeError:  # raised by USD's own text of an error as well
         raise AssetError("cannot be read as USD: its text must be UTF-8") from None
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # USD hands over attributes of whatever type and length the file gives them.
+        reason = " ".join(str(error).split())[:120]
+        raise AssetError(f"holds values of a wrong type, number or range ({reason})") from error
 
 
 class _Reader:
@@ -275,10 +280,9 @@ class _Reader:
             colour, image = white, None
             diffuse = shader.GetInput("diffuseColor") if shader else None
             if diffuse:
-                value = diffuse.Get()
-                if value is not None:
-                    red, green, blue = np.nan_to_num(np.array(value, float)).clip(0, 1).tolist()
-                    colour = (red, green, blue)
+                with suppress(TypeError, ValueError):  # of another type, or none
+                    red, green, blue = np.nan_to_num(np.array(diffuse.Get(), float)).clip(0, 1)
+                    colour = (float(red), float(green), float(blue))
                 if diffuse.HasConnectedSource():
                     source = diffuse.GetConnectedSource()[0].GetPrim()
                     image = self._image(UsdShade.Shader(source), key)

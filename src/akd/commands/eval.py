@@ -146,7 +146,7 @@ class Eval:
             return {}
         try:
             found = read_scores([input_file(path) for path in self.videophy_scores])
-        except (ValueError, UnicodeDecodeError) as error:
+        except ValueError as error:
             raise UsageError(str(error)) from None
         by_file = {Path(video).stem: score for video, score in found.items()}
         scores = {e.name: by_file[e.file_name] for e in entries if e.file_name in by_file}

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+_TEXT_BLOCK = 1 << 16
+"""Bytes to a multiple of which the history is filled up."""
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -20,6 +23,7 @@ class Checkpoint:
     optimiser: dict[int, dict[str, Tensor]]
     generator: Tensor
     history: list[dict[str, float]]
+    """Loss and its terms at every iteration; rows are shared with the search, and never change."""
     rollbacks: int = 0
     """How often the search diverged so far; each time halved the learning rate."""
     notes: tuple[str, ...] = ()
@@ -32,7 +36,7 @@ class Checkpoint:
         parameters: Sequence[Tensor],
         optimiser: torch.optim.Optimizer,
         generator: torch.Generator,
-        history: Sequence[Mapping[str, float]],
+        history: Sequence[dict[str, float]],
         *,
         rollbacks: int = 0,
         notes: tuple[str, ...] = (),
@@ -44,7 +48,7 @@ class Checkpoint:
             [_copy(value) for value in parameters],
             {i: {k: _copy(v) for k, v in s.items()} for i, s in state.items()},
             generator.get_state(),
-            [dict(row) for row in history],
+            list(history),
             rollbacks,
             notes,
         )
@@ -82,8 +86,12 @@ class Checkpoint:
             "rollbacks": self.rollbacks,
             "notes": self.notes,
         }
-        text = torch.frombuffer(bytearray(json.dumps(about).encode()), dtype=torch.uint8)
-        return {**tensors, "generator": self.generator, "about": text}
+        text = json.dumps(about).encode()
+        # safetensors keeps a ctypes type for each length it has written: a few lengths, not one a
+        # checkpoint, keep memory flat.
+        text += b" " * (-len(text) % _TEXT_BLOCK)
+        about_text = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+        return {**tensors, "generator": self.generator, "about": about_text}
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Checkpoint:

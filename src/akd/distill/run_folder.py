@@ -73,6 +73,8 @@ class RunFolder(Observer):
         self.path = out / "run"
         self._results, self._options, self._overwrite = list(results), options, overwrite
         self._next_preview = 0.0
+        self._about: dict[str, Any] | None = None
+        """What `run.json` holds of the job that was started, wherever the file is by now."""
         self._unlock: weakref.finalize[..., RunFolder] | None = None
 
     def checkpoint(self, name: str) -> Path:
@@ -162,15 +164,19 @@ class RunFolder(Observer):
             results = found.get("results", ())
             if found.get("done") and all((self.out / name).exists() for name in results):
                 raise RunFinished(f"{self.out}: was finished already; --overwrite makes it anew")
+            self._about = found
             self.log("continues")
             return
-        about = {"format": FORMAT, "version": __version__, "done": False, "job": wanted}
-        self._write({**about, "options": dict(self._options or {}), "results": self._results})
+        self._about = {
+            "format": FORMAT, "version": __version__, "done": False, "job": wanted,
+            "options": dict(self._options or {}), "results": self._results,
+        }  # fmt: skip
+        self._write(self._about)
         self.log("begins")
 
     def digest(self) -> str:
         """A hash of the job."""
-        return json_hash((self.read() or {}).get("job"))
+        return json_hash((self._about or self.read() or {}).get("job"))
 
     def has_checkpoints(self) -> bool:
         """Whether anything is kept to continue from."""
@@ -186,7 +192,7 @@ class RunFolder(Observer):
 
     def finish(self, **values: object) -> None:
         """Note that all results are written."""
-        self._write({**(self.read() or {}), "done": True})
+        self._write({**(self._about or self.read() or {}), "done": True})
         self.log("done", **values)
 
     def log(self, event: str, **values: object) -> None:

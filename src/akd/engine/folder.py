@@ -13,7 +13,6 @@ renamed, so that results are never partial and never made twice.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -24,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from akd.base.files import write_json
+from akd.base.files import read_json, write_json
 from akd.base.lock import take_lock
 from akd.engine.call import Busy, Refused, Seat
 from akd.engine.job import Job, Workspace
@@ -143,7 +142,7 @@ def _output_to(log: Path) -> Iterator[None]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = read_json(path)
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None

@@ -1,8 +1,9 @@
 """`Local`: an engine that fills the cores and GPUs of one machine with worker processes.
 
 A worker runs one call after another, and is replaced if it dies: the call it had is lost, the
-others go on. Messages are pickled, by this process and by workers that it started itself. A
-`Service` gives the workers of a GPU one process more, which they share.
+others go on. Workers end with this process, even where it is killed. Messages are pickled, by this
+process and by workers that it started itself. A `Service` gives the workers of a GPU one process
+more, which they share.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from akd.base.parent import end_with_parent
 from akd.engine.call import Call, Ended, Resources, Seat, WorkerLost
 
 _STOP_SECONDS = 10.0
@@ -222,7 +224,10 @@ def _serve(
 def _work(pipe: Connection, gpu: str | None, begin: Callable[[], None] | None) -> None:
     """A worker process: run what comes, until the pipe is closed or it is told to stop."""
     # Ctrl-C reaches the whole process group, SIGTERM this process: both keep the state of the call.
+    # A batch in the background of a shell ignores SIGINT, and its workers would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    end_with_parent(grace=_STOP_SECONDS)
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     if begin is not None:

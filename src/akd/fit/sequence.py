@@ -15,7 +15,7 @@ from torch import Tensor
 from akd.asset.asset import Asset, AssetError, MeshPart
 from akd.asset.ply_elements import parse_header, read_elements
 from akd.asset.read import find_format, read_asset
-from akd.asset.surface import read_bytes
+from akd.asset.surface import naming_file, read_bytes
 from akd.motion.clip import motion_from_clip
 from akd.rig.bind import skeleton_of
 from akd.rig.character import load_character
@@ -81,8 +81,9 @@ def _number(path: Path) -> list[tuple[int, int | str]]:
 def _points_of(path: Path) -> Points:
     """Points on the surface of a file, or the points of a PLY that has no faces."""
     if find_format(path) == "ply":
-        data = memoryview(read_bytes(path, growth=6))
-        vertex = read_elements(header := parse_header(data), data).get("vertex", {})
+        with naming_file(path):
+            data = memoryview(read_bytes(path, growth=6))
+            vertex = read_elements(header := parse_header(data), data).get("vertex", {})
         columns = [vertex.get(axis) for axis in "xyz"]
         has_faces = any(e.name == "face" and e.count for e in header.elements)
         if not has_faces and all(isinstance(column, np.ndarray) for column in columns):

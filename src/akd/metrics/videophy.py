@@ -44,12 +44,16 @@ def read_scores(paths: Iterable[Path]) -> dict[str, VideoPhyScore]:
     """
     found: dict[str, dict[str, float]] = {}
     for path in paths:
-        with path.open(newline="", encoding="utf-8") as file:
-            for number, row in enumerate(csv.reader(file), start=1):
-                if row[:2] == list(HEAD) or not row:
-                    continue
-                video, which, value = _read_row(path, number, row)
-                found.setdefault(video, {})[which] = value
+        try:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise ValueError(f"{path}: cannot be read as CSV ({error})") from None
+        for number, row in enumerate(rows, start=1):
+            if row[:2] == list(HEAD) or not row:
+                continue
+            video, which, value = _read_row(path, number, row)
+            found.setdefault(video, {})[which] = value
     return {
         video: VideoPhyScore(scores.get("adherence"), scores.get("commonsense"))
         for video, scores in found.items()

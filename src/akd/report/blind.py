@@ -129,12 +129,26 @@ def vote_lines(votes: Iterable[Vote]) -> str:
 def read_votes(path: Path) -> list[Vote]:
     """Votes from a file of such lines. Raises `ValueError`, one line, where one is broken."""
     votes = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: must be UTF-8") from None
+    for number, line in enumerate(lines, start=1):
         try:
-            votes.append(Vote(**json.loads(line)))
-        except (ValueError, TypeError) as error:
+            votes.append(_vote(json.loads(line)))
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: is no vote ({error})") from None
     return votes
+
+
+def _vote(values: object) -> Vote:
+    match values:
+        case {
+            "person": str(person), "pair": int(pair), "question": str(question),
+            "chosen": "a" | "b" as chosen,
+        } if question in QUESTIONS:  # fmt: skip
+            return Vote(person, pair, question, chosen)
+    raise ValueError("person, pair, question and chosen are needed")
 
 
 def tally(

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from akd.scene.video import open_video
+from akd.scene.video import open_video, video_stream
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -87,10 +87,7 @@ def read_footage(
         raise ValueError(f"end must be after start, got {start:g} to {end:g}")
     try:
         with open_video(path) as container:
-            if not container.streams.video:
-                kinds = ", ".join(sorted({s.type for s in container.streams})) or "nothing"
-                raise ValueError(f"{path}: has no video in it, got {kinds}")
-            stream = container.streams.video[0]
+            stream = video_stream(path, container)
             if max(stream.width, stream.height) > _MOST_PIXELS:
                 raise ValueError(
                     f"{path}: frames must have at most {_MOST_PIXELS} pixels a side, got "

@@ -17,6 +17,7 @@ from akd.base.files import replace_atomically, write_atomically
 
 if TYPE_CHECKING:
     from av.container import InputContainer
+    from av.video.stream import VideoStream
 
 _MOST_BYTES = 256 << 20
 """Of the frames that `Video.read` keeps, at three bytes a pixel."""
@@ -156,15 +157,15 @@ class Video:
         path, images, size = Path(path), [], 0
         try:
             with open_video(path) as container:
-                if not container.streams.video:
-                    raise ValueError(f"{path}: has no video in it")
-                stream = container.streams.video[0]
+                stream = video_stream(path, container)
                 fps = float(stream.average_rate or 24)
                 for frame in container.decode(stream):
                     size += 3 * frame.width * frame.height
                     if size > _MOST_BYTES:
                         raise ValueError(f"{path}: must be at most {_MOST_BYTES >> 20} MiB of RGB")
                     images.append(frame.to_ndarray(format="rgb24"))
+                    if images[-1].shape != images[0].shape:
+                        raise ValueError(f"{path}: frames must be of one size")
         except FFmpegError as error:
             raise ValueError(f"{path}: cannot be read as a video: {error.strerror}") from None
         if not images:
@@ -177,4 +178,16 @@ def open_video(path: Path) -> InputContainer:
     import av
 
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
-    return av.open(str(path), options=options)
+    # Titles and comments in another encoding than UTF-8 do not matter.
+    return av.open(str(path), options=options, metadata_errors="replace")
+
+
+def video_stream(path: Path, container: InputContainer) -> VideoStream:
+    """The first video stream. Raises `ValueError`, one line, where none can be decoded."""
+    if not container.streams.video:
+        kinds = ", ".join(sorted({s.type for s in container.streams})) or "nothing"
+        raise ValueError(f"{path}: has no video in it, got {kinds}")
+    stream = container.streams.video[0]
+    if stream.codec_context is None:
+        raise ValueError(f"{path}: its video is of an unknown codec")
+    return stream

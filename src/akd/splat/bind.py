@@ -85,7 +85,9 @@ def read_bound_cloud(path: Path) -> tuple[SplatCloud, tuple[str, ...]]:
     try:
         given = read_arrays(path)
         arrays = {name: torch.from_numpy(given[name]) for name in _FIELDS}
-        antialias, joints = bool(given["antialias"]), tuple(map(str, given["joints"]))
-    except (ValueError, TypeError, KeyError, OSError) as error:
-        raise AssetError(f"{path}: must be a bound cloud that `akd rig` wrote: {error}") from None
-    return SplatCloud(**arrays, antialias=antialias), joints
+        cloud = SplatCloud(**arrays, antialias=bool(given["antialias"]))
+        cloud.check()
+        return cloud, tuple(map(str, given["joints"]))
+    except (LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise AssetError(f"{path}: must be a bound cloud that `akd rig` wrote: {reason}") from None

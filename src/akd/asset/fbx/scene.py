@@ -8,10 +8,10 @@ Load options are ignored by that version, so axes and units are converted here.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from akd.asset.asset import AssetError, Budget
 from akd.asset.surface import read_bytes
@@ -20,6 +20,7 @@ _Thing_co = TypeVar("_Thing_co", covariant=True)
 _KEPT: list[Any] = []
 
 
+@runtime_checkable
 class _Listed(Protocol[_Thing_co]):
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> _Thing_co: ...
@@ -56,8 +57,8 @@ class FbxScene:
         self.keep(things)
         return [self.keep(things[i]) for i in range(len(things))]
 
-    def vectors(self, values: Any) -> Float[np.ndarray, "N C"]:
-        """A copy of a list of reals or vectors."""
+    def vectors(self, values: Any) -> Shaped[np.ndarray, "N *C"]:
+        """A copy of a list of numbers, or of structures of them."""
         self.keep(values)
         self.budget.charge(64 * len(values), "arrays")
         return np.array(memoryview(values)) if len(values) else np.zeros((0, 1))

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from akd.base.files import text_hash
+from akd.base.parent import end_with_parent
 from akd.motion.library.clip import LibraryClip
 from akd.prior.tiny.actor import Actor, load_actor, save_actor
 from akd.prior.tiny.artists import artist_actor, find_files
@@ -197,6 +198,7 @@ def _work(casting: Casting, settings: PoolSettings, cache: Path) -> Path | None:
 
 
 def _start_worker() -> None:
-    """A worker computes on one core and leaves the GPU alone."""
+    """A worker computes on one core, leaves the GPU alone, and ends with its parent."""
+    end_with_parent()
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     torch.set_num_threads(1)
