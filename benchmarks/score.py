@@ -123,7 +123,7 @@ def _page(pairs: list[Pair]) -> str:
     lines += [
         "",
         "Spearman's rank correlation of the score with a recogniser's probability of the action, "
-        "and the share of pairs in which the recogniser, too, prefers the true clip:",
+        "and the pairs of which the recogniser, too, prefers the true clip:",
         "",
         "| recogniser | all clips | true | spoiled | pairs |",
         "| --- | --- | --- | --- | --- |",
