@@ -13,6 +13,8 @@ LEAST_STEP = 0.003
 """Radians and body heights: smaller steps from frame to frame are not seen."""
 _LIMIT = 1.15
 """Largest step over the seam, over the 90th percentile of a joint's other steps."""
+_PASSES = 3
+"""Slowing a joint changes its other steps too, and with them the limit: it is done again."""
 _FRAMES = 4
 """Frames on either side that take up what the step over the seam loses."""
 
@@ -33,6 +35,12 @@ def slow_seam(rig: ControlRig, pose: ControlPose, *, height: float) -> ControlPo
     Returns:
         The same loop with smaller steps over its seam, closed again.
     """
+    for _ in range(_PASSES):
+        pose = _slow_once(rig, pose, height=height)
+    return pose
+
+
+def _slow_once(rig: ControlRig, pose: ControlPose, *, height: float) -> ControlPose:
     rotations = davenport.to_quaternion(rig.axes.to(pose.angles), pose.angles)
     tilt = pose.root_rotation * pose.root_rotation.new_tensor((0.0, 1.0, 1.0))
     upright = davenport.to_quaternion(rig.root_axes.to(tilt), tilt)
