@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import torch
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from akd.math import quaternion
 from akd.metrics.action import film_for, score_videos
@@ -57,8 +58,10 @@ class Pair:
 
 def main(assets: Path) -> None:
     """Spoil every clip in one way, in turn, and count."""
-    found = {name: find_recogniser(name) for name in RECOGNISERS}
-    recognisers = {name: each for name, each in found.items() if each is not None}
+    recognisers: dict[Name, Recogniser] = {}
+    for who in RECOGNISERS:
+        if (recogniser := find_recogniser(who)) is not None:
+            recognisers[who] = recogniser
     pairs: list[Pair] = []
     for name, action, character, motion in true_clips(assets, training=False):
         kind = list(SPOILS)[len(pairs) % len(SPOILS)]
@@ -74,7 +77,9 @@ def main(assets: Path) -> None:
         before, after = (
             _probabilities(recognisers, character, shown, action) for shown in (frames, spoiled)
         )
-        said = {who: (before[who], after[who]) for who in recognisers}
+        said: dict[Name, tuple[float, float]] = {
+            who: (before[who], after[who]) for who in recognisers
+        }
         pairs.append(Pair(kind, name, action, (true.score, worse.score), said))
         lowest = min(true_parts(true).items(), key=lambda part: part[1])
         print(pairs[-1], lowest, flush=True)
@@ -91,7 +96,8 @@ def _probabilities(
     A gait is repeated until it fills what a recogniser looks at. Recognisers that look at the same
     frames share them.
     """
-    rig, films, found = character.control_rig, {}, {}
+    rig, films = character.control_rig, {}
+    found: dict[Name, float] = {}
     leg = leg_length(character, rig)
     for name, recogniser in recognisers.items():
         settings = recogniser.settings
@@ -144,12 +150,15 @@ def _correlations(name: Name, pairs: list[Pair]) -> str:
     known = [p for p in pairs if not math.isnan(p.said[name][0])]
     true = [(p.scores[0], p.said[name][0]) for p in known]
     spoiled = [(p.scores[1], p.said[name][1]) for p in known]
-    cells = " | ".join(
-        f"{spearmanr(*zip(*clips, strict=True)).statistic:.2f}"
-        for clips in (true + spoiled, true, spoiled)
-    )
+    cells = " | ".join(f"{_correlation(clips):.2f}" for clips in (true + spoiled, true, spoiled))
     agree = sum(p.said[name][1] < p.said[name][0] for p in known)
     return f"| {name.upper()} | {cells} | {agree} of {len(known)} |"
+
+
+def _correlation(clips: list[tuple[float, float]]) -> float:
+    """Spearman's, of scores and probabilities."""
+    scores, probabilities = np.array(clips).T
+    return float(np.corrcoef(rankdata(scores), rankdata(probabilities))[0, 1])
 
 
 def _turned(motion: Motion, degrees: torch.Tensor) -> Motion:
