@@ -40,47 +40,46 @@ from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from akd.rig.up_axis import find_up_axis
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 from akd.zoo.species.catalogue import SPECIES
 
-CYCLES: tuple[tuple[str, str, float | None], ...] = (
-    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
-    ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
-    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", "", None),
-    ("quaternius/animals_pack/Cow.glb", "Walk", None),
-    ("quaternius/animals_pack/Cow.glb", "Gallop", None),
-    ("quaternius/animals_pack/Alpaca.glb", "Walk", None),
-    ("quaternius/animals_pack/Deer.glb", "Gallop", None),
-    ("quaternius/animals_pack/Wolf.glb", "Walk", None),
-    ("quaternius/animals_pack/Wolf.glb", "Gallop", None),
-    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", 4.0),
-    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk", None),
-    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking", None),
-    ("threejs/RobotExpressive/RobotExpressive.glb", "Running", None),
-    ("godot/player.glb", "walk", None),
+CYCLES = (
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk"),
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Run"),
+    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", ""),
+    ("quaternius/animals_pack/Cow.glb", "Walk"),
+    ("quaternius/animals_pack/Cow.glb", "Gallop"),
+    ("quaternius/animals_pack/Alpaca.glb", "Walk"),
+    ("quaternius/animals_pack/Deer.glb", "Gallop"),
+    ("quaternius/animals_pack/Wolf.glb", "Walk"),
+    ("quaternius/animals_pack/Wolf.glb", "Gallop"),
+    ("quaternius/dinosaurs_pack/Trex.glb", "Walk"),
+    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk"),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking"),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Running"),
+    ("godot/player.glb", "walk"),
 )
-"""Walks and runs of artists, one cycle each. Cow, Alpaca and Deer are of the training side."""
-CLIPS: tuple[tuple[str, str, float | None], ...] = (
-    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk", None),
-    ("khronos/Fox/glTF-Binary/Fox.glb", "Run", None),
-    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", "", None),
-    ("quaternius/animals_pack/Cow.glb", "Walk", None),
-    ("quaternius/animals_pack/Wolf.glb", "Walk", None),
-    ("quaternius/animals_pack/Husky.glb", "Gallop", None),
-    ("quaternius/animals_pack/Husky.glb", "Gallop", 0.6),
-    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", None),
-    ("quaternius/dinosaurs_pack/Trex.glb", "Walk", 4.0),
-    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk", None),
-    ("quaternius/dinosaurs_pack/Apatosaurus.glb", "Walk", None),
-    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking", None),
-    ("godot/player.glb", "walk", None),
-    ("kenney/character.glb", "walk", None),
-    ("cmu_bvh/02_01.bvh", "", None),
-    ("cmu_bvh/104_48.bvh", "", None),
-    ("makehuman/bvh/walk1.bvh", "", None),
+"""File and clip: walks and runs of artists, one cycle each. Cow, Alpaca, Deer and the dinosaurs are
+of the training side."""
+CLIPS = (
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Walk"),
+    ("khronos/Fox/glTF-Binary/Fox.glb", "Run"),
+    ("khronos/CesiumMan/glTF-Binary/CesiumMan.glb", ""),
+    ("quaternius/animals_pack/Cow.glb", "Walk"),
+    ("quaternius/animals_pack/Wolf.glb", "Walk"),
+    ("quaternius/animals_pack/Husky.glb", "Gallop"),
+    ("quaternius/dinosaurs_pack/Trex.glb", "Walk"),
+    ("quaternius/dinosaurs_pack/Triceratops.glb", "Walk"),
+    ("quaternius/dinosaurs_pack/Apatosaurus.glb", "Walk"),
+    ("threejs/RobotExpressive/RobotExpressive.glb", "Walking"),
+    ("godot/player.glb", "walk"),
+    ("kenney/character.glb", "walk"),
+    ("cmu_bvh/02_01.bvh", ""),
+    ("cmu_bvh/104_48.bvh", ""),
+    ("makehuman/bvh/walk1.bvh", ""),
 )
-"""File, clip, and the height in metres where the file's own is not to be believed."""
 MOST_SECONDS = 4.0
 FPS = 30.0
 
@@ -149,11 +148,11 @@ def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
         (" jump | step | inside | kink | gap, % | drift, % |", " --- |" * 6) if cycles else ("", "")
     )
     print(f"| clip | {HEAD}{extra[0]}\n| --- | {RULE}{extra[1]}", flush=True)
-    for path, wanted, height in CYCLES if cycles else CLIPS:
+    for path, wanted in CYCLES if cycles else CLIPS:
         if only not in path:
             continue
-        up = "z" if path.startswith("makehuman") else "y"
-        character = load_character(read_asset(assets / path), height=height, up=up)
+        asset = read_asset(assets / path)
+        character = load_character(asset, up=find_up_axis(asset))
         names = [clip.name for clip in character.asset.clips]
         chosen = next((n for n in names if n.split("|")[-1].split("_")[-1] == wanted), names[0])
         clip = next(c for c in character.asset.clips if c.name == chosen)
@@ -161,7 +160,7 @@ def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
         if motion.duration > MOST_SECONDS:
             motion = motion.sample(motion.times[0] + torch.arange(0.0, MOST_SECONDS, 1 / 60))
         result = ground(build_control_rig(character), character.body_mesh, motion, fps=FPS)
-        name = f"{Path(path).stem} {wanted}".strip() + (f", {height:g} m high" if height else "")
+        name = f"{Path(path).stem} {wanted}".strip()
         row = cells(result.before, result.after, result.tracking)
         print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)
         if (seconds := replay_seconds(result)) is not None:

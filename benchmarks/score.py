@@ -2,7 +2,8 @@
 
     python -m benchmarks.score FOLDER_OF_ASSETS
 
-Writes `docs/benchmarks/score.md`.
+Every recogniser that is found is asked as well, for the rank correlation with the score. Writes
+`docs/benchmarks/score.md`.
 """
 
 from __future__ import annotations
@@ -10,74 +11,154 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
+import numpy as np
 import torch
+from scipy.stats import rankdata
 
 from akd.math import quaternion
+from akd.metrics.action import film_for, score_videos
 from akd.metrics.judge import true_parts
 from akd.metrics.motion import measure
+from akd.metrics.recognise.recogniser import Recogniser, find_recogniser
+from akd.metrics.recognise.settings import RECOGNISERS, Name
 from akd.motion.actions import ACTIONS
+from akd.motion.feet import leg_length
+from akd.motion.loop import repeat
 from akd.motion.motion import Motion
 from akd.motion.root_motion import displaced, travel_path
+from akd.rig.character import Character
 from akd.rig.control import ControlRig
 from benchmarks.measured import write_report
-from benchmarks.score_clips import true_clips
+from benchmarks.score_clips import stands_on_feet, true_clips
 
 REPORT = Path(__file__).parents[1] / "docs/benchmarks/score.md"
 PAIRS = 60
-_SLIDES, _STANDS = 0.8, 0.2
-"""Feet of a true clip slide by at most this share of the body's speed, and one stands for this part
-of the time: other clips say nothing of travel."""
 _NOISE, _LEAN, _SEAM = 4.0, 15.0, 30.0
 """Degrees."""
 _SLIDE, _SPEED = 1.5, 2.5
 """Factors."""
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A true clip and the same spoiled."""
+
+    spoiled_by: str
+    file: str
+    action: str
+    scores: tuple[float, float]
+    """Of the true one and of the spoiled one."""
+    said: dict[Name, tuple[float, float]]
+    """Probability of the action, by recogniser."""
+
+
 def main(assets: Path) -> None:
     """Spoil every clip in one way, in turn, and count."""
-    rows, spoils = [], list(SPOILS.items())
+    recognisers: dict[Name, Recogniser] = {}
+    for who in RECOGNISERS:
+        if (recogniser := find_recogniser(who)) is not None:
+            recognisers[who] = recogniser
+    pairs: list[Pair] = []
     for name, action, character, motion in true_clips(assets, training=False):
-        kind, spoil = spoils[len(rows) % len(spoils)]
-        generator = torch.Generator().manual_seed(len(rows))
+        kind = list(SPOILS)[len(pairs) % len(SPOILS)]
+        generator = torch.Generator().manual_seed(len(pairs))
         rig = character.control_rig
         frames = motion.resample(30.0)
         true = measure(character, rig, frames, asked=action)
-        if name.endswith(".gltf") or max(true.skate) > _SLIDES or max(true.contact) < _STANDS:
-            continue  # a second copy of a file, or feet that do not stand in the clip itself
+        if not stands_on_feet(true):
+            continue
         fast = true.pace > math.sqrt(ACTIONS[action].froude)
-        worse = measure(character, rig, spoil(rig, frames, generator, fast=fast), asked=action)
-        rows.append((kind, name, action, true.score, worse.score))
+        spoiled = SPOILS[kind](rig, frames, generator, fast=fast)
+        worse = measure(character, rig, spoiled, asked=action)
+        before, after = (
+            _probabilities(recognisers, character, shown, action) for shown in (frames, spoiled)
+        )
+        said: dict[Name, tuple[float, float]] = {
+            who: (before[who], after[who]) for who in recognisers
+        }
+        pairs.append(Pair(kind, name, action, (true.score, worse.score), said))
         lowest = min(true_parts(true).items(), key=lambda part: part[1])
-        print(*rows[-1], lowest, flush=True)
-        write_report(REPORT, _page(rows))
-        if len(rows) == PAIRS:
+        print(pairs[-1], lowest, flush=True)
+        if len(pairs) == PAIRS:
             break
+    write_report(REPORT, _page(pairs))
 
 
-def _page(rows: list[tuple[str, str, str, float, float]]) -> str:
-    """Counts by kind, then every pair."""
+def _probabilities(
+    recognisers: dict[Name, Recogniser], character: Character, motion: Motion, action: str
+) -> dict[Name, float]:
+    """How likely each recogniser finds the action; not a number where it has no class for it.
+
+    A gait is repeated until it fills what a recogniser looks at. Recognisers that look at the same
+    frames share them.
+    """
+    rig, films = character.control_rig, {}
+    found: dict[Name, float] = {}
+    leg = leg_length(character, rig)
+    for name, recogniser in recognisers.items():
+        settings = recogniser.settings
+        looks_at = (settings.frames, settings.size, settings.rate(leg))
+        if looks_at not in films:
+            seconds = (settings.frames - 1) / settings.rate(leg)
+            shown = repeat(rig, motion, math.ceil(seconds / motion.duration))
+            films[looks_at] = film_for(recogniser, character, shown)
+        probability = score_videos(recogniser, films[looks_at], action).probability
+        found[name] = math.nan if probability is None else probability
+    return found
+
+
+def _page(pairs: list[Pair]) -> str:
+    """Counts by kind, correlation with recognisers, then every pair."""
     lines = ["| spoiled by | pairs | ranked lower | median true | median spoiled |",
              "| --- | --- | --- | --- | --- |"]  # fmt: skip
     for kind in (*SPOILS, "all"):
-        mine = [(true, worse) for k, _, _, true, worse in rows if kind in (k, "all")]
+        mine = [pair.scores for pair in pairs if kind in (pair.spoiled_by, "all")]
         if not mine:
             continue
         right = sum(worse < true for true, worse in mine)
-        middles = [float(torch.tensor(column).median()) for column in zip(*mine, strict=True)]
+        middles = [median(column) for column in zip(*mine, strict=True)]
         lines.append(
             f"| {kind} | {len(mine)} | {right} ({right / len(mine):.0%}) | {middles[0]:.2f} "
             f"| {middles[1]:.2f} |"
         )
+    names = tuple(pairs[0].said)
     lines += [
         "",
-        "| file | action | spoiled by | true | spoiled |",
+        "Spearman's rank correlation of the score with a recogniser's probability of the action, "
+        "and the pairs of which the recogniser, too, prefers the true clip:",
+        "",
+        "| recogniser | all clips | true | spoiled | pairs |",
         "| --- | --- | --- | --- | --- |",
+        *(_correlations(name, pairs) for name in names),
+        "",
+        "| file | action | spoiled by | score | " + " | ".join(n.upper() for n in names) + " |",
+        "| --- | --- | --- | --- |" + " --- |" * len(names),
     ]
-    lines += [f"| {n} | {a} | {k} | {true:.2f} | {worse:.2f} |" for k, n, a, true, worse in rows]
+    for pair in pairs:
+        columns = (pair.scores, *(pair.said[name] for name in names))
+        cells = " | ".join(f"{true:.2f} > {worse:.2f}" for true, worse in columns)
+        lines.append(f"| {pair.file} | {pair.action} | {pair.spoiled_by} | {cells} |")
     return "\n".join(lines) + "\n"
+
+
+def _correlations(name: Name, pairs: list[Pair]) -> str:
+    """A recogniser's row, over the actions that it knows."""
+    known = [p for p in pairs if not math.isnan(p.said[name][0])]
+    true = [(p.scores[0], p.said[name][0]) for p in known]
+    spoiled = [(p.scores[1], p.said[name][1]) for p in known]
+    cells = " | ".join(f"{_correlation(clips):.2f}" for clips in (true + spoiled, true, spoiled))
+    agree = sum(p.said[name][1] < p.said[name][0] for p in known)
+    return f"| {name.upper()} | {cells} | {agree} of {len(known)} |"
+
+
+def _correlation(clips: list[tuple[float, float]]) -> float:
+    """Spearman's, of scores and probabilities."""
+    scores, probabilities = np.array(clips).T
+    return float(np.corrcoef(rankdata(scores), rankdata(probabilities))[0, 1])
 
 
 def _turned(motion: Motion, degrees: torch.Tensor) -> Motion:

@@ -1,58 +1,92 @@
 """Make `src/akd/metrics/reference.json`: what true clips of the training side measure.
 
 python -m benchmarks.score_reference FOLDER_OF_ASSETS
+
+Characters of one family share their clips, so every family has the same weight in the table, and so
+has every species of the zoo.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
 
 from akd.base.files import write_json
+from akd.base.splits import training_family, zoo_seed_trains
 from akd.metrics.motion import measure
 from akd.metrics.reference import ABOUT, AT_MOST
-from benchmarks.score_clips import true_clips
+from benchmarks.score_clips import stands_on_feet, true_clips
 
 FILE = Path(__file__).parents[1] / "src/akd/metrics/reference.json"
 FEWEST = 3
-"""Clips that a group needs."""
+"""Families that a group needs."""
 NARROWEST = 0.2
 """Least spread of a logarithm: 20 %."""
 
 
 def main(assets: Path) -> None:
     """Measure every clip and write the table."""
-    groups, sources = defaultdict(list), set()
+    groups: dict[str, list[tuple[str, dict[str, float]]]] = defaultdict(list)
+    sources = set()
     for name, action, character, motion in true_clips(assets, training=True, seeds=2):
+        family = family_of(name)
         found = measure(character, character.control_rig, motion, asked=action)
+        if not stands_on_feet(found):
+            continue
         values = {key: getattr(found, key) for key in (*AT_MOST, *ABOUT)}
         values["skate"] = max(found.skate)
         print(f"{name} {action} " + " ".join(f"{k} {v:.2f}" for k, v in values.items()), flush=True)
         legs = len(found.contact)
         for group in (f"{action}/{legs}", f"gait/{legs}", "gait"):
-            groups[group].append(values)
+            groups[group].append((family, values))
         sources.add(name)
     table = {
-        name: {key: _summary(key, [m[key] for m in found]) for key in (*AT_MOST, *ABOUT)}
-        | {"clips": len(found)}
+        name: _row(found)
         for name, found in sorted(groups.items())
-        if len(found) >= FEWEST
+        if len({family for family, _ in found}) >= FEWEST
     }
     about = "benchmarks/score_reference.py: true clips of the training side of splits.toml"
     write_json(FILE, {"made_by": about, "sources": sorted(sources), "groups": table})
 
 
-def _summary(key: str, values: list[float]) -> tuple[float, float]:
+def family_of(source: str) -> str:
+    """Family of a file, or species of a creature ("zoo fox 1000"), of the training side.
+
+    Raises:
+        ValueError: The source is for measuring.
+    """
+    if source.startswith("zoo "):
+        species, _, seed = source.rpartition(" ")
+        family = species if zoo_seed_trains(int(seed)) else None
+    else:
+        family = training_family(source)
+    if family is None:
+        raise ValueError(f"{source} is of the measuring side, and the reference may not hold it")
+    return family
+
+
+def _row(found: list[tuple[str, dict[str, float]]]) -> dict[str, tuple[float, float] | int]:
+    """Summaries of one group, with as much weight for every family."""
+    clips = Counter(family for family, _ in found)
+    weights = np.array([1.0 / clips[family] for family, _ in found])
+    row: dict[str, tuple[float, float] | int] = {
+        key: _summary(key, np.array([values[key] for _, values in found]), weights)
+        for key in (*AT_MOST, *ABOUT)
+    }
+    return row | {"clips": len(found), "families": len(clips)}
+
+
+def _summary(key: str, values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Median, and 90th percentile or spread of the logarithm."""
-    middle = float(np.median(values))
+    middle, high = np.quantile(values, (0.5, 0.9), weights=weights, method="inverted_cdf")
     if key in AT_MOST:
-        return round(middle, 4), round(max(float(np.quantile(values, 0.9)), 1e-3), 4)
-    logs = [math.log(max(v, 1e-6)) for v in values]
-    return round(middle, 4), round(max(float(np.std(logs)), NARROWEST), 4)
+        return round(float(middle), 4), round(max(float(high), 1e-3), 4)
+    logs = np.log(np.maximum(values, 1e-6))
+    spread = np.sqrt(np.cov(logs, aweights=weights, ddof=0))
+    return round(float(middle), 4), round(max(float(spread), NARROWEST), 4)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,11 @@ import pytest
 import torch
 
 from akd.math import quaternion
-from akd.physics.assess import add_travel
+from akd.physics.assess import add_travel, assess
+from akd.physics.body import place
 from akd.physics.cycle import Advance, close_cycle, cycle_gap, is_cycle, repeat_cycle
+from akd.physics.footing import find_stance
+from akd.physics.ground import plant_again
 from akd.physics.settings import TrackingSettings
 from akd.physics.target import TargetMotion
 from akd.physics.tracking import track
@@ -76,3 +79,20 @@ def test_a_simulated_cycle_repeats_itself() -> None:
     assert len(made.states.position) == 25 + 12
     assert made.error < 0.05
     assert cycle_gap(body, made.states, walk) < 0.02
+
+
+def test_feet_of_a_blended_cycle_are_planted_again() -> None:
+    body, walk = quadruped(), one_cycle()
+    # The second repetition stands 2 % of the height further left than the first.
+    longer = repeat_cycle(walk, before=0, after=1)[slice(25 + 12)]
+    aside = torch.zeros_like(longer.position)
+    aside[24:, 2] = 0.02 * body.height
+    blended = close_cycle(replace(longer, position=longer.position + aside), walk)
+    stance = find_stance(body, FEET, walk)
+    planted, clean = (plant_again(body, FEET, m, stance) for m in (blended, walk))
+    before, after, best = (assess(body, FEET, motion) for motion in (blended, planted, clean))
+    assert after.skate - best.skate < 0.1 * (before.skate - best.skate)
+    assert after.contact >= before.contact
+    assert cycle_gap(body, planted, planted) < 1e-9
+    apart = place(body, planted).centres(body) - place(body, blended).centres(body)
+    assert float(apart.norm(dim=-1).mean()) < 0.02 * body.height

@@ -22,9 +22,19 @@ def zoo_seed_trains(seed: int) -> bool:
 
 def asset_trains(path: str | PurePosixPath) -> bool:
     """Whether a file, by its path in the folder of real assets, may be trained on."""
+    return training_family(path) is not None
+
+
+def training_family(path: str | PurePosixPath) -> str | None:
+    """Family of a file that may be trained on; None where the file is for measuring.
+
+    Args:
+        path: In the folder of real assets.
+    """
     path = PurePosixPath(path)
-    training = {PurePosixPath(p) for f in _splits()["assets"]["training"].values() for p in f}
-    return path in training or any(parent in training for parent in path.parents)
+    places = {path.as_posix(), *(parent.as_posix() for parent in path.parents)}
+    families = _splits()["assets"]["training"]
+    return next((name for name, files in families.items() if not places.isdisjoint(files)), None)
 
 
 def pose_file_trains(path: str, family: str) -> bool:

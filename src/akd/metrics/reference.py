@@ -25,7 +25,7 @@ _LEAST = {"roughness": 1.0, "tilt": 6.0, "seam": 1.2, "skate": 0.3, "foot_travel
 def _table() -> dict[str, dict[str, tuple[float, float]]]:
     text = resources.files("akd.metrics").joinpath("reference.json").read_text("utf-8")
     return {
-        group: {name: (found[0], found[1]) for name, found in values.items() if name != "clips"}
+        group: {name: (values[name][0], values[name][1]) for name in (*AT_MOST, *ABOUT)}
         for group, values in json.loads(text)["groups"].items()
     }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,7 +17,9 @@ from akd.physics.forces import root_angles
 from akd.physics.target import TargetMotion
 from akd.rig.control import ROOT, ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
+from akd.rig.roles.names import Side
 from akd.rig.roles.role import LimbKind, Part
+from akd.rig.size import is_person
 
 FLESH_DENSITY = 600.0
 """kg/m^3 of a cuboid round a limb. Flesh is near 1000, and fills 52 % (an ellipsoid) to 79 % (a
@@ -40,7 +44,9 @@ HEEL = 0.5
 """Distance of the heel behind the ankle over that of the toes before it, without a surface. Of four
 captured skeletons two fall over with 0.25; all stand with 0.35."""
 PERSON_DENSITY = 14.0
-"""kg/m^3: mass of a person over the cube of the height, 69 kg at 1.7 m."""
+"""kg/m^3: mass of a person over the cube of the stature, 69 kg at 1.7 m."""
+LEG_BONES = 0.491
+"""Thigh and shank of a person over the stature (Drillis and Contini, 1966)."""
 BONE_WIDTH = 0.15
 """Half width of a cuboid without a surface, as a share of its length."""
 
@@ -91,8 +97,8 @@ def build_body(
     Args:
         rig: The control rig.
         mesh: The skin; without one, cuboids follow the bones.
-        density: Of the cuboids, kg/m^3. By default a body with legs and arms has the mass of a
-            person of its height, any other `FLESH_DENSITY`.
+        density: Of the cuboids, kg/m^3. By default a body with the plan of a person has the mass
+            of a person of its stature, any other `FLESH_DENSITY`.
 
     Returns:
         The body. An outer part that carries less than a thousandth of it is welded to its parent.
@@ -129,9 +135,10 @@ def build_body(
         orientations=torch.stack([pieces[part].orientation for part in kept]),
         density=density or FLESH_DENSITY,
     )
-    limbs = {role.limb for role in rig.roles}
-    if density is None and {LimbKind.LEG, LimbKind.ARM} <= limbs:
-        body = body.scaled(length=1.0, mass=PERSON_DENSITY * height**3 / body.mass)
+    tail_joints = sum(role.part is Part.TAIL for role in rig.roles)
+    if density is None and is_person({role.limb for role in rig.roles}, tail_joints=tail_joints):
+        mass = PERSON_DENSITY * _stature(rig, mesh, height) ** 3
+        body = body.scaled(length=1.0, mass=mass / body.mass)
     return CharacterBody(
         rig=rig,
         body=body,
@@ -140,6 +147,27 @@ def build_body(
         feet=torch.tensor([pieces[part].stands for part in kept]),
         ground=ground,
     )
+
+
+def _stature(rig: ControlRig, mesh: SkinnedMesh | None, span: float) -> float:
+    """Height of a person who stands straight, metres.
+
+    With a mesh that of the bind pose, as an idle pose may crouch. Joints alone end below the crown
+    and above the soles: then it follows from the bones of the legs, or is the `span` of the joints
+    where a leg has no knee.
+    """
+    if mesh is not None:
+        return float(mesh.vertices[:, 1].max() - mesh.vertices[:, 1].min())
+    legs: dict[Side, list[Tensor]] = defaultdict(list)
+    for role, pivot in zip(rig.roles, rig.pivots, strict=True):
+        if role.limb is LimbKind.LEG and role.part not in (Part.GIRDLE, Part.TOES):
+            legs[role.side].append(pivot)
+    lengths = [
+        sum(float((b - a).norm()) for a, b in pairwise(pivots))
+        for pivots in legs.values()
+        if len(pivots) >= 3
+    ]
+    return sum(lengths) / len(lengths) / LEG_BONES if lengths else span
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.base.files import write_arrays, write_json
@@ -16,12 +17,14 @@ from akd.motion.seam import slow_seam
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
 from akd.physics.body import Body
-from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
+from akd.physics.cycle import OVERLAP, close_cycle, cycle_gap, is_cycle, repeat_cycle
+from akd.physics.footing import plant_feet
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
 from akd.physics.skin_lift import lift_skin
 from akd.physics.target import TargetMotion, starts_apart
 from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
+from akd.physics.units import BodyUnits
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
 
@@ -130,7 +133,7 @@ def ground(
     gap = None
     if cyclic:
         gap = cycle_gap(body, made, target)
-        made = close_cycle(made, target)
+        made = plant_again(body, character.feet, close_cycle(made, target), tracking.stance)
     controls = character.control_pose(made, pose)
     if cyclic:
         controls = slow_seam(rig, controls, height=body.height)
@@ -149,6 +152,29 @@ def ground(
         before=assess(body, character.feet, target),
         after=assess(body, character.feet, made),
     )
+
+
+def plant_again(
+    body: Body, feet: Bool[Tensor, "B"], cycle: TargetMotion, stance: Bool[Tensor, "F B"]
+) -> TargetMotion:
+    """A cycle with its stance feet pinned: where repetitions were blended, they slide from their
+    place in one to that in the other.
+
+    Args:
+        body: The simulated body.
+        feet: Its parts that stand.
+        cycle: A closed cycle.
+        stance: When each part stands, for the frames of the cycle at least.
+    """
+    units = BodyUnits(body.height, body.mass)
+    unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
+    frames = len(cycle.position) - 1
+    # Another repetition at either end, so that stances continue over the seams.
+    longer = repeat_cycle(units.motion_in(cycle), before=1, after=2)
+    stands = torch.cat((stance[:frames].repeat(4, 1), stance[:1]))
+    planted = plant_feet(unit_body, feet, longer, stands)
+    kept = slice(frames, 2 * frames + math.ceil(OVERLAP * frames) + 1)
+    return close_cycle(units.motion_out(planted[kept]), cycle)
 
 
 def _whole_frames(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from akd.rig.roles import names
@@ -55,6 +56,14 @@ class AssumedHeight:
     """For a person to read."""
 
 
+def is_person(limbs: Collection[LimbKind | None], *, tail_joints: int) -> bool:
+    """Whether a body has the plan of a person: arms, one pair of legs, and no long tail.
+
+    With such a tail it may be anything from a squirrel to a tyrannosaur.
+    """
+    return LimbKind.LEG in limbs and LimbKind.ARM in limbs and tail_joints < _LONG_TAIL
+
+
 def assume_height(height: float, *, stem: str, anatomy: Anatomy) -> AssumedHeight | None:
     """A height where the file's own is not to be believed.
 
@@ -74,9 +83,7 @@ def assume_height(height: float, *, stem: str, anatomy: Anatomy) -> AssumedHeigh
         low, high = usual / _TOLERATED, usual * _TOLERATED
     else:
         kinds = {limb.kind for limb in anatomy.limbs}
-        if {LimbKind.LEG, LimbKind.ARM} <= kinds and len(anatomy.tail) >= _LONG_TAIL:
-            return None  # from a squirrel to a tyrannosaur
-        if {LimbKind.LEG, LimbKind.ARM} <= kinds:
+        if is_person(kinds, tail_joints=len(anatomy.tail)):
             what, (low, usual, high) = "a figure on two legs", _PERSON
         elif {LimbKind.FORE, LimbKind.HIND} <= kinds and LimbKind.MID not in kinds:
             what, (low, usual, high) = "an animal on four legs", _QUADRUPED
