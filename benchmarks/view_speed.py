@@ -1,7 +1,7 @@
 """Frames of the viewer with a large character in Chromium, rendered in software.
 
-Counts calls of requestAnimationFrame while a walk plays, reduced and with all triangles in turn, and
-the CPU time that Chromium spends on one, which depends less on what else the machine does.
+Counts calls of requestAnimationFrame while a walk plays, reduced and with all triangles in turn,
+and the CPU time that Chromium spends on one, which depends less on what else the machine does.
 
 python -m benchmarks.view_speed [--vertices 51000] [--seconds 5] [--rounds 2]
 """
