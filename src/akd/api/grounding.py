@@ -35,7 +35,8 @@ from akd.scene.film import film_motion
 
 Simulator = Literal["warp", "newton"]
 
-_VIDEO_SIZE = (480, 360)
+_VIDEO_SIZE = (480, 270)
+"""The page shows videos at 16:9."""
 
 
 @dataclass(frozen=True)
