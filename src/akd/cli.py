@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import signal
 import sys
 import tempfile
 import traceback
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 import tyro
 
@@ -74,13 +75,11 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         print(version_text())
         return 0
-    command = tyro.cli(
-        Command,  # pyright: ignore[reportArgumentType]
-        prog="akd",
-        description="Animate any rigged 3D character from a sentence.",
-        args=arguments,
-        config=(tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes),
-    )
+    try:
+        command = _parse(arguments)
+    except UsageError as error:
+        print(f"akd: {_printable(error)}", file=sys.stderr)
+        return 2
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
     from akd.base.files import DamagedFile
@@ -108,6 +107,29 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"akd: internal error: {_printable(repr(error))}; see {where}", file=sys.stderr)
         return 70
     return 0
+
+
+def _parse(arguments: list[str]) -> Any:
+    """The command that is asked for, with its options.
+
+    Only that command is given to tyro, which would otherwise suggest options of all others too.
+    """
+    config = (tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes)
+    name, *options = arguments
+    commands = {about.name: command for command, about in map(get_args, get_args(Command))}
+    if name in commands:
+        return tyro.cli(commands[name], prog=f"akd {name}", args=options, config=config)
+    if not name.startswith("-"):
+        close = difflib.get_close_matches(name, commands, n=1)
+        meant = f"did you mean {close[0]!r}? " if close else ""
+        raise UsageError(f"there is no command {name!r}; {meant}`akd --help` lists all commands")
+    return tyro.cli(
+        Command,  # pyright: ignore[reportArgumentType]
+        prog="akd",
+        description="Animate any rigged 3D character from a sentence.",
+        args=arguments,
+        config=config,
+    )
 
 
 def _terminate(*_: object) -> None:

@@ -61,7 +61,19 @@ def test_an_unknown_option_suggests_the_right_one(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["animate", "fox.glb", "a fox", "-o", "out", "--iteration", "3"])
     assert caught.value.code == 2
-    assert "--iterations" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--iterations" in said
+    assert "akd animate --help" in said
+    assert "akd ground" not in said
+
+
+def test_an_unknown_command_suggests_the_right_one(capsys):
+    assert refused(capsys, "anmate", "fox.glb") == (
+        "akd: there is no command 'anmate'; did you mean 'animate'? `akd --help` lists all commands"
+    )
+    assert refused(capsys, "xyz") == (
+        "akd: there is no command 'xyz'; `akd --help` lists all commands"
+    )
 
 
 def test_completion_for_shells(capsys):

@@ -47,6 +47,15 @@ def test_phases_that_are_done_correct_the_plan():
     assert slow.left("fit", 0.0, None) > 3 * fast.left("fit", 0.0, None)
 
 
+def test_a_preview_is_planned_without_distillation_physics_and_film():
+    preview = TimeLeft()
+    preview.start(JOB, quick=True)
+    for phase in ("load", "stage", "sample", "fit", "distil", "select", "measure"):
+        assert preview.left("nothing of the plan", 0.0, None)
+        preview.finish(phase, 1.0)
+    assert preview.left("nothing of the plan", 0.0, None) is None
+
+
 def test_nothing_is_said_where_nothing_is_known():
     assert TimeLeft().left("physics", 1.0, None) is None
 

@@ -29,8 +29,24 @@ def test_options_of_another_kind_are_one_line(folder, options):
     run = RunFolder(folder, options=options)
     run.start({})
     run.close()
-    with pytest.raises(ValueError, match=r"run\.json must hold a height, an axis and a file"):
+    with pytest.raises(ValueError, match="must state a height, an up axis and a file of roles"):
         read_run(folder)
+
+
+def test_a_run_keeps_the_height_that_its_asset_was_read_with(folder):
+    """The asset's name can decide it, and the result is called motion.glb."""
+    assert read_run(folder).character.height != pytest.approx(0.4, abs=0.05)
+    (folder / "metrics.json").write_text(json.dumps({"prompt": "walk", "height": 0.4}))
+    assert read_run(folder).character.height == pytest.approx(0.4)
+    (folder / "metrics.json").write_text(json.dumps({"prompt": "walk", "height": "tall"}))
+    with pytest.raises(ValueError, match="must state a height"):
+        read_run(folder)
+
+
+def test_a_preview_is_named_where_there_is_no_result_yet(tmp_path):
+    write_fox(tmp_path / "preview.glb")
+    with pytest.raises(ValueError, match=r"only a preview: .*preview\.glb; `akd resume"):
+        read_run(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 100_000])

@@ -1,11 +1,14 @@
 """Pages in a real browser: they fetch nothing, say nothing, fit a phone, and their keys work."""
 
+import io
 import json
 import shutil
 from threading import Thread
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from akd.base.files import write_text
 from akd.commands.blind_server import BlindServer
@@ -15,6 +18,7 @@ from akd.report.plots import contact_chart, line_chart
 from akd.scene.video import Video
 
 TIMES = "[...document.querySelectorAll('video')].map(v => v.currentTime)"
+DURATIONS = "[...document.querySelectorAll('video')].map(v => v.duration)"
 
 
 @pytest.fixture(scope="module")
@@ -211,3 +215,45 @@ def test_a_3d_view_shows_the_clip_and_follows_the_videos(browser, videos, fox, t
     assert canvas.screenshot() != first
     context.close()
     assert [text for text in said if "GPU stall" not in text] == []
+
+
+@pytest.mark.slow
+def test_the_page_of_a_grounded_clip_has_a_3d_view(browser, tmp_path):
+    from akd.api.grounding import ground
+    from akd.export.creature import write_creature
+    from akd.physics.settings import TrackingSettings
+    from akd.zoo import build_creature, make_clip
+
+    fox = build_creature("fox", vertices=600)
+    write_creature(fox, [make_clip(fox, "walk", cycles=1)], tmp_path / "fox.glb")
+    made = ground(tmp_path / "fox.glb", settings=TrackingSettings(iterations=1))
+    written = made.save(tmp_path / "out")
+    assert {"clip.mp4", "grounded.mp4", "report.html"} <= {path.name for path in written}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in written}
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 900, "height": 700})
+    opened = context.new_page()
+    fetched = []
+    opened.on("request", lambda request: fetched.append(request.url))
+    opened.goto((tmp_path / "out" / "report.html").as_uri())
+    opened.wait_for_selector(".transport:visible")
+    assert opened.locator(".scene3d option").all_inner_texts() == [
+        "clip", "grounded", "no ghost", "ghost: clip", "ghost: grounded",
+    ]  # fmt: skip
+    seconds = opened.evaluate(f"Math.max(...{DURATIONS})")
+    assert seconds == pytest.approx(float(made.motion.times[-1]), abs=0.1)
+    canvas = opened.locator(".scene3d canvas")
+    first = body_pixels(canvas)
+    assert 0.02 < first.mean() < 0.5
+    opened.locator("input[type=range]").fill(str(seconds / 2))
+    opened.wait_for_timeout(300)
+    assert (body_pixels(canvas) != first).mean() > 0.005
+    context.close()
+    assert [url for url in fetched if not url.startswith(("data:", "blob:", "file:"))] == []
+
+
+def body_pixels(canvas):
+    """Pixels of a 3D view whose colour is neither the page's nor the ground's, which are grey."""
+    canvas.scroll_into_view_if_needed()
+    canvas.page.wait_for_timeout(300)
+    pixels = np.asarray(Image.open(io.BytesIO(canvas.screenshot())).convert("RGB")).astype(int)
+    return pixels.max(-1) - pixels.min(-1) > 24

@@ -24,13 +24,21 @@ def test_the_surface_keeps_its_place_in_every_pose(fox):
     assert np.linalg.norm(apart, axis=1).max() < 0.1 * fox.height
 
 
-def test_what_is_reduced_is_said(fox, monkeypatch):
+def test_what_is_reduced_is_said(fox):
     paint = Paint.of(fox)
     assert looks.paint_surface(fox.mesh, paint).note == ""
-    monkeypatch.setattr(looks, "_TRIANGLES", 400)
-    surface = looks.paint_surface(fox.mesh, paint)
+    surface = looks.paint_surface(fox.mesh, paint, most_triangles=400)
     count = sum(len(piece.faces) for piece in surface.pieces)
     assert 200 < count <= 400
     assert surface.note.startswith(f"Shown with {count} of {len(fox.mesh.faces):,} triangles")
     world = fox.skeleton.forward(fox.skeleton.rest)
     assert torch.from_numpy(surface.pose(world)).isfinite().all()
+
+
+def test_all_triangles_are_shown_where_that_is_asked_for(fox):
+    paint = Paint.of(fox)
+    few = looks.paint_surface(fox.mesh, paint, most_triangles=400)
+    full = looks.paint_surface(fox.mesh, paint, most_triangles=None)
+    assert few.reduced_from == len(fox.mesh.faces)
+    assert full.note == ""
+    assert sum(len(piece.faces) for piece in full.pieces) >= len(fox.mesh.faces)

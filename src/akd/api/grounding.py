@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -27,11 +28,15 @@ from akd.physics.ground import Grounded
 from akd.physics.samples import simulate_samples
 from akd.physics.settings import TrackingSettings
 from akd.report.ground_page import write_ground_page
+from akd.report.scene3d import scene3d
 from akd.report.view_data import ContactForces, ViewData
 from akd.rig.character import Character
 from akd.scene.film import film_motion
 
 Simulator = Literal["warp", "newton"]
+
+_VIDEO_SIZE = (480, 270)
+"""The page shows videos at 16:9."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,8 @@ class Grounding:
         Args:
             out: The folder: `motion.glb` (or `motion.bvh`), `physics.npz`, `physics.json`,
                 `view.npz` (contact forces a frame, for `akd view`), `body.xml` (MJCF),
-                `body.usda` (with akd[usd]) and `report.html`.
+                `body.usda` (with akd[usd]), `clip.mp4` and `grounded.mp4` (where there is a
+                skin) and `report.html`.
             in_place: Take the root motion out again, for a clip that walked on the spot.
             keys: As in `Animation.save`.
             loop_frame: As in `Animation.save`.
@@ -110,10 +116,10 @@ class Grounding:
             made = simulate_samples(body, self.result.tracking, samples, generator=generator)
             made.save(out / "samples.npz")
             written.append(out / "samples.npz")
-        return [*written, self._write_report(out)]
+        return [*written, *self._write_report(out)]
 
-    def _write_report(self, out: Path) -> Path:
-        """The page, with rendered frames where there is a skin."""
+    def _write_report(self, out: Path) -> list[Path]:
+        """The page; videos and a 3D view where there is a skin."""
         body, tracking = self.result.character.body, self.result.tracking
         name, file = self.clip.name, self.character.asset.path
         about = (
@@ -122,15 +128,22 @@ class Grounding:
             f"{len(tracking.targets)} substeps of {1000 * tracking.parameters.step:.3g} ms, "
             f"{len(tracking.losses) - 1} iterations",
         )
-        images = {}
-        if self.character.mesh is not None:
-            for kind, motion in (("clip", self.clip), ("grounded", self.result.motion)):
-                video = film_motion(self.character, motion, size=(320, 240))
-                images[kind] = video.write_strip(out / f"{kind}.png")
+        videos, images, scene = {}, {}, ""
         path = out / "report.html"
-        title = f"{name or file.stem} (grounded)"
-        write_ground_page(path, self.result, title=title, about=about, images=images)
-        return path
+        with tempfile.TemporaryDirectory() as folder:
+            if self.character.mesh is not None:
+                motions = {"clip": self.clip, "grounded": self.result.motion}
+                for kind, motion in motions.items():
+                    video = film_motion(self.character, motion, size=_VIDEO_SIZE)
+                    videos[kind] = video.write_mp4(out / f"{kind}.mp4")
+                    images[f"{kind}, six frames"] = video.write_strip(Path(folder) / f"{kind}.png")
+                scene = scene3d(self.character, motions)
+            title = f"{name or file.stem} (grounded)"
+            write_ground_page(
+                path, self.result, title=title, about=about, videos=videos, scene=scene,
+                images=images,
+            )  # fmt: skip
+        return [*videos.values(), path]
 
 
 def ground(

@@ -139,7 +139,7 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            with Terminal() as terminal:
+            with Terminal(quick=self.quick) as terminal:
                 terminal.begin("read")
                 character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
                 clip = akd.animate(

@@ -17,8 +17,9 @@ class Ground:
     """Track a clip in physics: find the nearest motion that servos in the joints can produce.
 
     Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz; a frame
-    each in view.npz, for `akd view`), the numbers before and after (physics.json), a page that
-    shows all of it (report.html), and the simulated body as MJCF and USD.
+    each in view.npz, for `akd view`), the numbers before and after (physics.json), videos of both
+    (clip.mp4, grounded.mp4), a page that shows all of it, also in 3D (report.html), and the
+    simulated body as MJCF and USD.
 
     Example: akd ground fox.glb --clip Walk -o out/ground
     """

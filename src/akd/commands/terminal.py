@@ -40,7 +40,9 @@ class Terminal(Observer):
     The time left is that of the whole job (`TimeLeft`). A line fits 80 columns.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quick: bool = False) -> None:
+        """With `quick`, the time left is that of a preview."""
+        self._quick = quick
         self._console = Console(stderr=True)
         self._bar = RichProgress(
             SpinnerColumn(),
@@ -77,7 +79,7 @@ class Terminal(Observer):
 
     def start(self, job: Mapping[str, Any]) -> None:
         """Plan the time."""
-        self._left.start(job)
+        self._left.start(job, quick=self._quick)
 
     def begin(self, phase: str) -> None:
         """Show the next phase."""

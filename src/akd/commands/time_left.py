@@ -27,12 +27,16 @@ class TimeLeft:
         self._recent: deque[float] = deque(maxlen=_RECENT)
         self._steps = 0
 
-    def start(self, job: Mapping[str, Any]) -> None:
-        """Plan the phases of an `animate` job."""
+    def start(self, job: Mapping[str, Any], *, quick: bool = False) -> None:
+        """Plan the phases of an `animate` job, or of its `quick` preview."""
         settings, physics = job["settings"], job["physics"]
         warm = settings["warm_start"]
-        finalists = max(1, min(warm["samples"], warm["finalists"]))
         plan = dict(_FIXED)
+        if quick:  # as in `Request.quick`; a preview is not filmed
+            settings, physics = {**settings, "iterations": 0}, None
+            warm = {**warm, "samples": 1}
+            del plan["film"]
+        finalists = max(1, min(warm["samples"], warm["finalists"]))
         if warm["samples"]:
             plan["sample"] = _SAMPLE * warm["samples"] * warm["steps"]
             fits = warm["samples"] * warm["trial"] + finalists * warm["iterations"]

@@ -29,17 +29,24 @@ class View:
     host: str = "127.0.0.1"
     """Address to listen on. Anyone who can reach an address other than 127.0.0.1 can use the page,
     without a password."""
+    full: bool = False
+    """Show all triangles. Without it a character of more than 24,000 is shown reduced to so many,
+    because every frame sends all vertices."""
 
     def run(self) -> None:
         """Serve until Ctrl-C."""
         check_ranges(self, port=(0, 65535))
         try:
+            from akd.view.looks import TRIANGLES
             from akd.view.server import LOCAL, Viewer
         except ImportError as error:
             raise UsageError(f"akd view needs akd[view]: {error}") from None
         print(f"reading {self.path} ...", flush=True)
         try:
-            viewer = Viewer(self.path, host=self.host, port=self.port)
+            viewer = Viewer(
+                self.path, host=self.host, port=self.port,
+                most_triangles=None if self.full else TRIANGLES,
+            )  # fmt: skip
         except ValueError as error:
             raise UsageError(str(error)) from None
         if self.host not in (LOCAL, "localhost", "::1"):

@@ -80,15 +80,22 @@ def read_run(folder: Path) -> Run:
         about = read_json(folder / "metrics.json")
         prompt = clean_text(str(about["prompt"]))
     except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"{folder}: holds no result of `akd animate` (metrics.json)") from None
+        preview = folder / "preview.glb"
+        rest = f", only a preview: {preview}; `akd resume {folder}` goes on to the result"
+        raise ValueError(
+            f"{folder}: holds no result of `akd animate` (metrics.json)"
+            f"{rest if preview.is_file() else ''}"
+        ) from None
     options = (RunFolder(folder).read() or {}).get("options", {})
-    height, up, roles = (options.get(name) for name in ("height", "up", "roles"))
+    up, roles = options.get("up"), options.get("roles")
+    # The name of the asset decides as well, and motion.glb has another one.
+    height = about.get("height", options.get("height"))
     if not (
         isinstance(height, int | float | None)
         and up in (*UP_AXES, None)
         and isinstance(roles, str | None)
     ):
-        raise ValueError(f"{folder}: run.json must hold a height, an axis and a file of roles")
+        raise ValueError(f"{folder}: a run must state a height, an up axis and a file of roles")
     character = _character(folder / "motion.glb", height=height, up=up or "y")
     if roles:
         character = correct_roles(character, read_role_file(Path(roles)))

@@ -1,4 +1,4 @@
-"""The page of `akd ground`: frames, numbers before and after, torques and contact over time."""
+"""The page of `akd ground`: videos, 3D view, metrics before and after, torques and contacts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,19 @@ from akd.physics.body import Body, place
 from akd.physics.ground import Grounded
 from akd.physics.target import TargetMotion
 from akd.report.cuboids import cuboid_frames
-from akd.report.page import Row, header, notes, page, section, strip, table, wide_image
+from akd.report.page import (
+    Film,
+    Row,
+    film_scripts,
+    films,
+    header,
+    notes,
+    page,
+    section,
+    strip,
+    table,
+    wide_image,
+)
 from akd.report.plots import contact_chart, line_chart
 
 
@@ -29,28 +41,44 @@ def write_ground_page(
     *,
     title: str,
     about: Sequence[str] = (),
+    videos: Mapping[str, Path] | None = None,
+    scene: str = "",
     images: Mapping[str, Path] | None = None,
 ) -> None:
-    """Write one page that needs nothing else.
+    """Write one self-contained page.
 
     Args:
         path: The page, .html.
-        grounded: What was made.
-        title: Its heading.
+        grounded: The tracked clip.
+        title: Heading of the page.
         about: Lines under it.
-        images: PNG files by caption, such as filmed frames; they become part of the page.
+        videos: MP4 files by caption, played in step. They become part of the page.
+        scene: HTML of `scene3d`; its clock is that of the videos.
+        images: PNG files by caption, such as rendered frames. They become part of the page.
     """
-    write_text(path, ground_page(grounded, title=title, about=about, images=images or {}))
+    text = ground_page(
+        grounded, title=title, about=about, videos=videos or {}, scene=scene, images=images or {}
+    )
+    write_text(path, text)
 
 
 def ground_page(
-    grounded: Grounded, *, title: str, about: Sequence[str], images: Mapping[str, Path]
+    grounded: Grounded,
+    *,
+    title: str,
+    about: Sequence[str],
+    videos: Mapping[str, Path],
+    scene: str,
+    images: Mapping[str, Path],
 ) -> str:
     """The page as text."""
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
     parts.append(notes(_notes(grounded)))
-    parts += [wide_image(path, caption) for caption, path in images.items()]
+    if videos:
+        parts.append(films([Film(file, name) for name, file in videos.items()], charts=True))
+    parts.append(scene)
+    parts += [wide_image(file, caption) for caption, file in images.items()]
     parts.append(
         strip(
             cuboid_frames(grounded.character.body, grounded.tracking),
@@ -65,7 +93,8 @@ def ground_page(
         ("How it was found", search_charts(grounded)),
     ):
         parts.append(section(heading, charts))
-    return page(title, "\n".join(filter(None, parts)))
+    scripts = film_scripts(scene) if videos else ()
+    return page(title, "\n".join(filter(None, parts)), scripts=scripts)
 
 
 def _notes(grounded: Grounded) -> list[str]:

@@ -117,6 +117,12 @@ def films(shown: Sequence[Film], *, fps: float = 24.0, charts: bool = False) -> 
     return f'<div class="films" data-fps="{fps:g}"{synced}><div class="side">{figures}</div></div>'
 
 
+def film_scripts(scene: str = "") -> tuple[str, ...]:
+    """Scripts of a page with `films`, and with a 3D view where `scene` is not empty."""
+    # The view listens before the videos begin to tell the time.
+    return ("scene3d.js", "films.js") if scene else ("films.js",)
+
+
 def strip(inner: str, caption: str) -> str:
     """A wide image (HTML) that is moved to and fro where the page is narrow."""
     return f'<figure class="strip">{inner}<figcaption>{escape(caption)}</figcaption></figure>'

@@ -69,8 +69,7 @@ def report_page(report: Report) -> str:
     text = escape(json.dumps(report.settings, indent=2, default=str))
     parts.append("<h2>Settings</h2>")
     parts.append(f"<details><summary>all of them</summary><pre>{text}</pre></details>")
-    # The view listens before the videos begin to tell the time.
-    scripts = ("scene3d.js", "films.js") if report.scene else ("films.js",)
+    scripts = pages.film_scripts(report.scene)
     return pages.page(report.title, "\n".join(filter(None, parts)), scripts=scripts)
 
 

@@ -81,6 +81,7 @@ def write_results(
         "version": __version__,
         "prompt": request.prompt,
         "asset": character.asset.path.name,
+        "height": character.height,
         "best": made.best,
         **{name: metrics.to_json() for name, metrics in made.metrics.items()},
     }

@@ -22,7 +22,7 @@ from akd.report.entries import read_run
 from akd.report.view_data import ContactForces, ViewData
 from akd.rig.character import Character
 from akd.view.frames import ClipFrames
-from akd.view.looks import Looks
+from akd.view.looks import TRIANGLES, Looks
 
 _SUFFIXES = (".glb", ".gltf", ".bvh")
 _SEED = re.compile(r"(?P<stem>(.*/)?[^/]+)-\d+")
@@ -46,13 +46,15 @@ class Subject:
     """What the run was asked for."""
     forces: ContactForces | None = None
     """Of the clip `grounded`."""
+    most_triangles: int | None = TRIANGLES
+    """As in `Looks`."""
     _frames: dict[str, ClipFrames] = field(default_factory=dict)
     _metrics: dict[str, MotionMetrics] = field(default_factory=dict)
 
     @cached_property
     def looks(self) -> Looks:
         """How the character looks."""
-        return Looks(self.character)
+        return Looks(self.character, self.most_triangles)
 
     @property
     def best(self) -> str:
@@ -80,8 +82,12 @@ class Subject:
 class Content:
     """The files and runs under a path. Nothing outside of `root` is read or written."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, most_triangles: int | None = TRIANGLES) -> None:
         """List what there is.
+
+        Args:
+            path: A file, a run, or a folder of these.
+            most_triangles: As in `Looks`.
 
         Raises:
             ValueError: There is nothing to show.
@@ -90,6 +96,7 @@ class Content:
             raise ValueError(f"{path}: there is no such file or folder")
         self.root = (path if path.is_dir() else path.parent).resolve()
         self._only = None if path.is_dir() else path.resolve()
+        self._most_triangles = most_triangles
         self._loaded: dict[str, Subject] = {}
         self._lock = Lock()
         if not self.names():
@@ -123,7 +130,8 @@ class Content:
                 path = self.root / name
                 if not path.exists():
                     path = self.root
-                self._loaded[name] = _run(name, path) if path.is_dir() else _file(name, path)
+                found = _run(name, path) if path.is_dir() else _file(name, path)
+                self._loaded[name] = replace(found, most_triangles=self._most_triangles)
                 while len(self._loaded) > _MOST_LOADED:
                     del self._loaded[next(iter(self._loaded))]
             return self._loaded[name]

@@ -4,7 +4,8 @@ viser has no mesh that is both textured and deformed: `add_mesh_skinned` and `ad
 one colour, and a textured GLB cannot be posed. So triangles with a texture are divided, each takes
 the texture's mean colour over it, and those of one colour form a piece. Posed vertices are sent, so
 that a vertex follows all its bones, not only the four that viser would skin it with. They are sent
-every frame, so a surface with more triangles than `_TRIANGLES` is reduced to that.
+every frame, so a surface with more triangles than `TRIANGLES` is reduced to that, unless all are
+asked for.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from akd.view.coarsen import coarsen
 
 _COLOURS = 16
 """Pieces at most: each is a message and a draw call a frame."""
-_TRIANGLES = 24_000
+TRIANGLES = 24_000
 """Shown at most. Textured surfaces are divided up to this many, larger ones are reduced to it."""
 _FINEST = 6
 """Parts that an edge is divided into at most."""
@@ -88,12 +89,16 @@ class Looks:
     """How a character looks: made once, shown by every browser."""
 
     character: Character
+    most_triangles: int | None = TRIANGLES
+    """Larger surfaces are reduced to so many; None keeps all."""
 
     @cached_property
     def surface(self) -> Surface | None:
         """Its coloured surface; None for a bare skeleton."""
         mesh, paint = self.character.mesh, Paint.of(self.character)
-        return None if mesh is None or paint is None else paint_surface(mesh, paint)
+        if mesh is None or paint is None:
+            return None
+        return paint_surface(mesh, paint, most_triangles=self.most_triangles)
 
     @cached_property
     def cloud(self) -> SplatCloud | None:
@@ -104,18 +109,20 @@ class Looks:
         return surface_splats(mesh, _SPLATS, paint=Paint.of(self.character))
 
 
-def paint_surface(mesh: SkinnedMesh, paint: Paint) -> Surface:
+def paint_surface(
+    mesh: SkinnedMesh, paint: Paint, *, most_triangles: int | None = TRIANGLES
+) -> Surface:
     """Divide a mesh into pieces of one colour.
 
-    Textured triangles are divided first. A mesh of too many triangles is coarsened: what is left of
-    a triangle keeps its colour.
+    Textured triangles are divided first. A mesh of more than `most_triangles` is coarsened: what is
+    left of a triangle keeps its colour.
     """
     shown, faces, owner = mesh, mesh.faces.numpy(force=True), torch.arange(len(mesh.faces))
-    if len(faces) > _TRIANGLES:
-        shown, faces, owner = coarsen(mesh, _TRIANGLES)
+    if most_triangles is not None and len(faces) > most_triangles:
+        shown, faces, owner = coarsen(mesh, most_triangles)
     parts = 1
     if paint.textures:
-        parts = int(np.clip((_TRIANGLES / max(len(faces), 1)) ** 0.5, 1, _FINEST))
+        parts = int(np.clip((TRIANGLES / max(len(faces), 1)) ** 0.5, 1, _FINEST))
     lattice, small = divide_triangle(parts)
     middles = torch.from_numpy(lattice[small].mean(1)).float().repeat(len(faces), 1)  # [F * f, 3]
     corner = shown.vertices[torch.from_numpy(faces)]

@@ -17,6 +17,7 @@ import websockets.asyncio.server
 from akd.pipeline import animate
 from akd.view.content import Content
 from akd.view.job import Animate
+from akd.view.looks import TRIANGLES
 from akd.view.session import Session
 
 LOCAL = "127.0.0.1"
@@ -35,7 +36,13 @@ class Viewer:
     """Serves what a path holds until it is closed. A context manager."""
 
     def __init__(
-        self, path: Path, *, host: str = LOCAL, port: int = 8080, make: Animate = animate
+        self,
+        path: Path,
+        *,
+        host: str = LOCAL,
+        port: int = 8080,
+        most_triangles: int | None = TRIANGLES,
+        make: Animate = animate,
     ) -> None:
         """Start to serve.
 
@@ -43,13 +50,14 @@ class Viewer:
             path: A GLB, glTF or BVH file, a folder that `akd animate` wrote, or a folder of these.
             host: Address to bind to.
             port: Port; the next free one is taken where it is in use. 0 takes any.
+            most_triangles: Larger characters are shown reduced to so many; None shows all.
             make: `akd.animate`, or the same with other settings: what run mode calls.
 
         Raises:
             ValueError: There is nothing to show.
             AssetError: The first file cannot be read.
         """
-        self.content = Content(path)
+        self.content = Content(path, most_triangles=most_triangles)
         self.content.subject(self.content.names()[0])
         # A tab may close between two messages of a frame; its session ends right after.
         warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
