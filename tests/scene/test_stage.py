@@ -1,8 +1,10 @@
 """The stage: who is on it looks as in its file, and the camera keeps its distance."""
 
+import pytest
 import torch
 
 from akd.asset.read import read_asset
+from akd.fit.photometric import photometric_loss, pyramid
 from akd.rig.character import load_character
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
@@ -74,3 +76,29 @@ def test_videos_of_a_batch_are_those_of_each_alone(fox):
         torch.testing.assert_close(videos[k], alone, atol=1e-6, rtol=1e-6)
         torch.testing.assert_close(images[k], stage.reference_images(turns[k : k + 1])[0])
     assert float((images[0] - images[1]).abs().amax()) > 0.1
+
+
+def test_the_gradient_knows_that_the_camera_follows(fox):
+    """A raised head moves the centre of the body, and with it the camera and all that it shows."""
+    stage = fox_stage(fox, splats=400)
+    with torch.no_grad():
+        still = standing(fox).pose(stage)
+        wanted = pyramid(stage.show(still.transforms, still.path))
+    curves = standing(fox)
+    neck = [str(role) for role in fox.control_rig.roles].index("neck 1")
+
+    def loss() -> torch.Tensor:
+        posed = curves.pose(stage)
+        return photometric_loss(stage.show(posed.transforms, posed.path), wanted)
+
+    def loss_at(angle: float) -> float:
+        with torch.no_grad():
+            curves.angles[:, neck, 0] = angle
+            return float(loss())
+
+    difference = loss_at(0.32) - loss_at(0.28)
+    loss_at(0.3)
+    loss().backward()
+    assert curves.angles.grad is not None
+    predicted = float(curves.angles.grad[:, neck, 0].sum())
+    assert predicted == pytest.approx(difference / 0.04, rel=0.1)

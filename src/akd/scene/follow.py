@@ -70,20 +70,44 @@ def random_view(
     )
 
 
+@torch.no_grad()
 def bounding_boxes(
     cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
 ) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T 3"]]:
     """Lowest and highest corner of the deformed cloud in each frame, world, metres. No gradient."""
+    low, high = _corners(cloud, world_from_mesh).unbind(1)
+    return low, high
+
+
+def box_middles(
+    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
+) -> Float[Tensor, "T 3"]:
+    """Centres of the bounding boxes, world, metres; differentiable in the transforms."""
+    return _corners(cloud, world_from_mesh).mean(1)
+
+
+def _corners(
+    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
+) -> Float[Tensor, "T 2 3"]:
+    """Lowest and highest corner in each frame. A box moves with the six points that touch it, so
+    only these are skinned with a gradient."""
     if len(cloud) == 0:
         raise ValueError("an empty cloud has no bounding box to follow")
-    low, high = [], []
+    touching = []
     together = max(1, 1_000_000 // len(cloud))
     with torch.no_grad():
         for bones in world_from_mesh.split(together):
             points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
-            low.append(points.amin(1))
-            high.append(points.amax(1))
-    return torch.cat(low), torch.cat(high)
+            touching.append(torch.stack((points.argmin(1), points.argmax(1)), dim=1))
+    rows = torch.cat(touching).flatten()
+    frames, count = world_from_mesh.shape[:2]
+    # All frames' bones in one list: each point follows those of its own frame.
+    first = count * torch.arange(frames, device=rows.device).repeat_interleave(6)
+    points = skin_points(
+        world_from_mesh.flatten(0, 1), cloud.means[rows], first[:, None] + cloud.bones[rows],
+        cloud.weights[rows],
+    )  # fmt: skip
+    return points.view(frames, 2, 3, 3).diagonal(dim1=-2, dim2=-1)
 
 
 def smooth_path(path: Float[Tensor, "*k T D"], frames: float) -> Float[Tensor, "*k T D"]:

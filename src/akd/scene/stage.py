@@ -17,7 +17,7 @@ from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
 from akd.scene.compose import render_scene
-from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, look_from, smooth_path
+from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, box_middles, look_from, smooth_path
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.camera import Camera
@@ -144,9 +144,8 @@ class Stage:
     ) -> Float[Tensor, "*k T H W 3"]:
         """Videos of the moving body: one, or a batch of them in one rendering.
 
-        The camera follows `path`, the translation of the root: a root that moves does not move in
-        the image, and the gradient must account for that. So the centre of the body is taken to
-        keep its mean distance from the root.
+        The camera follows `path`, the translation of the root, at its mean distance from the
+        centre of the body. Both carry a gradient: what moves the camera moves the whole image.
 
         Args:
             transforms: world_from_mesh of the bones.
@@ -156,10 +155,9 @@ class Stage:
         """
         device, part = self.cloud.means.device, 2 if half_size else 1
         bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
-        low, high = bounding_boxes(self.cloud, bones.detach().flatten(0, 1))
-        middles = (0.5 * (low + high)).view(*bones.shape[:2], 3)
+        middles = box_middles(self.cloud, bones.flatten(0, 1)).view(*bones.shape[:2], 3)
         ways = path.reshape(-1, *path.shape[-2:]).to(device)
-        offsets = (middles - ways.detach()).mean(1, keepdim=True)
+        offsets = (middles - ways).mean(1, keepdim=True)
         camera = self._cameras(ways + offsets, turns, part)
         video = self._render(bones.flatten(0, 1), camera, clips=len(bones))
         if half_size:
