@@ -98,9 +98,7 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     always = float((found.masks > 0.5).float().mean(0).max())
     sure = found.confidence * _wholeness(found.masks) * min(1.0, 1.6 - always)
     if sure < UNSURE:
-        return (
-            "background subtraction finds no whole body (it must leave the place where it stands)"
-        )
+        return "background subtraction finds no whole body (it must leave the place where it is)"
     return FoundMasks(found.masks, found.source, sure)
 
 
