@@ -49,7 +49,8 @@ def segment(
         video_height=height, video_width=width, inference_device=device,
         video_storage_device=device, dtype=torch.float32,
     )  # fmt: skip
-    side = model.config.image_size
+    size = model.config.image_size
+    side = size if isinstance(size, int) else size[0]  # always square
     at = side * torch.tensor(point)
     session.add_point_inputs(
         session.obj_id_to_idx(1), 0,
