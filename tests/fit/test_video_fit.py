@@ -202,6 +202,40 @@ def test_masks_are_refused_where_they_would_be_guessed():
         find_masks(noise)
 
 
+def before_clutter(stage: Stage, *, steps: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """A body that goes past a painted wall by so many body lengths, and its true masks."""
+    count, side = 12, 256
+    low, high = stage.neutral_box
+    length = float((high - low)[0, 2])
+    path = torch.zeros(count, 3)
+    path[:, 2] = torch.linspace(-0.5, 0.5, count) * steps * length
+    pose = ControlPose(path, torch.zeros(count, 3), torch.zeros(count, len(stage.rig), 3))
+    reach = torch.tensor((0.0, 0.0, 0.5 * steps * length))
+    view = View(math.radians(90.0), math.radians(10.0))
+    forward = stage.character.forward
+    camera = follow(low - reach, high + reach, view, forward=forward, width=side, height=side)
+    colour, light = show_fit(stage, stage.transforms(pose), camera)
+    noise = torch.rand(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    wall = torch.nn.functional.interpolate(noise, (side, side), mode="bilinear")[0].movedim(0, -1)
+    return colour + light[..., None] * wall, 1.0 - light > 0.5
+
+
+def test_a_body_that_goes_past_clutter_is_cut_out(fox):
+    # As many Gaussians as make a sharp outline at this size.
+    sharp = Stage.of(fox, style=SceneStyle.ROLES, size=(SIZE, SIZE), splats=6000, ground=False)
+    frames, true = before_clutter(sharp, steps=2.4)
+    found = find_masks(frames)
+    assert found.source == "background subtraction"
+    mask = found.masks > 0.5
+    assert float((mask & true).sum() / (mask | true).sum()) > 0.9
+
+
+def test_clutter_that_a_body_never_uncovers_is_refused(stage):
+    frames, _ = before_clutter(stage, steps=0.3)
+    with pytest.raises(ValueError, match=r"finds no whole body .* give --masks"):
+        find_masks(frames)
+
+
 def test_quality_names_frames_to_distrust():
     mask = torch.zeros(4, 20, 20)
     mask[:, 5:15, 5:15] = 1.0
@@ -212,6 +246,8 @@ def test_quality_names_frames_to_distrust():
     assert float(quality.outline[0]) == 0.0
     assert 0.0 < quality.score < 1.0
     assert quality.verdict().startswith("good")
+    cropped = assess_fit([mask[:, :12]], [mask[:, :12]], None)
+    assert cropped.score < assess_fit([mask], [mask], None).score
     empty = assess_fit([torch.zeros_like(mask)], [mask], None)
     assert empty.score == 0.0
     assert empty.verdict().startswith("poor")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -124,3 +125,15 @@ def test_a_turning_camera_goes_round_at_the_same_distance() -> None:
     torch.testing.assert_close(offset[4, [0, 2]], -offset[0, [0, 2]], atol=1e-5, rtol=0.0)
     steps = (eyes - eyes.roll(1, 0)).norm(dim=-1)
     torch.testing.assert_close(steps, steps[0].expand(8))
+
+
+def test_middles_of_boxes_hand_their_gradient_to_the_bones() -> None:
+    cloud, bones = make_cloud(), make_bones().double()
+    cloud = replace(
+        cloud, means=cloud.means.double(), scales=cloud.scales.double(),
+        weights=cloud.weights.double(),
+    )  # fmt: skip
+    low, high = bounding_boxes(cloud, bones)
+    torch.testing.assert_close(box_middles(cloud, bones), 0.5 * (low + high))
+    bones.requires_grad_()
+    assert torch.autograd.gradcheck(lambda moved: box_middles(cloud, moved), (bones,))

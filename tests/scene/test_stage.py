@@ -8,7 +8,7 @@ from torch import Tensor
 
 from akd.api.poses import creature_character
 from akd.asset.read import read_asset
-from akd.fit.photometric import chroma
+from akd.fit.photometric import chroma, photometric_loss, pyramid
 from akd.rig.character import load_character
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
@@ -102,3 +102,29 @@ def test_the_gradient_knows_that_the_camera_follows_a_body_that_leans():
             rise = place(torch.tensor(at + 0.03)) - place(torch.tensor(at - 0.03))
         # Edges of splats cost a tenth or two; a camera that was not followed cost nine.
         assert float(slope) == pytest.approx(float(rise) / 0.06, rel=0.25)
+
+
+def test_the_gradient_knows_that_the_camera_follows(fox):
+    """A raised head moves the centre of the body, and with it the camera and all that it shows."""
+    stage = fox_stage(fox, splats=400)
+    with torch.no_grad():
+        still = standing(fox).pose(stage)
+        wanted = pyramid(stage.show(still.transforms, still.path))
+    curves = standing(fox)
+    neck = [str(role) for role in fox.control_rig.roles].index("neck 1")
+
+    def loss() -> torch.Tensor:
+        posed = curves.pose(stage)
+        return photometric_loss(stage.show(posed.transforms, posed.path), wanted)
+
+    def loss_at(angle: float) -> float:
+        with torch.no_grad():
+            curves.angles[:, neck, 0] = angle
+            return float(loss())
+
+    difference = loss_at(0.32) - loss_at(0.28)
+    loss_at(0.3)
+    loss().backward()
+    assert curves.angles.grad is not None
+    predicted = float(curves.angles.grad[:, neck, 0].sum())
+    assert predicted == pytest.approx(difference / 0.04, rel=0.1)

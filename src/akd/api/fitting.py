@@ -181,7 +181,8 @@ def fit(
         end: Seconds at which to stop.
         fps: Frames a second to fit; those of the video by default, at most 30.
         settings: Sizes, iterations and weights.
-        losses: Terms beside the images, such as `akd.posespace.loss.pose_prior(0.1)`.
+        losses: Terms beside the images, such as `akd.posespace.loss.pose_prior(1.0)`,
+            which the command `akd fit` adds.
         physics: Track the motion in a physics simulation: True, False, or settings.
         observer: Receives progress, and may cancel.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.

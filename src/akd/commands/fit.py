@@ -64,8 +64,8 @@ class Fit:
     """Frames per second; those of the video by default, at most 30."""
     iterations: int = 80
     """Iterations of the best start."""
-    pose_prior: float = 0.0
-    """Weight of the pose model as a regulariser."""
+    pose_prior: float = 1.0
+    """Weight of the pose model as a regulariser; 0: fit without it."""
     pose_weights: Path | None = None
     """The pose model of --pose-prior: a file of `akd pose train`."""
     grounded: bool = True

@@ -280,21 +280,21 @@ def _costs(
 ) -> Float[Tensor, "T C"]:
     """Mean square difference for every pose of limb `k`, the others being as chosen."""
     order = sorted(range(len(layers)), key=lambda i: layers[i].depth)
-    place = order.index(k)
+    place, own, root = order.index(k), layers[k], target.colour**0.5
     costs = []
     for first in range(0, len(chosen), _TOGETHER):
-        some = chosen[first : first + _TOGETHER]
-        at = _at(layers, some)
-        front = _stacked([at[i] for i in order[:place]], layers[k])
-        back = _stacked([at[i] for i in order[place + 1 :]], layers[k])
-        colour = layers[k].colour + layers[k].transmittance * back[0][:, None]
-        colour = front[0][:, None] + front[1][:, None] * colour
-        light = front[1][:, None] * layers[k].transmittance * back[1][:, None]
-        image = _weighted(colour.flatten(0, 1), light.flatten(0, 1), target.colour)
-        image = image.unflatten(0, colour.shape[:2])
-        wanted = target.image[first : first + _TOGETHER, None]
-        fine = (image - wanted).square().mean((2, 3, 4))
-        coarse = nn.avg_pool2d((image - wanted).flatten(0, 1), 4).square().mean((1, 2, 3))
+        at = _at(layers, chosen[first : first + _TOGETHER])
+        front = _stacked([at[i] for i in order[:place]], own)
+        back = _stacked([at[i] for i in order[place + 1 :]], own)
+        # What `_weighted` makes of all layers is affine in the own one: what does not depend on its
+        # pose is computed once a frame, not once a frame and pose.
+        fixed = torch.cat((root * front[0], torch.ones_like(front[1])), dim=1)
+        fixed = fixed - target.image[first : first + _TOGETHER]
+        behind = front[1] * torch.cat((root * (back[0] + 0.5 * back[1]), -back[1]), dim=1)
+        away = torch.addcmul(fixed[:, None], behind[:, None], own.transmittance)
+        away[:, :, :3].addcmul_(root * front[1][:, None], own.colour)
+        fine = away.square().mean((2, 3, 4))
+        coarse = nn.avg_pool2d(away.flatten(0, 1), 4).square().mean((1, 2, 3))
         costs.append(fine + coarse.view_as(fine))
     return torch.cat(costs)
 

@@ -16,6 +16,8 @@ _BELOW = 0.12
 """A frame that overlaps by so much less than the median is distrusted."""
 _BORDER = 0.02
 """Share of the mask on the image's border from which the body is cut off."""
+_CUT_OFF = 0.15
+"""What a body that is cut off in all frames takes from the score: what is outside is guessed."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,12 @@ class FitQuality:
 
     @property
     def score(self) -> float:
-        """0..1: mean overlap, less for outlines that are apart and colours that differ."""
+        """0..1: mean overlap, less for outlines that are apart, colours that differ and frames in
+        which the body is cut off."""
         colour = 0.0 if self.colour is None else self.colour
         away = float(self.outline.mean())
-        return max(0.0, float(self.overlap.mean()) - 2.0 * away - 0.5 * colour)
+        hidden = _CUT_OFF * float(self.cut_off.float().mean())
+        return max(0.0, float(self.overlap.mean()) - 2.0 * away - 0.5 * colour - hidden)
 
     def distrusted(self) -> list[int]:
         """Frames whose pose should be checked."""

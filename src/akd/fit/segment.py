@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+import torch.nn.functional as nn
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.fit.masks import FoundMasks
+
+_IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Mean and standard deviation of the colours that the model was trained with."""
 
 
 @torch.no_grad()
@@ -31,30 +35,47 @@ def segment(
         ValueError: The folder holds no such model, or transformers is not installed.
     """
     try:
-        from transformers import Sam2VideoModel, Sam2VideoProcessor
+        from transformers import Sam2VideoInferenceSession, Sam2VideoModel
     except ImportError:
         raise ValueError("segmentation needs transformers: pip install 'akd[large]'") from None
     try:
         model = Sam2VideoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-        processor = Sam2VideoProcessor.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
         said = " ".join(str(error).split())[:160]
         raise ValueError(f"{folder}: holds no SAM 2 video model: {said}") from None
     model = model.to(torch.device(device)).eval()  # pyright: ignore[reportArgumentType]
     height, width = frames.shape[1:3]
-    images = [(255.0 * frame).round().byte().numpy() for frame in frames]
-    session = processor.init_video_session(video=images, inference_device=device)
-    at = [[[[point[0] * width, point[1] * height]]]]
-    processor.add_inputs_to_inference_session(
-        inference_session=session, frame_idx=0, obj_ids=1, input_points=at, input_labels=[[[1]]]
-    )
+    session = Sam2VideoInferenceSession(
+        video_height=height, video_width=width, inference_device=device,
+        video_storage_device=device, dtype=torch.float32,
+    )  # fmt: skip
+    size = model.config.image_size
+    side = size if isinstance(size, int) else size[0]  # always square
+    at = side * torch.tensor(point)
+    session.add_point_inputs(
+        session.obj_id_to_idx(1), 0,
+        {"point_coords": at.view(1, 1, 1, 2), "point_labels": torch.ones(1, 1, 1).int()},
+    )  # fmt: skip
+    session.obj_with_new_inputs = [1]
     masks, sure = [], []
-    for found in model.propagate_in_video_iterator(session, start_frame_idx=0):
-        logits = processor.post_process_masks(
-            [found.pred_masks], original_sizes=[[height, width]], binarize=False
-        )[0]
-        mask = logits[0, 0].float().sigmoid().cpu()
+    for t, frame in enumerate(frames):
+        found = model(inference_session=session, frame_idx=t, frame=_prepared(frame, side, device))
+        # Frames of this size would fill the memory; the model looks at its own features of them.
+        session.processed_frames = None
+        logits = nn.interpolate(found.pred_masks.float(), (height, width), mode="bilinear")
+        mask = logits[0, 0].sigmoid().cpu()
         masks.append(mask)
         inside = mask > 0.5
         sure.append(float(mask[inside].mean()) if bool(inside.any()) else 0.0)
     return FoundMasks(torch.stack(masks), "SAM 2 model", min(sure))
+
+
+def _prepared(
+    frame: Float[Tensor, "H W 3"], side: int, device: torch.device | str
+) -> Float[Tensor, "1 3 side side"]:
+    """A frame as SAM 2 takes it. Its processor in transformers would need torchvision."""
+    mean, deviation = (torch.tensor(c)[:, None, None] for c in _IMAGENET)
+    image = nn.interpolate(
+        frame.movedim(-1, 0)[None], (side, side), mode="bilinear", antialias=True
+    )
+    return ((image - mean) / deviation).to(device)

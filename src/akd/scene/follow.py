@@ -70,44 +70,44 @@ def random_view(
     )
 
 
+@torch.no_grad()
 def bounding_boxes(
     cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
 ) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T 3"]]:
     """Lowest and highest corner of the deformed cloud in each frame, world, metres. No gradient."""
-    if len(cloud) == 0:
-        raise ValueError("an empty cloud has no bounding box to follow")
-    low, high = [], []
-    together = max(1, 1_000_000 // len(cloud))
-    with torch.no_grad():
-        for bones in world_from_mesh.split(together):
-            points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
-            low.append(points.amin(1))
-            high.append(points.amax(1))
-    return torch.cat(low), torch.cat(high)
+    low, high = _corners(cloud, world_from_mesh).unbind(1)
+    return low, high
 
 
 def box_middles(
     cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
 ) -> Float[Tensor, "T 3"]:
-    """Centre of the bounding box in each frame, world, metres.
+    """Centres of the bounding boxes, world, metres; differentiable in the transforms."""
+    return _corners(cloud, world_from_mesh).mean(1)
 
-    The gradient is that of the six outermost points: only these are skinned with one.
-    """
+
+def _corners(
+    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
+) -> Float[Tensor, "T 2 3"]:
+    """Lowest and highest corner in each frame. A box moves with the six points that touch it, so
+    only these are skinned with a gradient."""
     if len(cloud) == 0:
         raise ValueError("an empty cloud has no bounding box to follow")
-    middles = []
-    for bones in world_from_mesh.split(max(1, 1_000_000 // len(cloud))):
-        with torch.no_grad():
+    touching = []
+    together = max(1, 1_000_000 // len(cloud))
+    with torch.no_grad():
+        for bones in world_from_mesh.split(together):
             points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
-            outermost = torch.cat((points.argmin(1), points.argmax(1)), dim=1)  # [T 6]
-        frames = torch.arange(len(bones), device=bones.device)[:, None, None]
-        moved = bones[frames, cloud.bones[outermost]][..., :3, :]  # [T 6 K 3 4]
-        blended = (cloud.weights[outermost][..., None, None] * moved).sum(2)
-        at = (blended[..., :3] @ cloud.means[outermost][..., None]).squeeze(-1) + blended[..., 3]
-        # Of the first of three points the first coordinate counts, of the second the second.
-        corners = at.unflatten(1, (2, 3)).diagonal(dim1=-2, dim2=-1)  # [T 2 3]
-        middles.append(corners.mean(1))
-    return torch.cat(middles)
+            touching.append(torch.stack((points.argmin(1), points.argmax(1)), dim=1))
+    rows = torch.cat(touching).flatten()
+    frames, count = world_from_mesh.shape[:2]
+    # All frames' bones in one list: each point follows those of its own frame.
+    first = count * torch.arange(frames, device=rows.device).repeat_interleave(6)
+    points = skin_points(
+        world_from_mesh.flatten(0, 1), cloud.means[rows], first[:, None] + cloud.bones[rows],
+        cloud.weights[rows],
+    )  # fmt: skip
+    return points.view(frames, 2, 3, 3).diagonal(dim1=-2, dim2=-1)
 
 
 def smooth_path(path: Float[Tensor, "*k T D"], frames: float) -> Float[Tensor, "*k T D"]:
