@@ -112,8 +112,9 @@ class Learner(Generic[Network]):
             optimiser.step()
         keep = min(self.descent.ema, (progress.step + 1) / (progress.step + 10))
         with torch.no_grad():
-            slow, quick = list(self.average.parameters()), list(self.network.parameters())
-            torch._foreach_lerp_(slow, quick, 1.0 - keep)
+            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
+            for slow, quick in pairs:
+                slow.lerp_(quick, 1.0 - keep)
         progress.step += 1
         if progress.step % 20 == 1:  # reading the loss waits for the device
             value = self.group.mean(float(loss.detach()), self.device)
