@@ -1,7 +1,10 @@
 """Validators of posed bodies and meshes, and guidance by them."""
 
+from dataclasses import replace
+
 import pytest
 import torch
+import trimesh
 
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import levels, walk
@@ -61,6 +64,26 @@ def test_the_volume_of_a_mesh(surface):
     torch.testing.assert_close(twice, 8.0 * surface.volume(surface.vertices[None]))
 
 
+def test_depth_is_that_of_points_inside_a_part(surface):
+    ball = trimesh.creation.icosphere(subdivisions=3, radius=1.0)
+    faces = torch.from_numpy(ball.faces.copy())
+    points = torch.tensor([[0.0, 0.0, 0.2], [0.7, 0.0, 0.0], [0.0, 1.2, 0.0], [3.0, 0.0, 0.0]])
+    vertices = torch.cat((torch.from_numpy(ball.vertices).float(), points)).requires_grad_()
+    one = replace(
+        surface,
+        walls=faces,
+        shares=torch.ones(len(faces)),
+        probes=torch.arange(len(ball.vertices), len(vertices)),
+        far=torch.ones(len(points), len(faces), dtype=torch.bool),
+    )
+    (depth,) = one.depth(vertices[None])
+    torch.testing.assert_close(depth, torch.tensor([0.8, 0.3, 0.0, 0.0]), atol=0.03, rtol=0)
+    (slope,) = torch.autograd.grad(depth[1], vertices)
+    assert float(slope[one.probes[1], 0]) == pytest.approx(-1.0, abs=0.05)
+    inside_out = replace(one, walls=faces.flip(-1))
+    assert float(inside_out.depth(vertices.detach()[None]).max()) == 0.0
+
+
 def test_the_neutral_pose_is_valid(codec, surface):
     states = torch.zeros(1, codec.body.tokens, 3)
     for validator in (*body_validators(codec.body.expand(1)), *surface.validators()):
@@ -101,6 +124,4 @@ def test_walks_are_guided(codec):
 
 
 def test_bodies_without_faces_have_no_surface(fox, codec):
-    from dataclasses import replace
-
     assert PosedSurface.of(replace(fox, mesh=None), PoseCodec(codec.rig, codec.body, 1.0)) is None

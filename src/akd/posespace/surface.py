@@ -4,7 +4,8 @@ with it: parts inside each other, and volume that is lost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -17,14 +18,16 @@ from akd.posespace.validate import Validator
 from akd.rig.character import Character
 from akd.rig.control import ROOT
 
-PROBES = 400
+PROBES = 300
 """Vertices that are looked for inside other parts."""
-DEEP = 0.02
+FACES = 1200
+"""Faces that parts are made of when they are looked for; of a finer mesh a random share."""
+DEEP = 0.03
 """Body sizes that a part may be inside another."""
 LOST = 0.15
 """Share of the volume that may be lost or gained."""
-_REACH = 0.12
-"""Body sizes between a vertex and the surface that it may be behind."""
+_INSIDE = 0.5
+"""Winding number from which on a vertex is inside: parts are open where they join the body."""
 _APART = 3
 """Parts fewer steps apart in the tree always touch."""
 
@@ -40,8 +43,13 @@ class PosedSurface:
     faces: Int[Tensor, "F 3"]
     probes: Int[Tensor, "P"]
     """Vertices that are tested for intersection."""
-    far: Bool[Tensor, "P P"]
-    """Pairs of probes that must not come close: far apart in the tree."""
+    walls: Int[Tensor, "W 3"]
+    """Faces that they are tested with."""
+    shares: Float[Tensor, "W"]
+    """By how much each of them counts: those of a part stand for all of its area. Negative where
+    the mesh is inside out."""
+    far: Bool[Tensor, "P W"]
+    """Probes and faces that must not meet: of parts far apart in the tree."""
 
     @classmethod
     def of(cls, character: Character, codec: PoseCodec) -> PosedSurface | None:
@@ -54,14 +62,24 @@ class PosedSurface:
         vertices = (world @ torch.stack((left, up, forward)).T / codec.size).nan_to_num()
         driver = rig.driver_index[mesh.skin.bone_joints[mesh.skin.bones]]
         tokens = (driver - ROOT).clamp_min(0)
-        used = mesh.faces.unique()
         draw = torch.Generator().manual_seed(0)
-        probes = used[torch.randperm(len(used), generator=draw)[:PROBES]]
-        strongest = mesh.skin.weights.argmax(1, keepdim=True)
-        owner = tokens.gather(1, strongest)[probes, 0]
+
+        def some(rows: Tensor, most: int) -> Tensor:
+            return rows[torch.randperm(len(rows), generator=draw)[:most]]
+
+        probes, walls = some(mesh.faces.unique(), PROBES), some(mesh.faces, FACES)
+        owner = tokens.gather(1, mesh.skin.weights.argmax(1, keepdim=True)).squeeze(1)
         steps = codec.body.relation % (STEPS * STEPS)
-        far = (steps // STEPS + steps % STEPS >= _APART)[owner][:, owner]
-        return cls(codec.body, vertices, tokens, mesh.skin.weights, mesh.faces, probes, far)
+        far = (steps // STEPS + steps % STEPS >= _APART)[owner[probes]][:, owner[walls[:, 0]]]
+        found = cls(
+            codec.body, vertices, tokens, mesh.skin.weights, mesh.faces,
+            probes, walls, vertices.new_ones(len(walls)), far,
+        )  # fmt: skip
+        every, chosen = (
+            _areas(vertices, faces, owner, codec.body.tokens) for faces in (mesh.faces, walls)
+        )
+        sign = torch.sign(found.volume(vertices[None]))
+        return replace(found, shares=sign * (every / chosen.clamp_min(1e-12))[owner[walls[:, 0]]])
 
     def pose(self, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B V 3"]:
         """Vertices of posed bodies by linear blend skinning."""
@@ -79,15 +97,28 @@ class PosedSurface:
         return (a * torch.linalg.cross(b, c)).sum((-1, -2)) / 6.0
 
     def depth(self, posed: Float[Tensor, "B V 3"]) -> Float[Tensor, "B P"]:
-        """How far each probe is behind the nearest surface of a part far from it in the tree."""
+        """How far each probe is inside a part that is far from it in the tree.
+
+        It is inside where the faces of such parts wind around it (each face counts as a dipole at
+        its centre), as deep as the nearest of them is away.
+        """
+        a, b, c = posed[:, self.walls].unbind(-2)
+        centres = (a + b + c) / 3.0
+        outward = torch.linalg.cross(b - a, c - a) * (0.5 * self.shares[:, None])
         points = posed[:, self.probes]
-        normals = self._normals(posed)[:, self.probes]
-        apart = torch.cdist(points.detach(), points.detach()).masked_fill(~self.far, float("inf"))
-        distance, nearest = apart.min(-1)
-        index = nearest[..., None].expand_as(points)
-        offset = points - points.gather(1, index)
-        behind = -(offset * normals.gather(1, index)).sum(-1)
-        return torch.where(distance < _REACH, behind, torch.zeros_like(behind)).clamp_min(0.0)
+        depths = []
+        for centre, area, point in zip(centres, outward, points, strict=True):
+            with torch.no_grad():
+                offset = centre - point[:, None]
+                apart = offset.norm(dim=-1).masked_fill(~self.far, float("inf"))
+                # A dipole is infinite where it is; a face of its size is not.
+                size = area.norm(dim=-1).sqrt()
+                solid = (offset * area).sum(-1) / torch.maximum(apart, size) ** 3
+                winds = solid.masked_fill(~self.far, 0.0).sum(-1) / (4.0 * math.pi)
+                nearest = apart.argmin(-1)
+            away = (point - centre[nearest]).norm(dim=-1)
+            depths.append(torch.where(winds > _INSIDE, away, torch.zeros_like(away)))
+        return torch.stack(depths)
 
     def validators(self) -> list[Validator]:
         """Intersection deeper than in the neutral pose, and change of volume."""
@@ -103,10 +134,11 @@ class PosedSurface:
 
         return [intersects, changes]
 
-    def _normals(self, posed: Float[Tensor, "B V 3"]) -> Float[Tensor, "B V 3"]:
-        a, b, c = posed[:, self.faces].unbind(-2)
-        faces = torch.linalg.cross(b - a, c - a)
-        total = torch.zeros_like(posed)
-        for corner in self.faces.unbind(-1):
-            total = total.index_add(1, corner, faces)
-        return torch.nn.functional.normalize(total, dim=-1)
+
+def _areas(
+    vertices: Float[Tensor, "V 3"], faces: Int[Tensor, "F 3"], owner: Int[Tensor, "V"], parts: int
+) -> Float[Tensor, "J"]:
+    """Area of each part."""
+    a, b, c = vertices[faces].unbind(-2)
+    area = 0.5 * torch.linalg.cross(b - a, c - a).norm(dim=-1)
+    return area.new_zeros(parts).index_add(0, owner[faces[:, 0]], area)
