@@ -35,6 +35,8 @@ _RUNS = 0.5
 _STRIKES, _ROLLS = 0.5, 0.15
 """In a run, a foot stands only while it moves back faster than this fraction of its fastest, with a
 soft edge."""
+_STRAIGHT = 1e-6
+"""Second differences of coordinates, at most, that count as none: radians or leg lengths."""
 _UNSURE = 0.2
 """Factor on the foot terms while a fit has not settled which feet stand."""
 
@@ -261,7 +263,9 @@ def smoothness(state: LossState) -> Float[Tensor, "*k"]:
         ),
         dim=-1,
     )
-    return parts.diff(n=2, dim=-2).abs().mean((-2, -1))
+    bends = parts.diff(n=2, dim=-2).abs()
+    # Below this a bend is rounding, and its sign must not steer.
+    return (bends - _STRAIGHT).clamp_min(0.0).mean((-2, -1))
 
 
 def ground_depth(state: LossState) -> Float[Tensor, "*k"]:

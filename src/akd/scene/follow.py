@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -37,6 +38,8 @@ THREE_QUARTER = View(azimuth=math.radians(50.0), elevation=math.radians(15.0))
 FRONT = View(azimuth=0.0, elevation=math.radians(10.0))
 SMOOTH = 6.0
 """Frames that a camera's path is smoothed over."""
+_TOUCHES = 1e-4
+"""Sizes of a box from its side at which a point touches it."""
 PRESETS: dict[str, View] = {"side": SIDE, "three-quarter": THREE_QUARTER, "front": FRONT}
 
 
@@ -75,30 +78,27 @@ def bounding_boxes(
     cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
 ) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T 3"]]:
     """Lowest and highest corner of the deformed cloud in each frame, world, metres. No gradient."""
-    low, high = _corners(cloud, world_from_mesh).unbind(1)
+    boxes = [(points.amin(1), points.amax(1)) for points in _skinned(cloud, world_from_mesh)]
+    low, high = (torch.cat(corners) for corners in zip(*boxes, strict=True))
     return low, high
 
 
 def box_middles(
     cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
 ) -> Float[Tensor, "T 3"]:
-    """Centres of the bounding boxes, world, metres; differentiable in the transforms."""
-    return _corners(cloud, world_from_mesh).mean(1)
+    """Centres of the bounding boxes, world, metres; differentiable in the transforms.
 
-
-def _corners(
-    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
-) -> Float[Tensor, "T 2 3"]:
-    """Lowest and highest corner in each frame. A box moves with the six points that touch it, so
-    only these are skinned with a gradient."""
-    if len(cloud) == 0:
-        raise ValueError("an empty cloud has no bounding box to follow")
-    touching = []
-    together = max(1, 1_000_000 // len(cloud))
+    A box moves with the six points that touch it, so only these are skinned with a gradient.
+    """
+    exact, touching = [], []
     with torch.no_grad():
-        for bones in world_from_mesh.split(together):
-            points = skin_points(bones, cloud.means, cloud.bones, cloud.weights)
-            touching.append(torch.stack((points.argmin(1), points.argmax(1)), dim=1))
+        for points in _skinned(cloud, world_from_mesh):
+            low, high = points.amin(1, keepdim=True), points.amax(1, keepdim=True)
+            exact.append(0.5 * (low + high).squeeze(1))
+            # The first of several that touch it, not whichever rounding puts in front.
+            slack = _TOUCHES * (high - low)
+            sides = points <= low + slack, points >= high - slack
+            touching.append(torch.stack([side.byte().argmax(1) for side in sides], dim=1))
     rows = torch.cat(touching).flatten()
     frames, count = world_from_mesh.shape[:2]
     # All frames' bones in one list: each point follows those of its own frame.
@@ -107,7 +107,18 @@ def _corners(
         world_from_mesh.flatten(0, 1), cloud.means[rows], first[:, None] + cloud.bones[rows],
         cloud.weights[rows],
     )  # fmt: skip
-    return points.view(frames, 2, 3, 3).diagonal(dim1=-2, dim2=-1)
+    middles = points.view(frames, 2, 3, 3).diagonal(dim1=-2, dim2=-1).mean(1)
+    return torch.cat(exact) + (middles - middles.detach())
+
+
+def _skinned(
+    cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"]
+) -> Iterator[Float[Tensor, "t N 3"]]:
+    """Points of the deformed cloud, some frames at a time. Raises `ValueError` without any."""
+    if len(cloud) == 0:
+        raise ValueError("an empty cloud has no bounding box to follow")
+    for bones in world_from_mesh.split(max(1, 1_000_000 // len(cloud))):
+        yield skin_points(bones, cloud.means, cloud.bones, cloud.weights)
 
 
 def smooth_path(path: Float[Tensor, "*k T D"], frames: float) -> Float[Tensor, "*k T D"]:
