@@ -1,7 +1,8 @@
 """Frames of the viewer with a large character in Chromium, rendered in software.
 
 Counts calls of requestAnimationFrame while a walk plays, reduced and with all triangles in turn,
-and the CPU time that Chromium spends on one, which depends less on what else the machine does.
+and the CPU time that Chromium spends on one. Both depend on what else the machine does: on a busy
+one the CPU time of a frame differed by 2.7 times between two runs.
 
 python -m benchmarks.view_speed [--vertices 51000] [--seconds 5] [--rounds 2]
 """
