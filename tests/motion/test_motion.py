@@ -109,6 +109,17 @@ def test_closing_and_repeating_a_loop(shared_assets):
     torch.testing.assert_close(again - one, gone, atol=2e-3, rtol=0)
 
 
+def test_a_step_at_the_end_of_a_loop_stays_two_keys_when_repeated(fox):
+    rig, last = fox.control_rig, torch.tensor(1.0)
+    just_before = torch.nextafter(last, torch.tensor(0.0))
+    times = torch.stack((torch.tensor(1 / 24), just_before, last))
+    rest = fox.skeleton.rest
+    held = Pose(*(v.expand(3, *v.shape) for v in (rest.translation, rest.rotation, rest.scale)))
+    clock = repeat(rig, Motion(fox.skeleton, times, held), 4).times
+    assert len(clock) == 9
+    assert bool((clock.diff() > 0).all())
+
+
 def test_laplacian_of_a_parabola_is_constant():
     t = torch.arange(6, dtype=torch.float64)
     torch.testing.assert_close(laplacian(t * t), torch.full((4,), 2.0, dtype=torch.float64))

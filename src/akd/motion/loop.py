@@ -79,6 +79,9 @@ def repeat(rig: ControlRig, motion: Motion, times: int) -> Motion:
     clock = joined(motion.times) + torch.cat(
         (*shift, torch.full_like(motion.times, (times - 1) * motion.duration))
     )
+    # Keys of a step lie as close together as numbers can be; later, numbers are coarser.
+    for frame in (clock.diff() <= 0.0).nonzero().flatten().tolist():
+        clock[frame + 1] = torch.nextafter(clock[frame], clock.new_tensor(torch.inf))
     joint_translation = None if pose.joint_translation is None else joined(pose.joint_translation)
     repeated = ControlPose(
         torch.cat(paths), torch.cat(rotations), joined(pose.angles), joint_translation
