@@ -5,12 +5,18 @@ import math
 import pytest
 import torch
 
+import akd
 from akd.base.observer import Observer
+from akd.export.creature import write_creature
 from akd.fit.losses import default
 from akd.fit.phase_search import search_phases
+from akd.fit.pose_search import search_poses
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import fit_finalists, fit_to_videos
+from akd.motion.parametrization import MotionStart
+from akd.motion.settings import Cycle
 from akd.rig.roles.role import Part
+from akd.zoo.creature import build_creature
 from tests.distill.fox import fox_stage, standing
 
 pytestmark = pytest.mark.slow
@@ -62,6 +68,33 @@ def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
 def test_what_has_no_cycle_is_not_guessed(fox, stage):
     once = standing(fox)
     search_phases(stage, once, shown(stage, once))
+    assert float(once.angles.detach().abs().max()) == 0.0
+
+
+def test_poses_of_arms_are_found_where_there_is_no_cycle(tmp_path):
+    write_creature(build_creature("man", vertices=800), [], tmp_path / "man.glb")
+    man = akd.load(tmp_path / "man.glb")
+    stage = fox_stage(man, splats=400)
+    arm, other = (
+        next(i for i, role in enumerate(man.control_rig.roles) if str(role) == f"{side} arm upper")
+        for side in ("left", "right")
+    )
+
+    start = MotionStart(man.control_rig, frames=8, fps=8.0, leg_length=1.0)
+    moved, found = Cycle().begin(start, stage), Cycle().begin(start, stage)
+    angles = torch.zeros(8, len(man.control_rig), 3)
+    angles[3:6, arm, 0] = -1.6  # forward, as for a blow
+    moved.set_angles(angles)
+    search_poses(stage, found, shown(stage, moved))
+    seen = found.controls().angles.detach()
+    assert float((seen[3:6, arm, 0] + 1.6).abs().max()) < 0.6
+    assert float(seen[[0, 7], arm, 0].abs().max()) < 0.6
+    assert float(seen[:, other, 0].abs().max()) < 0.6
+
+
+def test_four_legs_are_not_guessed_without_a_cycle(fox, stage):
+    once = standing(fox)
+    search_poses(stage, once, shown(stage, once))
     assert float(once.angles.detach().abs().max()) == 0.0
 
 

@@ -317,7 +317,7 @@ def _weighted(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
 
 
 def chain(
-    costs: Float[Tensor, "T C"], angles: Float[Tensor, "C 2"], *, jump: float = _JUMP
+    costs: Float[Tensor, "T C"], angles: Float[Tensor, "C A"], *, jump: float = _JUMP
 ) -> Int[Tensor, "T"]:
     """The cheapest path through the poses (Viterbi); `jump` is per radian squared."""
     step = jump * (angles[:, None] - angles[None]).square().sum(-1)

@@ -35,7 +35,7 @@ _TOGETHER = 8
 
 
 @dataclass(frozen=True)
-class _LimbControls:
+class LimbControls:
     """The controls of one limb that are guessed."""
 
     upper: int
@@ -45,7 +45,7 @@ class _LimbControls:
 
 def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H W 3"]) -> None:
     """Set each limb's first wave to the one that puts its hue where the video has it."""
-    limbs = _limbs(curves.rig)
+    limbs = limb_controls(curves.rig)
     if not limbs or curves.period is None:
         return
     colours = role_colours([limb.role for limb in limbs])
@@ -64,7 +64,7 @@ def _turns() -> list[float]:
     return [2.0 * math.pi * k / _PHASES for k in range(_PHASES)]
 
 
-def _limbs(rig: ControlRig) -> list[_LimbControls]:
+def limb_controls(rig: ControlRig) -> list[LimbControls]:
     """Limbs by the roles of the controls: the upper joint, and the one below it."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, role in enumerate(rig.roles):
@@ -74,7 +74,7 @@ def _limbs(rig: ControlRig) -> list[_LimbControls]:
     for members in groups.values():
         parts = {rig.roles[i].part: i for i in reversed(members)}
         upper = parts.get(Part.UPPER, members[0])
-        found.append(_LimbControls(upper, parts.get(Part.LOWER), rig.roles[upper]))
+        found.append(LimbControls(upper, parts.get(Part.LOWER), rig.roles[upper]))
     return found
 
 

@@ -15,6 +15,7 @@ from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, photometric_loss, pyramid
+from akd.fit.pose_search import search_poses
 from akd.fit.settings import WarmStartSettings
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, pose_together
@@ -156,6 +157,7 @@ def fit_to_videos(
         for candidate, target in zip(candidates, targets, strict=True):
             if isinstance(candidate, ControlCurves):
                 search_phases(stage, candidate, target)
+                search_poses(stage, candidate, target)
     wanted = pyramid(look(targets))
     turns = targets.new_zeros(len(candidates), dtype=torch.float64)
     last = [math.inf] * len(candidates)

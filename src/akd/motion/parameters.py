@@ -77,12 +77,14 @@ class ControlCurves:
         harmonics: int = 0,
         mirrored: bool = False,
         free_root: bool = False,
+        limits: AngleLimits | None = None,
         device: torch.device | str = "cpu",
     ) -> ControlCurves:
         """The neutral pose on the starting path.
 
         With `harmonics` and a period in `start`, the curves are a cycle; of a `mirrored` one the
-        second half is the first, left and right exchanged.
+        second half is the first, left and right exchanged. The limits are those of gaits unless
+        others are given.
         """
         rig, frames, fps = start.rig, start.frames, start.fps
         period = start.period if harmonics > 0 else None
@@ -98,8 +100,8 @@ class ControlCurves:
             value.requires_grad_()
         mirror = Mirror.of(rig) if mirrored and period is not None else None
         return cls(
-            rig, frames, fps, start.leg_length, AngleLimits.of(rig), start.speed, period, bounded,
-            periodic, *values, mirror=mirror, free_root=free_root,
+            rig, frames, fps, start.leg_length, limits or AngleLimits.of(rig), start.speed, period,
+            bounded, periodic, *values, mirror=mirror, free_root=free_root,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -161,16 +163,26 @@ class ControlCurves:
         """
         if not self.free_root or self.speed != 0.0:
             raise ValueError("set_controls needs free_root and a speed of zero")
-        basis = self.curves(torch.arange(self.frames) / self.fps)
-        nearest = torch.linalg.pinv(basis.double()).to(basis)
-        angles = pose.angles.to(basis)
+        nearest = self._nearest()
+        up, left, forward = self.rig.root_axes.to(nearest).unbind(0)
+        sway = pose.translation.to(nearest) @ torch.stack((left, up, forward), dim=1)
+        root = torch.cat((sway / self.leg_length, pose.root_rotation.to(nearest)), dim=1)
+        self.root.copy_(nearest @ root)
+        self.set_angles(pose.angles)
+
+    @torch.no_grad()
+    def set_angles(self, angles: Float[Tensor, "T D 3"]) -> None:
+        """Take the curves that come nearest to given joint angles of all frames."""
+        nearest = self._nearest()
+        angles = angles.to(nearest)
         if self.bounded:
             angles = self.limits.unbounded(angles)
-        up, left, forward = self.rig.root_axes.to(basis).unbind(0)
-        sway = pose.translation.to(basis) @ torch.stack((left, up, forward), dim=1)
-        root = torch.cat((sway / self.leg_length, pose.root_rotation.to(basis)), dim=1)
         self.angles.copy_(torch.einsum("kt,tdc->kdc", nearest, angles))
-        self.root.copy_(nearest @ root)
+
+    def _nearest(self) -> Float[Tensor, "K T"]:
+        """From values of all frames to the coefficients of the nearest curves."""
+        basis = self.curves(torch.arange(self.frames) / self.fps)
+        return torch.linalg.pinv(basis.double()).to(basis)
 
     @torch.no_grad()
     def set_speed(self, speed: float) -> None:

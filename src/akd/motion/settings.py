@@ -42,7 +42,7 @@ class Spline:
 class Cycle:
     """A gait as harmonics of one cycle, whose length is optimised too.
 
-    For a prompt that names no gait, the curves are splines over the clip.
+    For a prompt that names no gait, the curves are splines over the clip, and limbs reach further.
     """
 
     harmonics: int = 3
@@ -61,10 +61,12 @@ class Cycle:
     def begin(self, start: MotionStart, stage: Stage) -> ControlCurves:
         """Curves that hold the neutral pose, moving along the starting path."""
         from akd.motion.parameters import ControlCurves
+        from akd.rig.limits import AngleLimits
 
         return ControlCurves.start(
             start, knots=self.knots, bounded=self.bounded, harmonics=self.harmonics,
             mirrored=self.symmetric and start.symmetrical, device=stage.cloud.means.device,
+            limits=AngleLimits.of_actions(start.rig) if start.period is None else None,
         )  # fmt: skip
 
 

@@ -60,6 +60,13 @@ _RANGE: dict[Part, tuple[float, float, float]] = {
 }
 """Passive ranges of motion (those of people after Norkin and White, Measurement of Joint Motion,
 widened for a neutral pose that is not the anatomical one)."""
+_REACH: dict[Part, tuple[float, float, float]] = {
+    Part.UPPER: (150.0, 150.0, 60.0),
+    Part.LOWER: (150.0, 20.0, 60.0),
+}
+"""Of arms that do something else than swing: a wave, a punch, a throw."""
+_TRUNK_REACH = 1.5
+"""How much further a trunk bends in an action than in a gait."""
 _FREE = (math.inf, math.inf, math.inf)
 """Of upper and lower arms, whose axes depend on a neutral pose that may hold a weapon; an elbow
 still bends one way where its axis can be told."""
@@ -109,6 +116,17 @@ def range_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
     return flexion / shares, abduction / shares, twist / shares
 
 
+def reach_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
+    """Largest angles in actions that are no gaits, degrees: limbs go as far as they can be turned,
+    a trunk goes a little further than in a gait."""
+    if role.limb is LimbKind.ARM and role.part in _REACH:
+        return _REACH[role.part]
+    if role.limb is not None:
+        return range_of(role, alike=alike)
+    flexion, abduction, twist = limit_of(role, alike=alike)
+    return _TRUNK_REACH * flexion, _TRUNK_REACH * abduction, _TRUNK_REACH * twist
+
+
 @dataclass(frozen=True)
 class AngleLimits:
     """The largest angles of the driven joints, radians, all positive."""
@@ -126,6 +144,11 @@ class AngleLimits:
         upright = _upright_spine(rig)
         limits.back[upright, 0] = math.radians(_ARCHES) / max(1, len(upright))
         return limits
+
+    @classmethod
+    def of_actions(cls, rig: ControlRig) -> AngleLimits:
+        """Limits of what is no gait: `reach_of` every role."""
+        return cls._by_role(rig, reach_of)
 
     @classmethod
     def range_of_motion(cls, rig: ControlRig) -> AngleLimits:
