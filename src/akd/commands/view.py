@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tyro
 
-from akd.commands.errors import UsageError, check_ranges
+from akd.commands.errors import check_ranges, usage_errors
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,15 @@ class View:
     def run(self) -> None:
         """Serve until Ctrl-C."""
         check_ranges(self, port=(0, 65535))
-        try:
+        with usage_errors(ImportError, prefix="akd view needs akd[view]: "):
             from akd.view.looks import TRIANGLES
             from akd.view.server import LOCAL, Viewer
-        except ImportError as error:
-            raise UsageError(f"akd view needs akd[view]: {error}") from None
         print(f"reading {self.path} ...", flush=True)
-        try:
+        with usage_errors():
             viewer = Viewer(
                 self.path, host=self.host, port=self.port,
                 most_triangles=None if self.full else TRIANGLES,
             )  # fmt: skip
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         if self.host not in (LOCAL, "localhost", "::1"):
             print(
                 f"akd: warning: listening on {self.host}: anybody who reaches it can read and "
