@@ -32,7 +32,7 @@ def film(
         view: Where the camera looks from: side, three-quarter, front, or a `View`.
         turn: Degrees by which the camera goes round the character over the clip.
         size: Width and height, pixels.
-        fps: Frames a second.
+        fps: Frames per second.
         splats: Gaussians on the character's surface.
 
     Returns:

@@ -77,7 +77,7 @@ class Grounding:
             in_place: Take the root motion out again, for a clip that walked on the spot.
             keys: As in `Animation.save`.
             loop_frame: As in `Animation.save`.
-            samples: Also simulate so many variations of friction, masses and pushes, and write
+            samples: Number of variations of friction, masses and pushes to simulate as well, for
                 `samples.npz`.
             seed: Of the variations.
 
@@ -162,7 +162,7 @@ def ground(
         character: Whose clip: what `load` returned, or a glTF or BVH file.
         clip: A motion, or a clip's name; may be left out where there is one clip.
         target: Another character of the same body plan: the clip is retargeted first.
-        fps: Frames a second of the result.
+        fps: Frames per second of the result.
         settings: How controls are optimised.
         simulator: akd's own (`warp`), or Newton's semi-implicit solver (`newton`).
         observer: Receives progress, and may cancel.

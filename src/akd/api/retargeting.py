@@ -85,7 +85,7 @@ def retarget(
         clip: A motion, or a clip's name; may be left out where there is one clip.
         mapping: Joints of the target by joints of the source, where roles do not match them
             rightly.
-        fps: Frames a second of the result; by default the rate on whose frames the keys lie.
+        fps: Frames per second of the result; by default the rate on whose frames the keys lie.
         plant: Plant the feet and keep joint limits; without it rotations are only copied.
         travel: Let a clip that runs on the spot travel as its feet imply.
         name: Of the new clip; by default that of the old one.
@@ -110,7 +110,7 @@ def retarget(
     if motion.duration * rate > _LONGEST:
         raise ValueError(
             f"clip {motion.name!r} must have at most {_LONGEST} frames, got "
-            f"{motion.duration:g} s at {rate:g} frames a second; give a lower fps or cut it"
+            f"{motion.duration:g} s at {rate:g} frames per second; give a lower fps or cut it"
         )
     moved = retargeting.retarget(
         source, motion, target, mapping=mapping, fps=rate, plant=plant, travel=travel

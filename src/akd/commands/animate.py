@@ -75,7 +75,7 @@ class Animate:
     duration: float | None = None
     """Seconds that the clip lasts: a gait repeats, another action holds its last pose."""
     speed: float | None = None
-    """Metres a second: a gait is played faster or slower."""
+    """Metres per second: a gait is played faster or slower."""
     turn: float = 0.0
     """Degrees by which the path turns left over the clip; negative turns right."""
     path: str = ""

@@ -51,9 +51,9 @@ class Fit:
     """Where synchronised cameras stand, separated by commas: side, front, back, three-quarter, or
     degrees from the way the character faces towards its left. One video shows them side by side."""
     masks: str | None = None
-    """A folder of images, one a frame, or a video: white where the character is. One for each view,
-    separated by commas, or one for all. Left out, masks come from an alpha channel, a plain
-    background or, with a camera that stands still, from background subtraction."""
+    """A folder of images, one per frame, or a video: white where the character is. One for each
+    view, separated by commas, or one for all. If left out, masks come from an alpha channel, a
+    plain background or, with a static camera, background subtraction."""
     segmentation: Path | None = None
     """Folder of a SAM 2 video model (transformers) that finds the masks."""
     camera: str | None = None

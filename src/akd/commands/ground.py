@@ -50,7 +50,7 @@ class Ground:
     simulator: Literal["warp", "newton"] = "warp"
     """akd's own, or Newton's semi-implicit solver (needs akd[newton])."""
     samples: int = 0
-    """Also simulate so many variations (friction, masses, pushes) and write samples.npz."""
+    """Number of variations (friction, masses, pushes) to simulate as well; writes samples.npz."""
     seed: int = 0
     """Of the variations."""
 

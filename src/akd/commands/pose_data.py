@@ -170,7 +170,7 @@ class PoseTrain:
     """Folder for pose.safetensors, the state to resume from, and training.json."""
     minutes: float = 8.0
     steps: int | None = None
-    """Stop after so many steps, if that is sooner."""
+    """Stop after this number of steps, if that is sooner."""
     device: Device = "auto"
     seed: int = 0
 

@@ -103,7 +103,7 @@ class PriorTrain:
     minutes: float = 15.0
     """Of the whole training, building and rendering included."""
     stop_after: float | None = None
-    """Stop and save after so many minutes of this run; the same command continues from there."""
+    """Minutes after which this run stops and saves; the same command continues from there."""
     creatures: int = PoolSettings.creatures
     assets: Path | None = None
     """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
@@ -115,7 +115,7 @@ class PriorTrain:
     device: Device = "auto"
     seed: int = 0
     workers: int | None = None
-    """Processes that build creatures; one a core, less one, if left out."""
+    """Processes that build creatures; one per core, less one, if left out."""
     compiled: bool = True
     """Compile the network where that works."""
     smoke: bool = False

@@ -30,8 +30,8 @@ class View:
     """Address to listen on. Anyone who can reach an address other than 127.0.0.1 can use the page,
     without a password."""
     full: bool = False
-    """Show all triangles. Without it a character of more than 24,000 is shown reduced to so many,
-    because every frame sends all vertices."""
+    """Show all triangles. By default a character of more than 24,000 is decimated to that
+    number, because every frame sends all vertices."""
 
     def run(self) -> None:
         """Serve until Ctrl-C."""

@@ -148,7 +148,7 @@ def blend_backward(
     comings: wp.array2d(dtype=float),
     gradients: wp.array3d(dtype=vec9),
 ):
-    """Gradients of one band of one frame, a vec9 a Gaussian, into gradients[slot, band]."""
+    """Gradients of one band of one frame, a vec9 per Gaussian, into gradients[slot, band]."""
     low = (height * band) / bands
     high = (height * (band + 1)) / bands
     layer = wp.min(t, colours.shape[0] - 1)

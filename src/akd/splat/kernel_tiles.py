@@ -108,7 +108,7 @@ def blend_tiles(
     image: wp.array2d(dtype=wp.vec3),
     transmittance: wp.array2d(dtype=float),
 ):
-    """Forward: one lane a pixel, front to back through the tile's list."""
+    """Forward: one lane per pixel, front to back through the tile's list."""
     index, lane = wp.tid()
     t, y, x = pixel_of(index, lane, tile, tiles_x, tiles_y)
     splats = colours.shape[1]

@@ -47,7 +47,7 @@ def perform(
     """A creature performing an action, with what its feet do.
 
     `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, gestures,
-    rounds of standing) at `fps` frames a second and loops: its last frame is its first one, moved
+    rounds of standing) at `fps` frames per second and loops: its last frame is its first one, moved
     on. What ends in another pose (sitting or lying down, getting up) is done once and held. Strides
     are lengthened or shortened a little so that they fill whole frames. With `frames`, it is cut
     from as many cycles as are needed to have exactly that many frames, and need not loop. Where a

@@ -50,7 +50,7 @@ class Leap:
     rise: Array
     """Heights of the centre of mass at `times`."""
     climb: float
-    """Upward speed at take-off, metres a second."""
+    """Upward speed at take-off, metres per second."""
     sink: float
     """Downward speed at landing."""
     speed: float

@@ -19,9 +19,9 @@ class Route:
     """The root's way over the ground: straight on, or round an arc."""
 
     speed: float
-    """Metres a second."""
+    """Metres per second."""
     turning: float = 0.0
-    """Radians a second to the left."""
+    """Radians per second to the left."""
     drift: float = 0.0
     """Direction of a straight way, radians to the left of the heading."""
 
