@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from akd.asset import Asset, AssetError, read_asset
+from akd.asset.asset import Asset, AssetError
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import GltfBuilder, forged_png, pack_glb, sample
 from tests.asset.limits import read_within_limits
 

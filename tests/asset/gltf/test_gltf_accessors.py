@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from akd.asset import AssetError, read_asset
-from akd.asset.asset import Budget
+from akd.asset.asset import AssetError, Budget
 from akd.asset.gltf.accessors import Accessors
 from akd.asset.gltf.document import read_document
 from akd.asset.gltf.fields import GltfError
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import CODES, GltfBuilder, pack_glb
 
 FORMATS = {5120: "b", 5121: "B", 5122: "h", 5123: "H", 5125: "I", 5126: "f"}
