@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 
 from akd.api.clips import Clip, find_motion
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.observer import Observer
 from akd.export.bvh import write_bvh
@@ -176,10 +176,10 @@ def ground(
     """
     if not 1 <= fps <= 240:
         raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
-    source = character if isinstance(character, Character) else load(character)
+    source = loaded(character)
     motion = find_motion(source, clip)
     if target is not None:
-        other = target if isinstance(target, Character) else load(target)
+        other = loaded(target)
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
         raise AssetError(f"{source.asset.path}: there is no body in it")

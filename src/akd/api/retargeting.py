@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from akd.api.clips import Clip, find_motion
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
@@ -100,8 +100,7 @@ def retarget(
     """
     if fps is not None and not 1 <= fps <= 240:
         raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
-    source = source if isinstance(source, Character) else load(source)
-    target = target if isinstance(target, Character) else load(target)
+    source, target = loaded(source), loaded(target)
     for body in (source, target):
         if not len(body.control_rig):
             raise AssetError(f"{body.asset.path}: there is no body in it that can be driven")
