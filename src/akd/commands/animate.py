@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +28,14 @@ from akd.commands.options import (
     Template,
     Up,
     load_file,
+    pose_loss,
 )
 from akd.export.formats import files_of, read_formats
 
 if TYPE_CHECKING:
+    from akd.distill.run_folder import RunFinished, RunFolder
     from akd.distill.settings import DistillSettings
+    from akd.fit.losses import LossTerm
     from akd.motion.direction import Direction
     from akd.pipeline import Animation
 
@@ -114,22 +118,13 @@ class Animate:
             return
         if self.prompt is None:
             raise UsageError('a prompt is needed: akd animate FILE "a fox walking" -o OUT')
-        import akd
-        from akd.base.observer import Observers
-        from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
         from akd.fit.losses import default
-        from akd.physics.settings import TrackingSettings
         from akd.report.results import result_names
 
         formats, settings = self.checked()
-        direction = self._direction()
-        losses = default(settings.losses)
-        if self.pose_prior:
-            from akd.posespace.loss import pose_prior
-
-            with usage_errors(FileNotFoundError, prefix="--pose-prior: "):
-                losses.append(pose_prior(self.pose_prior, self.pose_weights, seed=self.seed))
+        own = pose_loss(self.pose_prior, self.pose_weights, seed=self.seed)
+        losses = [*default(settings.losses), *own]
         folder = RunFolder(
             self.out,
             results=result_names(formats, grounded=self._is_grounded()),
@@ -137,34 +132,57 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            with Terminal(quick=self.quick) as terminal:
-                terminal.begin("read")
-                character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-                clip = akd.animate(
-                    character, self.prompt, prior=self.prior, preset=settings,
-                    physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
-                    losses=losses, observer=Observers(terminal, folder), seed=self.seed,
-                    fps=self.fps, weights=self.weights, device=self.device, template=self.template,
-                    quick=self.quick, direction=direction,
-                )  # fmt: skip
-                if self.quick:
-                    self._write_preview(clip)
-                    return
-                terminal.begin("film")
-                clip.save(
-                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
-                    loop_frame=self.loop_frame,
-                )  # fmt: skip
-            folder.finish(notes=list(clip.notes))
+            with self._explained(folder):
+                clip = self._animate(folder, formats, settings, losses)
         except RunFinished as done:
-            missing = [
-                f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))
-            ]
-            if not missing:
-                print(done)
-                return
-            Export(self.out, to=",".join(missing)).run()
+            self._write_missing(formats, done)
             return
+        finally:
+            folder.close()
+        if not self.quick:
+            for note in clip.notes:
+                print(f"akd: note: {note}", file=sys.stderr)
+            self._say(clip, formats)
+
+    def _animate(
+        self,
+        folder: RunFolder,
+        formats: Sequence[str],
+        settings: DistillSettings,
+        losses: Sequence[LossTerm],
+    ) -> Animation:
+        """Animate, and write the files: with --quick, the preview alone."""
+        import akd
+        from akd.base.observer import Observers
+        from akd.commands.terminal import Terminal
+        from akd.physics.settings import TrackingSettings
+
+        with Terminal(quick=self.quick) as terminal:
+            terminal.begin("read")
+            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+            clip = akd.animate(
+                character, self.prompt or "", prior=self.prior, preset=settings,
+                physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
+                losses=losses, observer=Observers(terminal, folder), seed=self.seed,
+                fps=self.fps, weights=self.weights, device=self.device, template=self.template,
+                quick=self.quick, direction=self._direction(),
+            )  # fmt: skip
+            if self.quick:
+                self._write_preview(clip)
+                return clip
+            terminal.begin("film")
+            clip.save(
+                self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                loop_frame=self.loop_frame,
+            )  # fmt: skip
+        folder.finish(notes=list(clip.notes))
+        return clip
+
+    @contextmanager
+    def _explained(self, folder: RunFolder) -> Iterator[None]:
+        """Say what was kept of a run that stops, and how to go on."""
+        try:
+            yield
         except KeyboardInterrupt:
             kept = folder.kept()
             raise KeyboardInterrupt(
@@ -182,11 +200,14 @@ class Animate:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
             kept = "; what was done so far is kept" if folder.has_checkpoints() else ""
             raise UsageError(f"{where}{error.strerror or error}{kept}") from None
-        finally:
-            folder.close()
-        for note in clip.notes:
-            print(f"akd: note: {note}", file=sys.stderr)
-        self._say(clip, formats)
+
+    def _write_missing(self, formats: Sequence[str], done: RunFinished) -> None:
+        """Export what a finished run lacks, or say that it is finished."""
+        lacks = [f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))]
+        if lacks:
+            Export(self.out, to=",".join(lacks)).run()
+        else:
+            print(done)
 
     def checked(self) -> tuple[tuple[str, ...], DistillSettings]:
         """The formats and the settings, before any file is read. Raises `UsageError`."""

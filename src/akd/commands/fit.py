@@ -23,6 +23,7 @@ from akd.commands.options import (
     Template,
     Up,
     load_file,
+    pose_loss,
 )
 from akd.export.formats import files_of, read_formats
 
@@ -114,12 +115,7 @@ class Fit:
         from akd.fit.settings import FitSettings
         from akd.physics.settings import TrackingSettings
 
-        losses = []
-        if self.pose_prior:
-            from akd.posespace.loss import pose_prior
-
-            with usage_errors(FileNotFoundError, prefix="--pose-prior: "):
-                losses.append(pose_prior(self.pose_prior, self.pose_weights))
+        losses = pose_loss(self.pose_prior, self.pose_weights)
         character, given = None, list(self.video) or [self.file]
         if self.video:
             character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)

@@ -10,6 +10,7 @@ import tyro
 from akd.commands.errors import input_file, usage_errors
 
 if TYPE_CHECKING:
+    from akd.fit.losses import LossTerm
     from akd.rig.character import Character
 
 arg = tyro.conf.arg
@@ -71,3 +72,13 @@ def load_file(
         input_file(roles)
     with usage_errors(prefix="--"):
         return load(input_file(file), height=height, up=up, roles=roles)
+
+
+def pose_loss(weight: float, weights: Path | None, *, seed: int = 0) -> list[LossTerm]:
+    """The loss terms of `--pose-prior` and `--pose-weights`: one, or none for a weight of 0."""
+    if not weight:
+        return []
+    from akd.posespace.loss import pose_prior
+
+    with usage_errors(FileNotFoundError, prefix="--pose-prior: "):
+        return [pose_prior(weight, weights, seed=seed)]
