@@ -21,25 +21,26 @@ SEEDS = (0, 2**63 - 1)
 
 @contextmanager
 def usage_errors(
-    *also: type[Exception], prefix: str = "", command: object = None
+    *kinds: type[Exception], prefix: str = "", command: object = None
 ) -> Iterator[None]:
-    """Turn a `ValueError` into a `UsageError`.
+    """Turn errors that are the user's to mend into a `UsageError`.
 
     Args:
-        also: Errors of other kinds that are the user's to mend.
+        kinds: Of what kinds they are; `ValueError` if left out.
         prefix: What the message begins with, such as the option or the file that it is about.
         command: A message that begins with the name of an option of this command begins with `--`.
     """
+    caught = kinds or (ValueError,)
     try:
         yield
-    except (ValueError, *also) as error:
+    except caught as error:
         raise UsageError(f"{prefix}{said_of(command, error)}") from None
 
 
 def said_of(command: object, error: Exception) -> str:
     """The API's message about an argument as one about the command's option of the same name."""
     message = str(error)
-    return f"--{message}" if hasattr(command, message.split(maxsplit=1)[0]) else message
+    return f"--{message}" if hasattr(command, message.split(" ", 1)[0]) else message
 
 
 def check_ranges(command: object, **ranges: tuple[float, float]) -> None:

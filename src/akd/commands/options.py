@@ -80,5 +80,5 @@ def pose_loss(weight: float, weights: Path | None, *, seed: int = 0) -> list[Los
         return []
     from akd.posespace.loss import pose_prior
 
-    with usage_errors(FileNotFoundError, prefix="--pose-prior: "):
+    with usage_errors(FileNotFoundError, ValueError, prefix="--pose-prior: "):
         return [pose_prior(weight, weights, seed=seed)]

@@ -261,7 +261,7 @@ def _space(file: Path, weights: Path | None) -> tuple[Character, PoseSpace]:
     from akd.asset.asset import AssetError
 
     character = load_file(file)
-    with usage_errors(AssetError, FileNotFoundError):
+    with usage_errors(AssetError, FileNotFoundError, ValueError):
         return character, poses(character, weights=weights)
 
 
