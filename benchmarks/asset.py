@@ -113,8 +113,8 @@ def make_large_glb(path: Path, *, megabytes: int = 100) -> None:
 def prepare(library: str, step: str, path: Path, target: Path) -> Callable[[], object]:
     """Import a library, and return what is to be measured."""
     if library == "akd":
-        from akd.asset import read_asset
         from akd.asset.gltf.document import read_document
+        from akd.asset.read import read_asset
 
         if step == "open":
             return lambda: read_document(path)

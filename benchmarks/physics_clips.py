@@ -25,7 +25,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.export.mjcf import file_order, mjcf_text, zup_from_yup
 from akd.export.replay import replay

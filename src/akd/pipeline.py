@@ -168,7 +168,7 @@ def animate(
             distilled nor tracked by physics. A full run with the same observer's checkpoints
             continues from its sample.
         seed: Of all randomness: the same seed gives the same motion.
-        fps: Frames a second of all clips, 30 by default.
+        fps: Frames per second of all clips, 30 by default.
         weights: Folder of weights for the prior and the recognisers, in place of those that ship.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.

@@ -42,7 +42,7 @@ PAPER = DistillSettings(
     warm_start=WarmStartSettings(samples=0),
 )
 """What the supplement gives: noise times in [0.02, 0.98 -> 0.5], guidance 100, 10,000 iterations,
-weights 2e5 and 1e7 (see `_UNIT`), one unknown a frame, no limits, no cycles, no warm start, and no
+weights 2e5 and 1e7 (see `_UNIT`), one value per frame, no limits, no cycles, no warm start, and no
 losses but the score's, smoothness and the ground."""
 
 FAST = DistillSettings(

@@ -11,7 +11,8 @@ import json, resource, signal, sys, traceback
 from pathlib import Path
 import akd
 import numpy, scipy.spatial, scipy.spatial.transform, trimesh, PIL.Image
-from akd.asset import AssetError, read_asset
+from akd.asset.asset import AssetError
+from akd.asset.read import read_asset
 PIL.Image.init()
 
 folder, opened, watching = None, [], False

@@ -142,12 +142,12 @@ def test_positions_near_zero_are_added_to_the_offset(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "step", "action"),
     [
-        ("0", 1 / 30, "takes 30 frames a second"),
-        ("-1", 1 / 30, "takes 30 frames a second"),
-        ("nan", 1 / 30, "takes 30 frames a second"),
-        ("soon", 1 / 30, "takes 30 frames a second"),
-        ("1e9", 1 / 30, "takes 30 frames a second"),
-        ("120", 1 / 120, "takes it as frames a second"),
+        ("0", 1 / 30, "takes 30 frames per second"),
+        ("-1", 1 / 30, "takes 30 frames per second"),
+        ("nan", 1 / 30, "takes 30 frames per second"),
+        ("soon", 1 / 30, "takes 30 frames per second"),
+        ("1e9", 1 / 30, "takes 30 frames per second"),
+        ("120", 1 / 120, "takes it as frames per second"),
     ],
 )
 def test_frame_time_is_repaired(tmp_path: Path, written: str, step: float, action: str) -> None:

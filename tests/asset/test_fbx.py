@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from akd.asset import AssetError, read_asset
+from akd.asset.asset import AssetError
+from akd.asset.read import read_asset
 from akd.cli import main
 from akd.export import fbx
 from akd.export.gltf.write import write_glb

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from akd.asset import AssetError, Image
+from akd.asset.asset import AssetError, Image
 from akd.asset.image import MAX_PIXELS, decode_image, image_size, sniff_mime_type
 from tests.asset.gltf_builder import forged_png
 

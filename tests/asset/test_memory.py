@@ -13,7 +13,7 @@ MEASURE = """
 import re, sys
 from pathlib import Path
 import numpy, scipy.spatial
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 
 def peak():
     # Not ru_maxrss: a process that is just begun inherits that from whoever began it.

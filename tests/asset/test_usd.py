@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from akd.asset import AssetError, read_asset
+from akd.asset.asset import AssetError
+from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.export.usd import write_usd
 from akd.motion.clip import motion_from_clip

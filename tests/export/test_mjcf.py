@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.export.mjcf import (
     file_order,
     mjcf_text,

@@ -73,6 +73,6 @@ def test_waves_say_how_they_change_with_the_period():
 
 @pytest.mark.parametrize(("period", "expected"), [(1.0, 3), (0.4, 2), (0.3, 1), (0.01, 1)])
 def test_only_harmonics_that_the_frame_rate_shows_are_used(period, expected):
-    """At 12 frames a second; each needs 2.2 frames, and one is always there."""
+    """At 12 frames per second; each needs 2.2 frames, and one is always there."""
     assert harmonics_within(period, 12.0, 3) == expected
     assert expected == max(1, min(3, math.floor(period * 12.0 / 2.2)))

@@ -43,7 +43,7 @@ def test_a_gait_goes_as_fast_as_it_is_told(fox):
     character, walk, _ = fox
     quick = direct(character, walk, Direction(speed=1.0), fps=FPS)
     assert float(_end(character, quick).norm()) / quick.duration == pytest.approx(1.0, rel=0.05)
-    with pytest.raises(ValueError, match=r"speed must be from 0\.\d+ to \d\.\d+ metres a second"):
+    with pytest.raises(ValueError, match=r"speed must be from 0\.\d+ to \d\.\d+ metres per second"):
         direct(character, walk, Direction(speed=20.0), fps=FPS)
 
 

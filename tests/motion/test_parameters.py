@@ -109,5 +109,5 @@ def test_a_body_that_turns_goes_where_it_looks(fox):
 
 
 def test_a_cycle_that_no_frame_rate_shows_is_refused(fox):
-    with pytest.raises(ValueError, match=r"a cycle of 0\.1 s is too short for 12 frames a second"):
+    with pytest.raises(ValueError, match=r"cycle of 0\.1 s is too short for 12 frames per second"):
         standing(fox, period=0.1)

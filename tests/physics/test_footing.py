@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import add_travel, assess, implied_travel
 from akd.physics.bodies import build_body

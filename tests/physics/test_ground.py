@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip

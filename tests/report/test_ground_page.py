@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.motion.clip import motion_from_clip
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings

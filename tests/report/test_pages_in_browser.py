@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 from threading import Thread
 
 import numpy as np
@@ -16,6 +15,7 @@ from akd.report.blind import QUESTIONS, Pair, blind_page, read_votes
 from akd.report.page import Film, Row, badge, films, header, page, section, table
 from akd.report.plots import contact_chart, line_chart
 from akd.scene.video import Video
+from tests.browser import open_chromium
 
 TIMES = "[...document.querySelectorAll('video')].map(v => v.currentTime)"
 DURATIONS = "[...document.querySelectorAll('video')].map(v => v.duration)"
@@ -23,14 +23,8 @@ DURATIONS = "[...document.querySelectorAll('video')].map(v => v.duration)"
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium")
-    with playwright.sync_playwright() as play:
-        made = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with open_chromium() as made:
         yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.rig.up_axis import find_up_axis
 
 CAPTURED = """HIERARCHY

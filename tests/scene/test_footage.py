@@ -72,7 +72,7 @@ def test_of_20_minutes_a_part_is_read_and_the_whole_is_refused(tmp_path):
     path = write(
         tmp_path / "long.mp4", range(0, 1_200_000, 500), size=(16, 16), rate=2, codec="mpeg4"
     )
-    with pytest.raises(ValueError, match=r"1200.0 s at 2 frames a second are too long"):
+    with pytest.raises(ValueError, match=r"1200.0 s at 2 frames per second are too long"):
         read_footage(path)
     part = read_footage(path, start=600.0, end=605.0)
     assert len(part) == 11

@@ -212,7 +212,7 @@ def test_a_wrong_shape_and_a_wrong_call_are_refused() -> None:
     call = as_single(random_call(4))
     with pytest.raises(ValueError, match="either factors or covariances, and not both"):
         rasterize(**call, covariances=call["factors"])
-    with pytest.raises(ValueError, match=r"one layer or one a frame \(2\), got 3"):
+    with pytest.raises(ValueError, match=r"one layer or one per frame \(2\), got 3"):
         rasterize(**(call | {"colours": call["colours"].expand(3, -1, -1)}))
     with pytest.raises(Exception, match="means"):
         rasterize(**(call | {"means": call["means"][:, :2]}))

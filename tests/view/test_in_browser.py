@@ -10,6 +10,7 @@ import pytest
 from akd.api.loading import load
 from akd.export.creature import write_creature
 from akd.zoo import build_creature, make_clip
+from tests.browser import open_chromium
 from tests.commands.small_prior import QUICK, write_weights
 
 # What a loaded machine delays is tried again on a new page; a wrong result is not.
@@ -18,7 +19,7 @@ pytestmark = [
     pytest.mark.flaky(reruns=2, only_rerun=["too late", "nothing happened", "TimeoutError"]),
 ]
 pytest.importorskip("viser")
-GL = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+GL = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 PROMPT = "input.mantine-TextInput-input:visible"
 LONG = 60_000
 """Milliseconds that a page may take on a busy machine."""
@@ -26,14 +27,8 @@ LONG = 60_000
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium")
-    with playwright.sync_playwright() as play:
-        made = play.chromium.launch(executable_path=chromium, args=list(GL))
+    with open_chromium(*GL) as made:
         yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def root_path(act):
 
 def contact_speed(species, act, fps):
     """Greatest horizontal speed of any sole vertex that touches the ground in two frames running,
-    metres a second, and the greatest height of a planted foot's lowest vertex."""
+    metres per second, and the greatest height of a planted foot's lowest vertex."""
     animal = creature(species)
     touching = 4e-4 * animal.height
     worst, float_height = 0.0, 0.0

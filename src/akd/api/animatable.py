@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.api.rigging import rig
 from akd.asset.asset import AssetError
 from akd.rig.character import Character, load_character
@@ -22,8 +22,7 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
     Raises:
         AssetError: One line on why it cannot be animated.
     """
-    if not isinstance(character, Character):
-        character = load(character, up="y")
+    character = loaded(character, up="y")
     asset, name = character.asset, character.asset.path.name
     if not asset.meshes:
         raise AssetError(

@@ -42,9 +42,9 @@ def convert(
         source: Any file that `load` reads.
         target: `.glb`, `.vrm`, `.gltf` and `.fbx` hold the whole file, `.bvh`, `.usda`, `.npz`
             (AMASS), `.csv` (MuJoCo's qpos, with the body as `.xml` beside it), `.ply` (a Gaussian
-            cloud a frame, numbered), `.mp4`, `.gif` and `.webp` one clip.
+            cloud per frame, numbered), `.mp4`, `.gif` and `.webp` one clip.
         clip: Which clip, where the file has several.
-        fps: Frames a second; by default the rate on whose frames the keys lie.
+        fps: Frames per second; by default the rate on whose frames the keys lie.
         view: For films: side, three-quarter or front.
         turn: For films: degrees by which the camera goes round the character.
         size: For films: width and height, pixels.

@@ -11,6 +11,7 @@ from akd.api.rigging import Rigging, rig
 from akd.asset.asset import Asset, AssetError, Mesh, MeshPart
 from akd.asset.read import read_asset
 from akd.asset.surface import linear_colours, root_node
+from akd.math.triangles import connected_pieces
 from akd.prior.large.shap_e import Triangles, shap_e_mesh
 from akd.rig.character import load_character
 
@@ -86,15 +87,10 @@ def _asset(prompt: str, vertices: np.ndarray, faces: np.ndarray, colours: np.nda
 
 def _clean(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Faces of pieces that are no floaters, on the vertices that they use; and which those were."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     good = np.asarray(np.isfinite(vertices).all(axis=1))
     faces = faces[good[faces].all(axis=1)]
-    edges = np.concatenate((faces[:, :2], faces[:, 1:]))
-    links = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(vertices),) * 2)
-    _, labels = connected_components(links, directed=False)
-    sizes = np.bincount(labels[faces[:, 0]], minlength=int(labels.max(initial=0)) + 1)
-    faces = faces[sizes[labels[faces[:, 0]]] >= _SMALLEST_PIECE * sizes.max(initial=0)]
+    pieces = connected_pieces(faces, len(vertices))[faces[:, 0]]
+    sizes = np.bincount(pieces)
+    faces = faces[sizes[pieces] >= _SMALLEST_PIECE * sizes.max(initial=0)]
     kept, renumbered = np.unique(faces, return_inverse=True)
     return vertices[kept], renumbered.reshape(-1, 3), kept

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from akd.api.clips import Clip, find_motion
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.rig.character import Character
 from akd.scene.film import film_motion
@@ -32,7 +32,7 @@ def film(
         view: Where the camera looks from: side, three-quarter, front, or a `View`.
         turn: Degrees by which the camera goes round the character over the clip.
         size: Width and height, pixels.
-        fps: Frames a second.
+        fps: Frames per second.
         splats: Gaussians on the character's surface.
 
     Returns:
@@ -46,7 +46,7 @@ def film(
         if view not in PRESETS:
             raise ValueError(f"view must be one of {', '.join(PRESETS)}; got {view!r}")
         view = PRESETS[view]
-    character = character if isinstance(character, Character) else load(character)
+    character = loaded(character)
     if character.mesh is None:
         raise AssetError(f"{character.asset.path}: has no mesh to film")
     return film_motion(

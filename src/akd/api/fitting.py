@@ -179,7 +179,7 @@ def fit(
             `roles`, or others (`none`); `auto` compares.
         start: Seconds of the video at which to begin.
         end: Seconds at which to stop.
-        fps: Frames a second to fit; those of the video by default, at most 30.
+        fps: Frames per second to fit; those of the video by default, at most 30.
         settings: Sizes, iterations and weights.
         losses: Terms beside the images, such as `akd.posespace.loss.pose_prior(1.0)`,
             which the command `akd fit` adds.

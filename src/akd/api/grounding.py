@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 
 from akd.api.clips import Clip, find_motion
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.observer import Observer
 from akd.export.bvh import write_bvh
@@ -77,7 +77,7 @@ class Grounding:
             in_place: Take the root motion out again, for a clip that walked on the spot.
             keys: As in `Animation.save`.
             loop_frame: As in `Animation.save`.
-            samples: Also simulate so many variations of friction, masses and pushes, and write
+            samples: Number of variations of friction, masses and pushes to simulate as well, for
                 `samples.npz`.
             seed: Of the variations.
 
@@ -162,7 +162,7 @@ def ground(
         character: Whose clip: what `load` returned, or a glTF or BVH file.
         clip: A motion, or a clip's name; may be left out where there is one clip.
         target: Another character of the same body plan: the clip is retargeted first.
-        fps: Frames a second of the result.
+        fps: Frames per second of the result.
         settings: How controls are optimised.
         simulator: akd's own (`warp`), or Newton's semi-implicit solver (`newton`).
         observer: Receives progress, and may cancel.
@@ -176,10 +176,10 @@ def ground(
     """
     if not 1 <= fps <= 240:
         raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
-    source = character if isinstance(character, Character) else load(character)
+    source = loaded(character)
     motion = find_motion(source, clip)
     if target is not None:
-        other = target if isinstance(target, Character) else load(target)
+        other = loaded(target)
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
         raise AssetError(f"{source.asset.path}: there is no body in it")

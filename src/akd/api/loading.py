@@ -13,6 +13,11 @@ from akd.rig.up_axis import find_up_axis
 from akd.rig.vrm import vrm_roles
 
 
+def loaded(character: Character | str | Path, *, up: str = "auto") -> Character:
+    """The character that was given, or that of the file. Raises as `load`."""
+    return character if isinstance(character, Character) else load(character, up=up)
+
+
 def load(
     path: str | Path,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from akd.api.clips import Clip, find_motion
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.cache import cache_folder
 from akd.base.observer import Observer
@@ -41,7 +41,7 @@ def measure(
         AssetError: The file cannot be read, or there is no body in it.
         ValueError: There is no such clip or action.
     """
-    character = character if isinstance(character, Character) else load(character)
+    character = loaded(character)
     if character.anatomy.body.root < 0:
         raise AssetError(f"{character.asset.path}: there is no body in it")
     folder = None if weights is None else Path(weights)
@@ -66,7 +66,7 @@ def splat(
     Raises:
         AssetError: The file cannot be read, or its surface has no finite area.
     """
-    character = character if isinstance(character, Character) else load(character, up="y")
+    character = loaded(character, up="y")
     mesh, settings = character.mesh, settings or FitSettings()
     if mesh is None or not len(mesh.faces):
         raise AssetError(f"{character.asset.path}: has no triangles to make Gaussians from")

@@ -21,7 +21,7 @@ _VERTICES = 800
 
 
 def creature_character(species: str, seed: int, *, styles: int = 0) -> Character:
-    """A creature of the zoo with clips of all its actions, each in so many styles."""
+    """A creature of the zoo with clips of all its actions, each in `styles` styles."""
     creature = build_creature(species, seed=seed, vertices=_VERTICES)
     rng = np.random.default_rng((seed, 47))
     motions = [

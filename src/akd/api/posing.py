@@ -7,7 +7,7 @@ from pathlib import Path
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.posespace.keyframes import Keyframes, render_keyframes
 from akd.posespace.space import PoseSpace
@@ -32,7 +32,7 @@ def poses(character: Character | str | Path, *, weights: Path | str | None = Non
         FileNotFoundError: There are no such weights.
         ValueError: The weights are of another format.
     """
-    character = character if isinstance(character, Character) else load(character)
+    character = loaded(character)
     if len(character.control_rig) < 1:
         raise AssetError(f"{character.asset.path}: has no joints to pose; `akd rig` makes some")
     return PoseSpace.of(character, None if weights is None else Path(weights))

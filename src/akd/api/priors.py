@@ -34,7 +34,7 @@ def prior(
         frames: Frames of a video; this and the sizes below are the model's own if left out.
         height: Pixels.
         width: Pixels.
-        fps: Frames a second.
+        fps: Frames per second.
         held: How a large model is held in memory: `fast`, `lean`, or the first of these that fits.
         download: Fetch weights that are not on this machine.
 

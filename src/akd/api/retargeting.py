@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from akd.api.clips import Clip, find_motion
-from akd.api.loading import load
+from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
@@ -85,7 +85,7 @@ def retarget(
         clip: A motion, or a clip's name; may be left out where there is one clip.
         mapping: Joints of the target by joints of the source, where roles do not match them
             rightly.
-        fps: Frames a second of the result; by default the rate on whose frames the keys lie.
+        fps: Frames per second of the result; by default the rate on whose frames the keys lie.
         plant: Plant the feet and keep joint limits; without it rotations are only copied.
         travel: Let a clip that runs on the spot travel as its feet imply.
         name: Of the new clip; by default that of the old one.
@@ -100,8 +100,7 @@ def retarget(
     """
     if fps is not None and not 1 <= fps <= 240:
         raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
-    source = source if isinstance(source, Character) else load(source)
-    target = target if isinstance(target, Character) else load(target)
+    source, target = loaded(source), loaded(target)
     for body in (source, target):
         if not len(body.control_rig):
             raise AssetError(f"{body.asset.path}: there is no body in it that can be driven")
@@ -110,7 +109,7 @@ def retarget(
     if motion.duration * rate > _LONGEST:
         raise ValueError(
             f"clip {motion.name!r} must have at most {_LONGEST} frames, got "
-            f"{motion.duration:g} s at {rate:g} frames a second; give a lower fps or cut it"
+            f"{motion.duration:g} s at {rate:g} frames per second; give a lower fps or cut it"
         )
     moved = retargeting.retarget(
         source, motion, target, mapping=mapping, fps=rate, plant=plant, travel=travel

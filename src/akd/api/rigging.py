@@ -69,7 +69,7 @@ def rig(
         source: A bare mesh or a Gaussian cloud: a file, or a character that was loaded.
         template: Body plan: auto, quadruped, biped, theropod or generic.
         joints: Places of joints by name, in the file's units, that are kept as they are.
-        influences: At most so many joints move a vertex.
+        influences: Maximum number of joints per vertex.
         height: Height in metres, where the file's units are wrong. For a file.
         up: The file's up axis. For a file.
 

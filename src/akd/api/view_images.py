@@ -27,7 +27,7 @@ _ZOOM = 0.8
 
 @dataclass(frozen=True)
 class ViewImages:
-    """Images of one pose, one a view, and what to ask a video model for."""
+    """Images of one pose, one per view, and what to ask a video model for."""
 
     images: Float[Tensor, "V H W 3"]
     names: tuple[str, ...]

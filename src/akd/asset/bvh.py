@@ -270,9 +270,9 @@ def _frame_time(text: str, problems: ProblemLog) -> float:
     if 1e-4 <= value <= 10.0:
         return value
     if 10.0 < value <= 1000.0:
-        action, repaired = "takes it as frames a second", 1.0 / value
+        action, repaired = "takes it as frames per second", 1.0 / value
     else:
-        action, repaired = "takes 30 frames a second", _DEFAULT_FRAME_TIME
+        action, repaired = "takes 30 frames per second", _DEFAULT_FRAME_TIME
     problems.warn("Frame Time", f"{text[:20]!r} is no frame time", action)
     return repaired
 

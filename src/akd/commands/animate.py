@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from akd.commands.create import Create
-from akd.commands.errors import ResultFailed, UsageError, check_ranges
+from akd.commands.errors import ResultFailed, UsageError, check_ranges, said_of, usage_errors
 from akd.commands.export import Export
-from akd.commands.options import load_file, usage_error
+from akd.commands.options import (
+    Device,
+    Formats,
+    Grounded,
+    Height,
+    Keys,
+    LoopFrame,
+    Out,
+    PoseWeights,
+    PriorName,
+    Roles,
+    Template,
+    Up,
+    load_file,
+    pose_loss,
+)
 from akd.export.formats import files_of, read_formats
 
 if TYPE_CHECKING:
+    from akd.distill.run_folder import RunFinished, RunFolder
     from akd.distill.settings import DistillSettings
+    from akd.fit.losses import LossTerm
     from akd.motion.direction import Direction
     from akd.pipeline import Animation
 
@@ -35,7 +53,7 @@ class Animate:
 
     file: tyro.conf.Positional[Path]
     """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """Folder to write to."""
     prompt: tyro.conf.Positional[str | None] = None
     """What the character does, such as "a fox walking"; several actions in a row, as in "a fox
@@ -43,8 +61,7 @@ class Animate:
     create: str | None = None
     """Make the character from a sentence, as `akd create` does; FILE is then left out:
     akd animate --create "an ostrich" "an ostrich running" -o out/ostrich"""
-    prior: str = "tiny"
-    """The video model: tiny, one that `akd prior list` names, or a folder."""
+    prior: PriorName = "tiny"
     preset: str | None = None
     """tiny, fast or paper; by default tiny for the tiny prior, fast for others."""
     iterations: int | None = None
@@ -54,21 +71,15 @@ class Animate:
     seed: int = 0
     fps: float | None = None
     """Frames per second of all clips, 30 by default. Keys lie on whole frames."""
-    keys: Literal["every", "reduced"] = "every"
-    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
-    the body's height."""
-    loop_frame: Literal["repeat", "omit"] = "repeat"
-    """Let the last frame of a loop repeat the first, for players that wrap at the last key, or omit
-    it."""
-    formats: str = "glb"
-    """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
-    Blender). motion.glb is always written."""
+    keys: Keys = "every"
+    loop_frame: LoopFrame = "repeat"
+    formats: Formats = "glb"
     in_place: bool = False
     """Remove the root motion from the clips; videos and metrics keep it."""
     duration: float | None = None
     """Seconds that the clip lasts: a gait repeats, another action holds its last pose."""
     speed: float | None = None
-    """Metres a second: a gait is played faster or slower."""
+    """Metres per second: a gait is played faster or slower."""
     turn: float = 0.0
     """Degrees by which the path turns left over the clip; negative turns right."""
     path: str = ""
@@ -84,26 +95,19 @@ class Animate:
     quick: bool = False
     """Write a preview, preview.glb, and stop: the joints fitted to the first sampled video, neither
     distilled nor tracked by physics. The same command without it, or `akd resume`, continues."""
-    grounded: bool = True
-    """Also track the motion in the physics simulation, so that feet stand on the ground."""
+    grounded: Grounded = True
     physics_iterations: int = 200
     """Iterations of the physics tracking."""
     pose_prior: float = 0.0
     """Weight of the pose model as a regulariser."""
-    pose_weights: Path | None = None
-    """The pose model of --pose-prior: a file of `akd pose train`."""
+    pose_weights: PoseWeights = None
     weights: Path | None = None
     """Folder of weights, instead of the bundled ones or the hub's copy."""
-    device: str = "auto"
-    """auto, cpu or cuda."""
-    height: float | None = None
-    """Height of the character in metres, overriding the file's units."""
-    up: str = "y"
-    """The file's axis that points up: x, y or z."""
-    template: str = "auto"
-    """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
-    roles: Path | None = None
-    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
+    device: Device = "auto"
+    height: Height = None
+    up: Up = "y"
+    template: Template = "auto"
+    roles: Roles = None
     overwrite: bool = False
     """Start over and overwrite the folder's contents."""
 
@@ -114,24 +118,13 @@ class Animate:
             return
         if self.prompt is None:
             raise UsageError('a prompt is needed: akd animate FILE "a fox walking" -o OUT')
-        import akd
-        from akd.base.observer import Observers
-        from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
         from akd.fit.losses import default
-        from akd.physics.settings import TrackingSettings
         from akd.report.results import result_names
 
         formats, settings = self.checked()
-        direction = self._direction()
-        losses = default(settings.losses)
-        if self.pose_prior:
-            from akd.posespace.loss import pose_prior
-
-            try:
-                losses.append(pose_prior(self.pose_prior, self.pose_weights, seed=self.seed))
-            except (FileNotFoundError, ValueError) as error:
-                raise UsageError(f"--pose-prior: {error}") from None
+        own = pose_loss(self.pose_prior, self.pose_weights, seed=self.seed)
+        losses = [*default(settings.losses), *own]
         folder = RunFolder(
             self.out,
             results=result_names(formats, grounded=self._is_grounded()),
@@ -139,34 +132,57 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            with Terminal(quick=self.quick) as terminal:
-                terminal.begin("read")
-                character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-                clip = akd.animate(
-                    character, self.prompt, prior=self.prior, preset=settings,
-                    physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
-                    losses=losses, observer=Observers(terminal, folder), seed=self.seed,
-                    fps=self.fps, weights=self.weights, device=self.device, template=self.template,
-                    quick=self.quick, direction=direction,
-                )  # fmt: skip
-                if self.quick:
-                    self._write_preview(clip)
-                    return
-                terminal.begin("film")
-                clip.save(
-                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
-                    loop_frame=self.loop_frame,
-                )  # fmt: skip
-            folder.finish(notes=list(clip.notes))
+            with self._explained(folder):
+                clip = self._animate(folder, formats, settings, losses)
         except RunFinished as done:
-            missing = [
-                f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))
-            ]
-            if not missing:
-                print(done)
-                return
-            Export(self.out, to=",".join(missing)).run()
+            self._write_missing(formats, done)
             return
+        finally:
+            folder.close()
+        if not self.quick:
+            for note in clip.notes:
+                print(f"akd: note: {note}", file=sys.stderr)
+            self._say(clip, formats)
+
+    def _animate(
+        self,
+        folder: RunFolder,
+        formats: Sequence[str],
+        settings: DistillSettings,
+        losses: Sequence[LossTerm],
+    ) -> Animation:
+        """Animate, and write the files: with --quick, the preview alone."""
+        import akd
+        from akd.base.observer import Observers
+        from akd.commands.terminal import Terminal
+        from akd.physics.settings import TrackingSettings
+
+        with Terminal(quick=self.quick) as terminal:
+            terminal.begin("read")
+            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+            clip = akd.animate(
+                character, self.prompt or "", prior=self.prior, preset=settings,
+                physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
+                losses=losses, observer=Observers(terminal, folder), seed=self.seed,
+                fps=self.fps, weights=self.weights, device=self.device, template=self.template,
+                quick=self.quick, direction=self._direction(),
+            )  # fmt: skip
+            if self.quick:
+                self._write_preview(clip)
+                return clip
+            terminal.begin("film")
+            clip.save(
+                self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                loop_frame=self.loop_frame,
+            )  # fmt: skip
+        folder.finish(notes=list(clip.notes))
+        return clip
+
+    @contextmanager
+    def _explained(self, folder: RunFolder) -> Iterator[None]:
+        """Say what was kept of a run that stops, and how to go on."""
+        try:
+            yield
         except KeyboardInterrupt:
             kept = folder.kept()
             raise KeyboardInterrupt(
@@ -179,16 +195,19 @@ class Animate:
                 f"{error}; a smaller --set learning_rate=... may help, in another folder"
             ) from None
         except ValueError as error:
-            raise usage_error(error, self) from None
+            raise UsageError(said_of(self, error)) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
             kept = "; what was done so far is kept" if folder.has_checkpoints() else ""
             raise UsageError(f"{where}{error.strerror or error}{kept}") from None
-        finally:
-            folder.close()
-        for note in clip.notes:
-            print(f"akd: note: {note}", file=sys.stderr)
-        self._say(clip, formats)
+
+    def _write_missing(self, formats: Sequence[str], done: RunFinished) -> None:
+        """Export what a finished run lacks, or say that it is finished."""
+        lacks = [f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))]
+        if lacks:
+            Export(self.out, to=",".join(lacks)).run()
+        else:
+            print(done)
 
     def checked(self) -> tuple[tuple[str, ...], DistillSettings]:
         """The formats and the settings, before any file is read. Raises `UsageError`."""
@@ -198,12 +217,10 @@ class Animate:
         check_ranges(
             self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6)
         )
-        try:
+        with usage_errors():
             formats = read_formats(self.formats, option="--formats")
             preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))
             settings = with_values(preset, self.set)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         if self.iterations is not None:
             settings = replace(settings, iterations=self.iterations)
         return formats, settings
@@ -227,10 +244,8 @@ class Animate:
             self.duration, self.speed, self.turn, _points(self.path), self.loop, self.keep,
             self.keyframe,
         )  # fmt: skip
-        try:
+        with usage_errors(prefix="--"):
             direction.check()
-        except ValueError as error:
-            raise UsageError(f"--{error}") from None
         return direction
 
     def _is_grounded(self) -> bool:

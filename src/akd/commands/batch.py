@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import tyro
 
 from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import ResultFailed, UsageError, check_ranges
+from akd.commands.errors import ResultFailed, UsageError, check_ranges, usage_errors
+from akd.commands.options import Out
 
 if TYPE_CHECKING:
     from akd.engine.call import Engine, Resources
@@ -33,7 +34,7 @@ class Batch:
 
     jobs: tyro.conf.Positional[Path]
     """A TOML file with [[job]] and [[product]] tables; see docs/scale.md."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """Folder to write to; on a cluster, on storage that all nodes share."""
     engine: EngineName = "local"
     """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command per
@@ -90,11 +91,8 @@ class Batch:
     def _run_batch(self, jobs: list[Job], engine: Engine) -> None:
         from akd.engine.run import BatchBusy, hold_batch
 
-        try:
-            with hold_batch(self.out):
-                self._run(jobs, engine)
-        except BatchBusy as error:
-            raise UsageError(str(error)) from None
+        with usage_errors(BatchBusy), hold_batch(self.out):
+            self._run(jobs, engine)
 
     def _run(self, jobs: list[Job], engine: Engine) -> None:
         from akd.commands.batch_table import BatchTable

@@ -16,8 +16,8 @@ class Convert:
     """Write a file in another format, which the suffix of the target names.
 
     GLB, glTF and FBX (needs Blender) hold the whole file. BVH, USD (.usda, needs akd[usd]), AMASS
-    (.npz, humanoids), MuJoCo's qpos (.csv, with the body as .xml), Gaussians (.ply, a file a frame)
-    and videos (.mp4, .gif, .webp) hold one clip.
+    (.npz, humanoids), MuJoCo's qpos (.csv, with the body as .xml), Gaussians (.ply, one file per
+    frame) and videos (.mp4, .gif, .webp) hold one clip.
 
     Example: akd convert wolf.fbx wolf.glb
     """

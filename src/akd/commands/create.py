@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.errors import SEEDS, check_ranges, usage_errors
+from akd.commands.options import Out
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Create:
 
     prompt: tyro.conf.Positional[str]
     """What to make, such as "an ostrich"."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """The GLB file to write."""
     weights: Path | None = None
     """Folder of Shap-E's pipeline, in place of the hub's copy."""
@@ -44,14 +44,12 @@ class Create:
         check_ranges(self, steps=(1, 1000), seed=SEEDS, height=(1e-6, 1e6))
         from akd.api.creating import create
 
-        try:
+        with usage_errors():
             made = create(
                 self.prompt, generator=self.mesh, weights=self.weights, download=self.download,
                 steps=self.steps, seed=self.seed, device=self.device, template=self.template,
                 height=self.height,
             )  # fmt: skip
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         made.save(self.out)
         for warning in made.warnings:
             print(f"akd: warning: {warning}", file=sys.stderr)

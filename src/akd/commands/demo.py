@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
 from akd.commands.animate import Animate
 from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.options import Device, Grounded, Out
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,15 @@ class Demo:
 
     prompt: tyro.conf.Positional[str] = "a fox walking"
     """What the fox does."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("out/demo")
+    out: Out = Path("out/demo")
     """Folder to write to."""
     iterations: int | None = None
     """Iterations of the distillation; overrides the preset."""
     set: tuple[str, ...] = ()
     """Individual settings, such as score.guidance=50."""
-    grounded: bool = True
-    """Also track the motion in the physics simulation, so that feet stand on the ground."""
+    grounded: Grounded = True
     seed: int = 0
-    device: str = "auto"
-    """auto, cpu or cuda."""
+    device: Device = "auto"
     weights: Path | None = None
     """Folder of weights for the tiny prior, instead of the bundled ones."""
     overwrite: bool = False

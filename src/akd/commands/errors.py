@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -15,6 +17,30 @@ class ResultFailed(Exception):
 
 SEEDS = (0, 2**63 - 1)
 """What torch takes for a seed."""
+
+
+@contextmanager
+def usage_errors(
+    *kinds: type[Exception], prefix: str = "", command: object = None
+) -> Iterator[None]:
+    """Turn errors that are the user's to mend into a `UsageError`.
+
+    Args:
+        kinds: Of what kinds they are; `ValueError` if left out.
+        prefix: What the message begins with, such as the option or the file that it is about.
+        command: A message that begins with the name of an option of this command begins with `--`.
+    """
+    caught = kinds or (ValueError,)
+    try:
+        yield
+    except caught as error:
+        raise UsageError(f"{prefix}{said_of(command, error)}") from None
+
+
+def said_of(command: object, error: Exception) -> str:
+    """The API's message about an argument as one about the command's option of the same name."""
+    message = str(error)
+    return f"--{message}" if hasattr(command, message.split(" ", 1)[0]) else message
 
 
 def check_ranges(command: object, **ranges: tuple[float, float]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import tyro
 
-from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file, usage_errors
+from akd.commands.options import Out
 
 if TYPE_CHECKING:
     from akd.metrics.motion import MotionMetrics
@@ -32,7 +33,7 @@ class Eval:
 
     given: tyro.conf.Positional[tuple[str, ...]]
     """Folders that `akd animate` wrote, files with clips, or single clips as FILE:CLIP."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("out/eval")
+    out: Out = Path("out/eval")
     """Folder to write to."""
     blind: bool = False
     """Serve the A/B page to people and save their votes to votes.jsonl, until Ctrl-C."""
@@ -60,10 +61,8 @@ class Eval:
         from akd.metrics.recognise.recogniser import find_recogniser
         from akd.report.entries import load_entries
 
-        try:
+        with usage_errors():
             entries = [_with_travel(entry) for entry in load_entries(list(self.given))]
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         scores = self._scores(entries)
         recogniser = find_recogniser("b", self.weights)
         metrics = {entry.name: _measure(entry, recogniser) for entry in entries}
@@ -144,10 +143,8 @@ class Eval:
 
         if not self.videophy_scores:
             return {}
-        try:
+        with usage_errors():
             found = read_scores([input_file(path) for path in self.videophy_scores])
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         by_file = {Path(video).stem: score for video, score in found.items()}
         scores = {e.name: by_file[e.file_name] for e in entries if e.file_name in by_file}
         if not scores:
@@ -257,10 +254,8 @@ def _tally(votes: Path, pairs: list[Pair], methods: dict[str, str]) -> str:
 
     if not votes.exists():
         return "no votes yet"
-    try:
+    with usage_errors():
         found = read_votes(votes)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
     people = len({vote.person for vote in found})
     lines = [f"{votes}: {people} {'person' if people == 1 else 'people'}"]
     for question, counts in tally(found, pairs, methods).items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, check_ranges
-from akd.commands.options import load_file
+from akd.commands.errors import UsageError, check_ranges, usage_errors
+from akd.commands.options import LoopFrame, Roles, load_file
 from akd.export.formats import FORMATS, VIDEO_FORMATS, read_formats
 
 if TYPE_CHECKING:
@@ -40,20 +40,15 @@ class Export:
     grounded."""
     fps: float | None = None
     """Frames per second; by default the rate that the keys lie on."""
-    loop_frame: Literal["repeat", "omit"] = "repeat"
-    """Let the last frame of a loop repeat the first, for players that wrap at the last key, or omit
-    it."""
+    loop_frame: LoopFrame = "repeat"
     in_place: bool = False
     """Remove the root motion."""
-    roles: Path | None = None
-    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
+    roles: Roles = None
 
     def run(self) -> None:
         """Write the files and name them."""
-        try:
+        with usage_errors():
             wanted = read_formats(self.to, option="--to", known=_FORMATS)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         check_ranges(self, fps=(1, 240))
         from akd.export.clip_files import key_motions, write_clip_files
         from akd.export.settings import KeySettings
@@ -64,10 +59,8 @@ class Export:
         character, clips = self._run_clips() if is_run else self._file_clips()
         if character.mesh is None and set(wanted) & set(VIDEO_FORMATS):
             raise UsageError(f"{self.source}: has no mesh to film")
-        try:
+        with usage_errors(prefix=f"{self.source}: "):
             motions = {name: motion_from_clip(character, clip) for name, clip in clips.items()}
-        except ValueError as error:
-            raise UsageError(f"{self.source}: {error}") from None
         rate = self.fps or max(map(find_fps, motions.values()))
         keys = KeySettings(rate, loop_frame=self.loop_frame)
         out = self.out or (self.source if is_run else Path())
@@ -85,10 +78,8 @@ class Export:
         """The chosen clips of a run: motion and grounded."""
         from akd.report.entries import read_run
 
-        try:
+        with usage_errors():
             run = read_run(self.source)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         if self.clip is not None and self.clip not in run.clips:
             raise UsageError(f"--clip must be one of {', '.join(run.clips)}; got {self.clip!r}")
         return run.character, {n: c for n, c in run.clips.items() if self.clip in (None, n)}
@@ -100,10 +91,8 @@ class Export:
         character = load_file(self.source, up="auto", roles=self.roles)
         clips = character.asset.clips
         if self.clip is not None or not clips:
-            try:
+            with usage_errors():
                 clips = (find_clip(character, self.clip),)
-            except ValueError as error:
-                raise UsageError(str(error)) from None
         names = _file_names(self.source.stem, [clip.name for clip in clips])
         return character, dict(zip(names, clips, strict=True))
 

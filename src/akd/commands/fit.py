@@ -5,12 +5,26 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import tyro
 
-from akd.commands.errors import ResultFailed, UsageError, check_ranges, input_file
-from akd.commands.options import load_file, usage_error
+from akd.commands.errors import ResultFailed, check_ranges, input_file, usage_errors
+from akd.commands.options import (
+    Device,
+    Formats,
+    Grounded,
+    Height,
+    Keys,
+    LoopFrame,
+    Out,
+    PoseWeights,
+    Roles,
+    Template,
+    Up,
+    load_file,
+    pose_loss,
+)
 from akd.export.formats import files_of, read_formats
 
 
@@ -32,15 +46,15 @@ class Fit:
     """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
     video: tyro.conf.Positional[tuple[Path, ...]]
     """A video file, or several of them, one for each of --views; or a sequence of geometry."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """Folder to write to."""
     views: str | None = None
     """Where synchronised cameras stand, separated by commas: side, front, back, three-quarter, or
     degrees from the way the character faces towards its left. One video shows them side by side."""
     masks: str | None = None
-    """A folder of images, one a frame, or a video: white where the character is. One for each view,
-    separated by commas, or one for all. Left out, masks come from an alpha channel, a plain
-    background or, with a camera that stands still, from background subtraction."""
+    """A folder of images, one per frame, or a video: white where the character is. One for each
+    view, separated by commas, or one for all. If left out, masks come from an alpha channel, a
+    plain background or, with a static camera, background subtraction."""
     segmentation: Path | None = None
     """Folder of a SAM 2 video model (transformers) that finds the masks."""
     camera: str | None = None
@@ -66,32 +80,20 @@ class Fit:
     """Iterations of the best start."""
     pose_prior: float = 1.0
     """Weight of the pose model as a regulariser; 0: fit without it."""
-    pose_weights: Path | None = None
-    """The pose model of --pose-prior: a file of `akd pose train`."""
-    grounded: bool = True
-    """Also track the motion in the physics simulation, so that feet stand on the ground."""
+    pose_weights: PoseWeights = None
+    grounded: Grounded = True
     physics_iterations: int = 200
     """Iterations of the physics tracking."""
-    formats: str = "glb"
-    """Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs
-    Blender). motion.glb is always written."""
+    formats: Formats = "glb"
     in_place: bool = False
     """Remove the root motion from the clips."""
-    keys: Literal["every", "reduced"] = "every"
-    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
-    the body's height."""
-    loop_frame: Literal["repeat", "omit"] = "repeat"
-    """Let the last frame of a loop repeat the first, or omit it."""
-    device: str = "auto"
-    """auto, cpu or cuda."""
-    height: float | None = None
-    """Height of the character in metres, overriding the file's units."""
-    up: str = "y"
-    """The file's axis that points up: x, y or z."""
-    template: str = "auto"
-    """Body plan for a bare mesh: auto, quadruped, biped, theropod or generic."""
-    roles: Path | None = None
-    """TOML file that corrects joint roles."""
+    keys: Keys = "every"
+    loop_frame: LoopFrame = "repeat"
+    device: Device = "auto"
+    height: Height = None
+    up: Up = "y"
+    template: Template = "auto"
+    roles: Roles = None
 
     def run(self) -> None:
         """Fit, write, and say how well the video is explained."""
@@ -106,45 +108,33 @@ class Fit:
         for path in self.video:
             if not path.is_dir():
                 input_file(path)
-        try:
+        with usage_errors():
             formats = read_formats(self.formats, option="--formats")
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         from akd.api.fitting import fit
         from akd.commands.terminal import Terminal
         from akd.fit.settings import FitSettings
         from akd.physics.settings import TrackingSettings
 
-        losses = []
-        if self.pose_prior:
-            from akd.posespace.loss import pose_prior
-
-            try:
-                losses.append(pose_prior(self.pose_prior, self.pose_weights))
-            except (FileNotFoundError, ValueError) as error:
-                raise UsageError(f"--pose-prior: {error}") from None
+        losses = pose_loss(self.pose_prior, self.pose_weights)
         character, given = None, list(self.video) or [self.file]
         if self.video:
             character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-        try:
-            with Terminal() as terminal:
-                made = fit(
-                    character, given if len(given) > 1 else given[0],
-                    views=views, masks=self.masks,
-                    segmentation=self.segmentation, camera=self.camera, tracks=self.tracks,
-                    depth=self.depth, normals=self.normals, colours=self.colours,
-                    start=self.start, end=self.end, fps=self.fps,
-                    settings=FitSettings(iterations=self.iterations), losses=losses,
-                    physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
-                    observer=terminal, device=self.device, template=self.template,
-                )  # fmt: skip
-                terminal.begin("film")
-                made.save(
-                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
-                    loop_frame=self.loop_frame,
-                )  # fmt: skip
-        except ValueError as error:
-            raise usage_error(error, self) from None
+        with usage_errors(command=self), Terminal() as terminal:
+            made = fit(
+                character, given if len(given) > 1 else given[0],
+                views=views, masks=self.masks,
+                segmentation=self.segmentation, camera=self.camera, tracks=self.tracks,
+                depth=self.depth, normals=self.normals, colours=self.colours,
+                start=self.start, end=self.end, fps=self.fps,
+                settings=FitSettings(iterations=self.iterations), losses=losses,
+                physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
+                observer=terminal, device=self.device, template=self.template,
+            )  # fmt: skip
+            terminal.begin("film")
+            made.save(
+                self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                loop_frame=self.loop_frame,
+            )  # fmt: skip
         for note in made.notes:
             print(f"akd: note: {note}", file=sys.stderr)
         names = ", ".join(repr(motion.name) for motion in made.motions().values())
@@ -163,10 +153,8 @@ class Fit:
 
         colours = "textured" if self.colours in ("auto", "none") else self.colours
         character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-        try:
+        with usage_errors(command=self):
             made = make_views(character, views=views, colours=colours, template=self.template)
-        except ValueError as error:
-            raise usage_error(error, self) from None
         for path in made.save(self.out):
             print(path)
         split = f" --views {','.join(views)}" if len(views) > 1 else ""

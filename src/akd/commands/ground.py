@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import tyro
 
 from akd.commands.errors import SEEDS, ResultFailed, UsageError, check_ranges
-from akd.commands.options import load_file
+from akd.commands.options import Keys, LoopFrame, Out, Roles, load_file
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Ground:
 
     file: tyro.conf.Positional[Path]
     """A glTF, GLB or BVH file with a clip."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """Folder to write to."""
     clip: str | None = None
     """Which clip; needed where the file has several."""
@@ -38,24 +38,19 @@ class Ground:
     up: str = "auto"
     """The file's axis that points up: x, y or z. glTF states y; for BVH, which states none, auto
     takes the axis along which the legs hang."""
-    roles: Path | None = None
-    """TOML file that corrects joint roles, as for `akd inspect`."""
+    roles: Roles = None
     iterations: int = 200
     """Iterations of the physics tracking."""
     fps: float = 30.0
     """Frames per second of the result. Keys lie on whole frames."""
-    keys: Literal["every", "reduced"] = "every"
-    """Keys of the GLB on every frame, or reduced to those that keep every joint within 0.1 % of
-    the body's height."""
-    loop_frame: Literal["repeat", "omit"] = "repeat"
-    """Let the last frame of a loop repeat the first, for players that wrap at the last key, or omit
-    it."""
+    keys: Keys = "every"
+    loop_frame: LoopFrame = "repeat"
     in_place: bool = False
     """Remove the root motion from the result, for a clip that walked in place."""
     simulator: Literal["warp", "newton"] = "warp"
     """akd's own, or Newton's semi-implicit solver (needs akd[newton])."""
     samples: int = 0
-    """Also simulate so many variations (friction, masses, pushes) and write samples.npz."""
+    """Number of variations (friction, masses, pushes) to simulate as well; writes samples.npz."""
     seed: int = 0
     """Of the variations."""
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.options import load_file
+from akd.commands.options import Height, Roles, Up, load_file
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,9 @@ class Inspect:
     """The file to look at."""
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print JSON for a program to read, instead of text."""
-    height: float | None = None
-    """Height of the character in metres, overriding the file's units."""
-    up: str = "y"
-    """The file's axis that points up: x, y or z."""
-    roles: Path | None = None
-    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
+    height: Height = None
+    up: Up = "y"
+    roles: Roles = None
     image: Path | None = None
     """Write a PNG of the body coloured by role, from the front and from its left."""
 

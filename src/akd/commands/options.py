@@ -1,14 +1,65 @@
-"""Options that commands share, and their errors by the options' names."""
+"""Options that commands share."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from akd.commands.errors import UsageError, input_file
+import tyro
+
+from akd.commands.errors import input_file, usage_errors
 
 if TYPE_CHECKING:
+    from akd.fit.losses import LossTerm
     from akd.rig.character import Character
+
+arg = tyro.conf.arg
+Out = Annotated[Path, arg(aliases=["-o"])]
+"""Without a text: each command says what it writes."""
+Device = Annotated[str, arg(help="auto, cpu or cuda.")]
+PriorName = Annotated[
+    str, arg(help="The video model: tiny, one that `akd prior list` names, or a folder.")
+]
+PoseModel = Annotated[Path | None, arg(help="A pose model of `akd pose train`.")]
+PoseWeights = Annotated[
+    Path | None, arg(help="The pose model of --pose-prior: a file of `akd pose train`.")
+]
+Height = Annotated[
+    float | None, arg(help="Height of the character in metres, overriding the file's units.")
+]
+Up = Annotated[str, arg(help="The file's axis that points up: x, y or z.")]
+Roles = Annotated[
+    Path | None,
+    arg(help='TOML file that corrects joint roles, one `joint = "left hind foot"` per line.'),
+]
+Template = Annotated[
+    str, arg(help="Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.")
+]
+Grounded = Annotated[
+    bool,
+    arg(help="Also track the motion in the physics simulation, so that feet stand on the ground."),
+]
+Formats = Annotated[
+    str,
+    arg(
+        help="Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs "
+        "Blender). motion.glb is always written."
+    ),
+]
+Keys = Annotated[
+    Literal["every", "reduced"],
+    arg(
+        help="Keys of the GLB on every frame, or reduced to those that keep every joint within "
+        "0.1 % of the body's height."
+    ),
+]
+LoopFrame = Annotated[
+    Literal["repeat", "omit"],
+    arg(
+        help="Let the last frame of a loop repeat the first, for players that wrap at the last "
+        "key, or omit it."
+    ),
+]
 
 
 def load_file(
@@ -19,13 +70,15 @@ def load_file(
 
     if roles is not None:
         input_file(roles)
-    try:
+    with usage_errors(prefix="--"):
         return load(input_file(file), height=height, up=up, roles=roles)
-    except ValueError as error:
-        raise UsageError(f"--{error}") from None
 
 
-def usage_error(error: ValueError, command: object) -> UsageError:
-    """The API's error about an argument as one about the option of the same name."""
-    name = str(error).split(maxsplit=1)[0]
-    return UsageError(f"--{error}" if hasattr(command, name) else str(error))
+def pose_loss(weight: float, weights: Path | None, *, seed: int = 0) -> list[LossTerm]:
+    """The loss terms of `--pose-prior` and `--pose-weights`: one, or none for a weight of 0."""
+    if not weight:
+        return []
+    from akd.posespace.loss import pose_prior
+
+    with usage_errors(FileNotFoundError, ValueError, prefix="--pose-prior: "):
+        return [pose_prior(weight, weights, seed=seed)]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from akd.commands.errors import SEEDS, UsageError, check_ranges
-from akd.commands.options import load_file
-from akd.commands.pose_data import Out, PoseCollect, PoseHarvest, PoseTrain
+from akd.commands.errors import SEEDS, UsageError, check_ranges, usage_errors
+from akd.commands.options import Device, Out, PoseModel, load_file
+from akd.commands.pose_data import PoseCollect, PoseHarvest, PoseTrain
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,8 +35,7 @@ class PoseSample:
     out: Out = Path("out/poses")
     count: int = 8
     seed: int = 0
-    weights: Path | None = None
-    """A pose model of `akd pose train`."""
+    weights: PoseModel = None
 
     def run(self) -> None:
         """Sample, write, and print how plausible each pose is."""
@@ -56,7 +55,7 @@ class PoseScore:
     file: File
     clip: str | None = None
     fps: float = 10.0
-    weights: Path | None = None
+    weights: PoseModel = None
 
     def run(self) -> None:
         """Print a line for each pose."""
@@ -76,7 +75,7 @@ class PoseProject:
     clip: str | None = None
     level: float = 0.3
     """How far poses may go, 0 to 1."""
-    weights: Path | None = None
+    weights: PoseModel = None
 
     def run(self) -> None:
         """Project and write."""
@@ -102,7 +101,7 @@ class PoseInterpolate:
     last: Annotated[str, tyro.conf.Positional]
     out: Out = Path("out/interpolated")
     count: int = 24
-    weights: Path | None = None
+    weights: PoseModel = None
 
     def run(self) -> None:
         """Interpolate, and write the clip beside interpolation in joint space."""
@@ -138,7 +137,7 @@ class PoseIk:
     count: int = 1
     seed: int = 0
     out: Out = Path("out/ik")
-    weights: Path | None = None
+    weights: PoseModel = None
 
     def run(self) -> None:
         """Solve, write, and print how near the handles are."""
@@ -148,12 +147,10 @@ class PoseIk:
         units = character.units if self.file_units else None
         handles = dict(_target(text, units) for text in self.handle)
         look = dict(_target(text, units) for text in self.look)
-        try:
+        with usage_errors():
             found = space.ik(
                 handles, look=look, pin=self.pin, start=start, count=self.count, seed=self.seed
             )
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         for number, residual in enumerate(found.residual.tolist(), start=1):
             share = 100.0 * residual / character.height
             print(f"answer {number}: handles within {residual:.4f} m, {share:.2f} % of height")
@@ -182,8 +179,8 @@ class PoseKeyframes:
     steps: int = 40
     """Of the prior, from noise to video."""
     seed: int = 0
-    device: str = "auto"
-    weights: Path | None = None
+    device: Device = "auto"
+    weights: PoseModel = None
 
     def run(self) -> None:
         """Render and write; then sample videos."""
@@ -216,13 +213,10 @@ class PoseKeyframes:
 
     def _prior(self, name: str) -> VideoPrior:
         from akd.prior.choose import choose_prior
-        from akd.prior.large.errors import PriorError
         from akd.prior.source import PriorSource
 
-        try:
+        with usage_errors():
             prior = choose_prior(PriorSource(name), device=self.device)
-        except (PriorError, ValueError) as error:
-            raise UsageError(str(error)) from None
         if not prior.takes_reference_image:
             raise UsageError(f"--prior {name}: takes words alone, no image")
         return prior
@@ -231,13 +225,11 @@ class PoseKeyframes:
         from akd.posespace.keyframes import keyframe_videos
         from akd.prior.choose import prompt_for
 
-        try:
+        with usage_errors():
             asked = prompt_for(self.prior or "", self.prompt)
             videos = keyframe_videos(prior, asked, images, seed=self.seed, steps=self.steps)
             for number, video in enumerate(videos, start=1):
                 print(video.write(self.out / f"video_{number:02}.mp4"), flush=True)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -269,10 +261,8 @@ def _space(file: Path, weights: Path | None) -> tuple[Character, PoseSpace]:
     from akd.asset.asset import AssetError
 
     character = load_file(file)
-    try:
+    with usage_errors(AssetError, FileNotFoundError, ValueError):
         return character, poses(character, weights=weights)
-    except (AssetError, FileNotFoundError, ValueError) as error:
-        raise UsageError(str(error)) from None
 
 
 def _clip_states(character: Character, space: PoseSpace, clip: str | None, fps: float) -> Tensor:
@@ -280,10 +270,8 @@ def _clip_states(character: Character, space: PoseSpace, clip: str | None, fps: 
 
     if not fps > 0:
         raise UsageError(f"--fps must be above zero, got {fps:g}")
-    try:
+    with usage_errors():
         motion = find_motion(character, clip).resample(fps)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
     states = space.codec.encode(space.codec.rig.from_pose(motion.pose))
     if not bool(states.isfinite().all()):
         raise UsageError(f"{character.asset.path}: the clip holds numbers that are not finite")

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges, input_file
+from akd.commands.errors import (
+    SEEDS,
+    UsageError,
+    check_folders,
+    check_ranges,
+    input_file,
+    usage_errors,
+)
+from akd.commands.options import Device, Out, PriorName
 
 if TYPE_CHECKING:
     from akd.posespace.dataset import BodyPoses
-
-Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class PoseHarvest:
     """Folder of rigged characters, of which those of the training side are taken."""
     actions: tuple[str, ...] = ()
     """What prompts say after the body's noun; by default a dozen gaits and actions."""
-    prior: str = "tiny"
+    prior: PriorName = "tiny"
     videos: int = 32
     """Videos of each body and prompt, fitted in one batch."""
     iterations: int = 60
@@ -96,7 +102,7 @@ class PoseHarvest:
     """Of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
     only: str | None = None
     """Harvest one body, by the id of its job: what the commands of --engine shell do."""
-    device: str = "auto"
+    device: Device = "auto"
     seed: int = 0
     seeds: int = 1
     """Rounds over all bodies, each with another seed: --videos more for each body and prompt."""
@@ -118,10 +124,8 @@ class PoseHarvest:
         until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
         with open_engine(self.engine, self.address, self._command) as engine:
             if self.engine == "local":
-                try:
+                with usage_errors():
                     check_prior(PriorSource(self.prior), device=self.device)
-                except ValueError as error:
-                    raise UsageError(str(error)) from None
             jobs = [
                 job
                 for job in harvest_jobs(
@@ -166,8 +170,8 @@ class PoseTrain:
     """Folder for pose.safetensors, the state to resume from, and training.json."""
     minutes: float = 8.0
     steps: int | None = None
-    """Stop after so many steps, if that is sooner."""
-    device: str = "auto"
+    """Stop after this number of steps, if that is sooner."""
+    device: Device = "auto"
     seed: int = 0
 
     def run(self) -> None:
@@ -183,11 +187,8 @@ class PoseTrain:
         for path in self.poses:
             if not path.is_dir():
                 input_file(path)
-        try:
-            with hold_lock(self.out) if is_first_process() else nullcontext():
-                train(
-                    self.poses, self.out, minutes=self.minutes, steps=self.steps,
-                    device=choose_device(self.device), seed=self.seed,
-                )  # fmt: skip
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+        with usage_errors(), hold_lock(self.out) if is_first_process() else nullcontext():
+            train(
+                self.poses, self.out, minutes=self.minutes, steps=self.steps,
+                device=choose_device(self.device), seed=self.seed,
+            )  # fmt: skip

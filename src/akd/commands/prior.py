@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from akd.base.files import write_json
-from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges
+from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges, usage_errors
+from akd.commands.options import Device, Out
 from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
@@ -24,16 +25,12 @@ if TYPE_CHECKING:
     from akd.prior.tiny.prior import PriorTiny
     from akd.prior.tiny.recorded import Recordings
 
-Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
-
 
 def _device(name: str) -> torch.device:
     from akd.prior.choose import choose_device
 
-    try:
+    with usage_errors(prefix="--"):
         return choose_device(name)
-    except ValueError as error:
-        raise UsageError(f"--{error}") from None
 
 
 def _recordings(assets: Path | None, mocap: Path | None) -> Recordings:
@@ -106,7 +103,7 @@ class PriorTrain:
     minutes: float = 15.0
     """Of the whole training, building and rendering included."""
     stop_after: float | None = None
-    """Stop and save after so many minutes of this run; the same command continues from there."""
+    """Minutes after which this run stops and saves; the same command continues from there."""
     creatures: int = PoolSettings.creatures
     assets: Path | None = None
     """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
@@ -115,10 +112,10 @@ class PriorTrain:
     start: Path | None = None
     """Folder of weights to begin with, such as those of an earlier run."""
     learning_rate: float = TrainSettings.learning_rate
-    device: str = "auto"
+    device: Device = "auto"
     seed: int = 0
     workers: int | None = None
-    """Processes that build creatures; one a core, less one, if left out."""
+    """Processes that build creatures; one per core, less one, if left out."""
     compiled: bool = True
     """Compile the network where that works."""
     smoke: bool = False
@@ -189,7 +186,7 @@ class PriorTrainRecogniser:
     """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
     mocap: Path | None = None
     """Folder of motion capture with a table of actions; its training side is filmed too."""
-    device: str = "auto"
+    device: Device = "auto"
     workers: int | None = None
     smoke: bool = False
     """Run everything at a very small size."""
@@ -237,7 +234,7 @@ class PriorEvaluate:
     """Guidance scale."""
     steps: int = 40
     seed: int = 0
-    device: str = "auto"
+    device: Device = "auto"
     workers: int | None = None
     smoke: bool = False
     """Run everything at a very small size."""
@@ -295,12 +292,10 @@ class PriorEvaluate:
         from akd.prior.tiny.evaluate_assets import evaluate_assets
 
         count, steps = (2, 2) if self.smoke else (self.count, self.steps)
-        try:
+        with usage_errors(prefix="--assets "):
             result = evaluate_assets(
                 prior, judges, assets, count=count, steps=steps, scale=self.scale, seed=self.seed
             )
-        except ValueError as error:
-            raise UsageError(f"--assets {error}") from error
         result.write(self.out)
         record = self.out / "evaluation-assets.json"
         about = {**json.loads(record.read_text()), "scale": self.scale, "steps": steps}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import tyro
 
-from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file
-from akd.commands.options import load_file
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file, usage_errors
+from akd.commands.options import Device, Out, PriorName, load_file
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,10 +31,9 @@ class PriorSample:
 
     prompt: tyro.conf.Positional[str]
     """What to show, such as "a fox walking"."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("sample.mp4")
+    out: Out = Path("sample.mp4")
     """The .mp4, .gif or .png to write."""
-    prior: str = "tiny"
-    """The video model: tiny, one that `akd prior list` names, or a folder."""
+    prior: PriorName = "tiny"
     reference: Path | None = None
     """What the video should show: for the tiny prior a rigged character (glTF), for a large
     image-to-video model, an image."""
@@ -55,7 +54,7 @@ class PriorSample:
     download: bool = False
     """Fetch the weights of a large prior that is not on this machine."""
     seed: int = 0
-    device: str = "auto"
+    device: Device = "auto"
 
     def run(self) -> None:
         """Sample and write."""
@@ -63,14 +62,13 @@ class PriorSample:
             raise UsageError(f"--out must end in .mp4, .gif or .png, got {self.out}")
         check_ranges(self, steps=(1, 10_000), seed=SEEDS)
         from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
-        from akd.prior.large.errors import PriorError
         from akd.prior.source import PriorSource
 
         tiny = is_tiny(self.prior)
         source = PriorSource(
             self.prior, self.weights, self.frames, self.height, self.width, download=self.download
         )
-        try:
+        with usage_errors():
             asked = prompt_for(self.prior, self.prompt, weights=self.weights, exactly=self.exactly)
             self._check_reference(tiny)
             plan = check_prior(source, device=self.device)
@@ -78,8 +76,6 @@ class PriorSample:
                 print(plan)
                 print(f"asked: {asked}")
             prior = choose_prior(source, device=self.device)
-        except (PriorError, ValueError) as error:
-            raise UsageError(str(error)) from error
         self._sample(prior, asked, tiny=tiny)
 
     def _sample(self, prior: VideoPrior, asked: str, *, tiny: bool) -> None:
@@ -98,12 +94,10 @@ class PriorSample:
             if not prior.takes_reference_image:
                 raise UsageError(f"--reference: {prior.name} takes words alone, no image")
             image = read_image(self.reference, height=prior.height, width=prior.width)
-        try:
+        with usage_errors():
             condition = prior.condition(
                 asked, reference_image=None if image is None else image.to(prior.device)
             )
-        except ValueError as error:
-            raise UsageError(str(error)) from error
         scale = self.scale if self.scale is not None else (3.0 if tiny else 6.0)
         video = sample_videos(
             prior, [condition], generator=torch.Generator().manual_seed(self.seed),
@@ -141,10 +135,8 @@ class PriorSample:
 
         assert self.reference is not None
         character = load_file(self.reference, up="y", roles=self.roles)
-        try:
+        with usage_errors(prefix=f"{self.reference}: "):
             warning = check_body(character.anatomy, prior.tokens)
-        except ValueError as error:
-            raise UsageError(f"{self.reference}: {error}") from error
         if warning:
             print(f"akd: {self.reference}: {warning}", file=sys.stderr)
         if character.mesh is None:

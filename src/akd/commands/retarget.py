@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import tyro
 
-from akd.commands.errors import UsageError, check_ranges, input_file
-from akd.commands.options import load_file, usage_error
+from akd.commands.errors import UsageError, check_ranges, input_file, usage_errors
+from akd.commands.options import Keys, Out, load_file
 
 if TYPE_CHECKING:
     from akd.api.retargeting import Retargeted
@@ -30,7 +30,7 @@ class Retarget:
     """A glTF, GLB or BVH file, and after a colon the name of its clip where it has several."""
     target: tyro.conf.Positional[Path]
     """The rigged character that gets the clip."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """The file to write: the target's, with the clip added (.glb), or a .bvh of its skeleton."""
     map: tuple[str, ...] = ()
     """Joints that correspond, SOURCE=TARGET, where roles do not match them."""
@@ -44,9 +44,7 @@ class Retarget:
     """Name of the new clip; by default that of the old one."""
     fps: float | None = None
     """Frames per second; by default the rate that the keys lie on."""
-    keys: Literal["every", "reduced"] = "every"
-    """Keys on every frame, or reduced to those that keep every joint within 0.1 % of the body's
-    height."""
+    keys: Keys = "every"
     travel: bool = False
     """Give a clip that runs in place the root motion that its feet imply."""
     plant: bool = True
@@ -83,13 +81,11 @@ class Retarget:
         target = load_file(self.target, height=self.height, roles=self.roles)
         from akd.api.retargeting import retarget
 
-        try:
+        with usage_errors(command=self):
             made = retarget(
                 source, target, name, mapping=mapping, fps=self.fps, plant=self.plant,
                 travel=self.travel, name=self.name,
             )  # fmt: skip
-        except ValueError as error:
-            raise usage_error(error, self) from None
         if made.unmatched:
             some = ", ".join(made.unmatched[:8]) + (", ..." if len(made.unmatched) > 8 else "")
             print(

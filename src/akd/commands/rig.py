@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
 from akd.commands.errors import UsageError, check_ranges, input_file
+from akd.commands.options import Height, Out, Template, Up
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,13 @@ class Rig:
 
     file: tyro.conf.Positional[Path]
     """A mesh (glTF, OBJ, PLY, STL, OFF) or a Gaussian-splat PLY."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """The GLB file to write."""
-    template: str = "auto"
-    """auto, quadruped, biped, theropod or generic."""
+    template: Template = "auto"
     joints: Path | None = None
     """A TOML or JSON file that places joints: `name = [x, y, z]` per line, in the file's units."""
-    height: float | None = None
-    """Height of the character in metres, overriding the file's units."""
-    up: str = "y"
-    """The file's axis that points up: x, y or z."""
+    height: Height = None
+    up: Up = "y"
     influences: int = 4
     """Maximum number of joints per vertex."""
 

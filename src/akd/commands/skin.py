@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import UsageError, check_ranges
-from akd.commands.options import load_file
+from akd.commands.errors import UsageError, check_ranges, usage_errors
+from akd.commands.options import Out, Roles, load_file
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Skin:
 
     file: tyro.conf.Positional[Path]
     """A glTF or GLB file with a skeleton."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """The GLB file to write."""
     influences: int = 4
     """Maximum number of joints per vertex."""
@@ -32,8 +31,7 @@ class Skin:
     """How sharply joints bend: larger is sharper."""
     all_joints: bool = False
     """Let every joint of the skeleton move skin, including those that move none in the file."""
-    roles: Path | None = None
-    """TOML file that corrects joint roles, one `joint = "left hind foot"` per line."""
+    roles: Roles = None
 
     def run(self) -> None:
         """Solve, write, and say what was done."""
@@ -50,10 +48,8 @@ class Skin:
                 f"{self.file}: has no skeleton to bind to; `akd rig` makes one for a bare mesh"
             )
         settings = HeatSettings(heat=self.heat, influences=self.influences)
-        try:
+        with usage_errors(prefix=f"{self.file}: "):
             result = skin_character(character, settings=settings, is_all=self.all_joints)
-        except ValueError as error:
-            raise UsageError(f"{self.file}: {error}") from None
         problems = write_reskinned(character, result.skin, self.out)
         for warning in (*result.warnings, *(f"{p.where}: {p.what}; {p.action}" for p in problems)):
             print(f"akd: warning: {warning}", file=sys.stderr)

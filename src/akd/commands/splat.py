@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
 from akd.commands.errors import SEEDS, check_ranges, input_file
+from akd.commands.options import Out
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Splat:
 
     file: tyro.conf.Positional[Path]
     """A glTF, GLB, OBJ, PLY, STL or OFF file."""
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    out: Out
     """The PLY file to write."""
     splats: int = 20_000
     """How many Gaussians."""

@@ -35,7 +35,7 @@ _LINE_SECONDS = 30.0
 
 
 class Terminal(Observer):
-    """Progress in a terminal; elsewhere a line a phase and one every half minute.
+    """Progress in a terminal; elsewhere a line per phase and one every half minute.
 
     The time left is that of the whole job (`TimeLeft`). A line fits 80 columns.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tyro
 
-from akd.commands.errors import UsageError, check_ranges
+from akd.commands.errors import check_ranges, usage_errors
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,21 @@ class View:
     """Address to listen on. Anyone who can reach an address other than 127.0.0.1 can use the page,
     without a password."""
     full: bool = False
-    """Show all triangles. Without it a character of more than 24,000 is shown reduced to so many,
-    because every frame sends all vertices."""
+    """Show all triangles. By default a character of more than 24,000 is decimated to that
+    number, because every frame sends all vertices."""
 
     def run(self) -> None:
         """Serve until Ctrl-C."""
         check_ranges(self, port=(0, 65535))
-        try:
+        with usage_errors(ImportError, prefix="akd view needs akd[view]: "):
             from akd.view.looks import TRIANGLES
             from akd.view.server import LOCAL, Viewer
-        except ImportError as error:
-            raise UsageError(f"akd view needs akd[view]: {error}") from None
         print(f"reading {self.path} ...", flush=True)
-        try:
+        with usage_errors():
             viewer = Viewer(
                 self.path, host=self.host, port=self.port,
                 most_triangles=None if self.full else TRIANGLES,
             )  # fmt: skip
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         if self.host not in (LOCAL, "localhost", "::1"):
             print(
                 f"akd: warning: listening on {self.host}: anybody who reaches it can read and "

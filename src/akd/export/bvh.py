@@ -245,7 +245,7 @@ def _describe(root: _Joint, lines: list[str], order: str, decimals: int) -> None
 
 
 def _rows(roots: list[_Joint], frames: int, decimals: int) -> list[str]:
-    """The lines of the motion, one a frame."""
+    """The lines of the motion, one per frame."""
     columns: list[np.ndarray] = []
     formats: list[str] = []
     for root in roots:

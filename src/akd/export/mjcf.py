@@ -64,9 +64,27 @@ def mjcf_text(
     clip: tuple[State, Float[Tensor, "D 3"]] | None = None,
 ) -> str:
     """The text of the MJCF file; arguments as for `write_mjcf`."""
-    p = parameters
-    labels = unique_names(body.names)
     mujoco = ET.Element("mujoco", model=name)
+    _add_options(mujoco, parameters)
+    # The neutral pose of a skeleton may be anywhere: the file's stands on the floor.
+    lift = zup_from_yup(torch.tensor((0.0, -float(body.corners[..., 1].min()), 0.0)).double())
+    pivots = zup_from_yup(body.pivots)
+    actuators = _add_parts(_add_world(mujoco, parameters), body, parameters, pivots, lift)
+    if len(actuators):
+        mujoco.append(actuators)
+    keyframe = ET.SubElement(mujoco, "keyframe")
+    stand = torch.cat((pivots[0] + lift, pivots.new_tensor((1.0, 0.0, 0.0, 0.0))))
+    angles, none = torch.zeros(3 * len(body) - 3), torch.zeros(3 * len(body) + 3)
+    _add_key(keyframe, "stand", torch.cat((stand, angles)), none, angles)
+    if clip is not None:
+        state, targets = clip
+        qpos, qvel = mujoco_position(body, state), mujoco_velocity(body, state)
+        _add_key(keyframe, "clip", qpos, qvel, mujoco_controls(body, targets))
+    ET.indent(mujoco)
+    return ET.tostring(mujoco, encoding="unicode") + "\n"
+
+
+def _add_options(mujoco: ET.Element, p: Parameters) -> None:
     # Every body states its inertia; joints may turn without limit.
     ET.SubElement(mujoco, "compiler", angle="radian", autolimits="true")
     # An elliptic cone with stiff friction: feet that stand must not creep.
@@ -78,12 +96,15 @@ def mjcf_text(
     assist = (p.assist_stiffness, p.assist_damping, p.assist_limit)
     custom = ET.SubElement(mujoco, "custom")
     ET.SubElement(custom, "numeric", name=ASSIST, data=" ".join(map(_number, assist)))
-    default = ET.SubElement(mujoco, "default")
+
+
+def _add_world(mujoco: ET.Element, p: Parameters) -> ET.Element:
+    """Defaults of the parts' boxes, and the world with its floor and light."""
     friction = f"{_number(p.friction)} 0.005 0.0001"
     # The parts touch the ground, and not each other.
     ET.SubElement(
-        default, "geom", contype="1", conaffinity="0", condim="3", friction=friction,
-        solref=f"{_number(max(0.005, 2.5 * p.step))} 1",
+        ET.SubElement(mujoco, "default"), "geom", contype="1", conaffinity="0", condim="3",
+        friction=friction, solref=f"{_number(max(0.005, 2.5 * p.step))} 1",
     )  # fmt: skip
     world = ET.SubElement(mujoco, "worldbody")
     ET.SubElement(
@@ -91,11 +112,15 @@ def mjcf_text(
         friction=friction,
     )  # fmt: skip
     ET.SubElement(world, "light", pos="0 0 5", dir="0 0 -1", directional="true")
+    return world
+
+
+def _add_parts(
+    world: ET.Element, body: Body, p: Parameters, pivots: Tensor, lift: Tensor
+) -> ET.Element:
+    """Add the parts, each below its parent, and return the servos of their joints."""
+    labels, actuators = unique_names(body.names), ET.Element("actuator")
     elements: list[ET.Element] = []
-    # The neutral pose of a skeleton may be anywhere: the file's stands on the floor.
-    lift = zup_from_yup(torch.tensor((0.0, -float(body.corners[..., 1].min()), 0.0)).double())
-    actuators = ET.Element("actuator")
-    pivots = zup_from_yup(body.pivots)
     for i, parent in enumerate(body.parents):
         above = world if parent < 0 else elements[parent]
         place = pivots[i] + lift if parent < 0 else pivots[i] - pivots[parent]
@@ -126,18 +151,7 @@ def mjcf_text(
             element, "geom", name=labels[i], type="box", pos=centre, quat=_numbers(orientation),
             size=_numbers(body.half_extents[i]),
         )  # fmt: skip
-    if len(actuators):
-        mujoco.append(actuators)
-    keyframe = ET.SubElement(mujoco, "keyframe")
-    stand = torch.cat((pivots[0] + lift, pivots.new_tensor((1.0, 0.0, 0.0, 0.0))))
-    angles, none = torch.zeros(3 * len(body) - 3), torch.zeros(3 * len(body) + 3)
-    _add_key(keyframe, "stand", torch.cat((stand, angles)), none, angles)
-    if clip is not None:
-        state, targets = clip
-        qpos, qvel = mujoco_position(body, state), mujoco_velocity(body, state)
-        _add_key(keyframe, "clip", qpos, qvel, mujoco_controls(body, targets))
-    ET.indent(mujoco)
-    return ET.tostring(mujoco, encoding="unicode") + "\n"
+    return actuators
 
 
 def _add_key(parent: ET.Element, name: str, qpos: Tensor, qvel: Tensor, ctrl: Tensor) -> None:
@@ -159,7 +173,7 @@ def file_order(body: Body) -> list[int]:
 
 
 def mujoco_controls(body: Body, targets: Float[Tensor, "*b D 3"]) -> Float[Tensor, "*b U"]:
-    """`ctrl` of joint targets (rad)."""
+    """`ctrl` of joint targets (rad): the file's order, three numbers per joint."""
     return targets[..., [part - 1 for part in file_order(body)[1:]], :].flatten(-2)
 
 
@@ -179,8 +193,7 @@ def mujoco_velocity(body: Body, state: State) -> Float[Tensor, "*b U"]:
     angular_velocity = quaternion.rotate(
         quaternion.conjugate(state.rotation), state.angular_velocity
     )
-    joints = [part - 1 for part in file_order(body)[1:]]
-    joint_velocity = state.joint_velocity[..., joints, :].flatten(-2)
+    joint_velocity = mujoco_controls(body, state.joint_velocity)
     return torch.cat(
         (zup_from_yup(state.velocity), zup_from_yup(angular_velocity), joint_velocity), dim=-1
     )

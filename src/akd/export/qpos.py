@@ -16,7 +16,7 @@ _ROOT = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
 
 def write_qpos(character: Character, motion: Motion, path: Path, *, fps: float) -> list[Path]:
-    """Write a CSV of `qpos`, one row a frame, and the body as MJCF beside it.
+    """Write a CSV of `qpos`, one row per frame, and the body as MJCF beside it.
 
     Columns are the root's position (metres, Z up) and quaternion (wxyz), then joint angles (rad) in
     the order of the MJCF. What the body does not simulate, such as fingers, is left out.

@@ -16,7 +16,7 @@ class KeySettings:
     """Where a clip has keys."""
 
     fps: float = 30.0
-    """Frames a second; every key lies on a frame."""
+    """Frames per second; every key lies on a frame."""
     keys: KeyChoice = "every"
     """A key on every frame, or only those that keep joints within `KEY_TOLERANCE`. BVH and USD
     always have every frame."""

@@ -22,7 +22,7 @@ from akd.splat.surface import surface_splats
 def write_splat_frames(
     character: Character, motion: Motion, path: Path, *, fps: float, splats: int = 20_000
 ) -> list[Path]:
-    """Write `name-0000.ply` and so on beside `path` (`name.ply`), at `fps` frames a second."""
+    """Write `name-0000.ply` and so on beside `path` (`name.ply`), at `fps` frames per second."""
     mesh = character.mesh
     if mesh is None:
         raise ValueError(f"{character.asset.path.name}: there is no mesh to make Gaussians from")

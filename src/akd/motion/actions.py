@@ -50,7 +50,7 @@ class Action:
         return self.froude > 0.0 and not self.one_off
 
     def alternates_on(self, legs: int) -> bool:
-        """Whether left and right legs alternate on a body with so many legs."""
+        """Whether left and right legs alternate on a body with this number of legs."""
         return self.alternates == "always" or (self.alternates == "on two legs" and legs == 2)
 
 

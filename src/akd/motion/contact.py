@@ -44,7 +44,7 @@ def skate_speed(points: Float[Tensor, "T N 3"], *, fps: float, body_height: floa
 
     Args:
         points: Of the soles, metres, world.
-        fps: Frames a second.
+        fps: Frames per second.
         body_height: Metres.
     """
     near = nearness(points[..., 1], body_height=body_height)
@@ -85,7 +85,7 @@ def implied_velocity(
         feet: Points of each foot's sole, metres.
         root: Path of the body, metres.
         forward: The way the body faces.
-        fps: Frames a second.
+        fps: Frames per second.
         body_height: Metres.
 
     Returns:

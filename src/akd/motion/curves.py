@@ -16,7 +16,7 @@ from torch import Tensor
 from akd.math.spline import cubic_basis
 
 _FASTEST = 2.2
-"""A wave needs at least so many frames of the prior: what is faster cannot be seen."""
+"""Shortest wave, in frames of the prior: a faster one cannot be seen."""
 
 
 def bumps(

@@ -41,7 +41,7 @@ class Direction:
     duration: float | None = None
     """Seconds."""
     speed: float | None = None
-    """Metres a second."""
+    """Metres per second."""
     turn: float = 0.0
     """Degrees by which the path turns left over the clip."""
     path: tuple[tuple[float, float], ...] = ()
@@ -64,7 +64,7 @@ class Direction:
             raise ValueError(f"duration must be from 0.1 to {LONGEST:g} s, got {self.duration:g}")
         if self.speed is not None and not 0.0 < self.speed < 100.0:
             raise ValueError(
-                f"speed must be above 0 and below 100 metres a second, got {self.speed:g}"
+                f"speed must be above 0 and below 100 metres per second, got {self.speed:g}"
             )
         if not abs(self.turn) <= 3600.0:
             raise ValueError(f"turn must be from -3600 to 3600 degrees, got {self.turn:g}")
@@ -91,7 +91,7 @@ def direct(
         character: Who moves.
         motion: Its motion over y = 0.
         direction: What is asked for.
-        fps: Frames a second.
+        fps: Frames per second.
         kept: Motions that controls keep, by control.
         poses: Poses to meet, by second.
 
@@ -133,7 +133,7 @@ def direct(
 
 
 def _speed(rig: ControlRig, motion: Motion) -> float:
-    """Metres a second over the ground from beginning to end."""
+    """Metres per second over the ground from beginning to end."""
     path = motion.world()[:, rig.root, :3, 3][[0, -1]]
     return float((path[1] - path[0])[[0, 2]].norm()) / max(motion.duration, 1e-9)
 
@@ -143,8 +143,8 @@ def _paced(motion: Motion, factor: float, fps: float, wanted: float) -> Motion:
     if not _SLOWEST <= factor <= _FASTEST:
         own = wanted / factor
         raise ValueError(
-            f"speed must be from {_SLOWEST * own:.2f} to {_FASTEST * own:.2f} metres a second for "
-            f"this gait, whose own is {own:.2f}; got {wanted:.2f}: name another gait"
+            f"speed must be from {_SLOWEST * own:.2f} to {_FASTEST * own:.2f} metres per second "
+            f"for this gait, whose own is {own:.2f}; got {wanted:.2f}: name another gait"
         )
     start = motion.times[0]
     return on_grid(replace(motion, times=start + (motion.times - start) / factor), fps)
@@ -215,7 +215,7 @@ class _Course:
         return cls(distance, points, heading)
 
     def at(self, gone: Float[Tensor, "T"]) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T"]]:
-        """Place over the ground and heading after so many metres; straight on beyond the ends."""
+        """Position on the ground and heading after these metres; straight on beyond the ends."""
         s = gone.double().numpy()
         inside = np.clip(s, 0.0, self.length)
         heading = np.interp(inside, self.distance, self.heading)

@@ -15,11 +15,11 @@ from akd.motion.actions import TURN, read_sentence
 _UNKNOWN_FROUDE = 0.12
 """Of a sentence that names no known action."""
 _TURN_RATE = 0.8
-"""Radians a second: a quarter of a circle in two."""
+"""Radians per second: a quarter of a circle in two."""
 
 
 def frame_rate(frame_time: float, leg_length: float) -> float:
-    """Frames a second where a frame lasts `frame_time` times sqrt(leg length / g).
+    """Frames per second where a frame lasts `frame_time` times sqrt(leg length / g).
 
     In this unit of time bodies of all sizes do the same gait alike, so that a fixed number of
     frames shows as many strides of a mouse as of an elephant.
@@ -33,7 +33,7 @@ def stride_length(froude: float, leg_length: float) -> float:
 
 
 def starting_speed(prompt: str, leg_length: float) -> float:
-    """Metres a second along forward."""
+    """Metres per second along forward."""
     sentence = read_sentence(prompt)
     froude = _UNKNOWN_FROUDE if sentence.gait is None else sentence.gait.froude
     return sentence.pace * math.sqrt(froude * GRAVITY * max(leg_length, 0.0))
@@ -58,6 +58,6 @@ def is_symmetrical(prompt: str, legs: int) -> bool:
 
 
 def starting_turn(prompt: str) -> float:
-    """Radians a second by which the path bends to the left."""
+    """Radians per second by which the path bends to the left."""
     action = read_sentence(prompt).action
     return 0.0 if action is None else _TURN_RATE * action.turn

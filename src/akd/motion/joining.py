@@ -49,7 +49,7 @@ class Joined:
     """Seconds at which each part after the first begins."""
     usual: tuple[float, ...]
     """The larger of the 95th percentiles of acceleration inside the two parts around each join,
-    metres a frame^2."""
+    metres per frame^2."""
 
 
 def join(
@@ -67,7 +67,7 @@ def join(
         motions: Its motions, in order.
         gaits: Which of them are gaits: those repeat, and may be entered and left at any step. All
             others are played from beginning to end.
-        fps: Frames a second.
+        fps: Frames per second.
         name: Of the result.
 
     Raises:
@@ -106,7 +106,7 @@ def join(
 
 
 def acceleration(rig: ControlRig, pose: ControlPose) -> Float[Tensor, "L"]:
-    """Mean over the driven joints of the second difference of their places, metres a frame^2."""
+    """Mean over the driven joints of the second difference of their places, metres per frame^2."""
     deltas = rig.deltas(pose)[..., 2:, :, :]
     pivots = torch.cat((rig.root_pivot[None], rig.pivots))
     places = (deltas[..., :3, :3] @ pivots[..., None]).squeeze(-1) + deltas[..., :3, 3]

@@ -47,7 +47,7 @@ class ControlCurves:
     leg_length: float
     limits: AngleLimits
     speed: float
-    """Metres a second to start with."""
+    """Metres per second to start with."""
     period: float | None
     """Seconds of the gait cycle; None for splines over the clip."""
     bounded: bool
@@ -89,7 +89,7 @@ class ControlCurves:
         rig, frames, fps = start.rig, start.frames, start.fps
         period = start.period if harmonics > 0 else None
         if period is not None and not period * fps > 2.2:
-            raise ValueError(f"a cycle of {period:g} s is too short for {fps:g} frames a second")
+            raise ValueError(f"a cycle of {period:g} s is too short for {fps:g} frames per second")
         count = knots if 0 < knots < frames else frames
         if period is not None:
             count = 1 + 2 * harmonics_within(period, fps, harmonics)
@@ -133,7 +133,7 @@ class ControlCurves:
     def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
         """The motion of the character's file, raised by `lift` metres to stand on the ground.
 
-        At `fps` frames a second, by default the prior's. It lasts as long as the prior's video; a
+        At `fps` frames per second, by default the prior's. It lasts as long as the prior's video; a
         cycle is completed, so that the clip is a loop up to its root motion, and retimed to a whole
         number of frames.
         """

@@ -31,7 +31,7 @@ class MotionStart:
     leg_length: float
     """Metres."""
     speed: float = 0.0
-    """Metres a second along forward."""
+    """Metres per second along forward."""
     period: float | None = None
     """Seconds of a gait cycle; None for an action that has none."""
     turn: float = 0.0

@@ -1,4 +1,4 @@
-"""Parametrizations of a motion that ship: cycle, spline, one value a frame. No torch here."""
+"""Parametrizations of a motion that ship: cycle, spline, one value per frame. No torch here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Spline:
     """Control coordinates as cubic splines over the clip."""
 
     knots: int = 12
-    """Coefficients of each curve; as many as frames, or 0, means one a frame."""
+    """Coefficients of each curve; as many as frames, or 0, means one per frame."""
     periodic: bool = False
     """The clip loops, up to the root's displacement."""
     bounded: bool = True
@@ -46,7 +46,7 @@ class Cycle:
     """
 
     harmonics: int = 3
-    """At most so many; fewer where the prior's frame rate cannot show them."""
+    """The most there can be; fewer where the prior's frame rate cannot show them."""
     symmetric: bool = True
     """In a symmetrical gait, left repeats right half a cycle later."""
     knots: int = 12
@@ -71,5 +71,5 @@ class Cycle:
 
 
 def per_frame(*, bounded: bool = True) -> Spline:
-    """One value a frame for every coordinate, as in the paper."""
+    """One value per frame for every coordinate, as in the paper."""
     return Spline(knots=0, bounded=bounded)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from akd.asset.asset import Asset, AssetError, Problem, SkinRecord
+from akd.math.triangles import double_areas
 from akd.rig.bind import Bind, find_bind, skeleton_of
 from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
@@ -203,12 +204,8 @@ def _weights_by_joint(mesh: SkinnedMesh, carrier: Int[np.ndarray, "J"]) -> csr_m
 
 def _areas(mesh: SkinnedMesh) -> Float[np.ndarray, "V"]:
     """Surface around each vertex as a fraction of the whole; a little for loose vertices too."""
-    corners = mesh.vertices.double().numpy()[mesh.faces.numpy()]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    areas = np.bincount(
-        mesh.faces.numpy().ravel(),
-        np.repeat(np.linalg.norm(normals, axis=1), 3),
-        minlength=len(mesh.vertices),
-    )
+    vertices, faces = mesh.vertices.double().numpy(), mesh.faces.numpy()
+    shares = np.repeat(double_areas(vertices, faces), 3)
+    areas = np.bincount(faces.ravel(), shares, minlength=len(vertices))
     areas += 1e-3 * areas.mean() + 1e-30
     return areas / areas.sum()

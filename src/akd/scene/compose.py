@@ -103,7 +103,7 @@ def _colours(
             middle=nowhere, radius=1.0, ambient=1.0 - settings.relief, depth_strength=0.0,
         )  # fmt: skip
     if bone_colours is None:
-        raise ValueError("the style 'roles' needs bone_colours: one colour a bone")
+        raise ValueError("the style 'roles' needs bone_colours: one colour per bone")
     if len(cloud) == 0:
         return None
     low, high = bounding_boxes(few, world_from_mesh)
@@ -116,7 +116,7 @@ def _colours(
 
 
 def _few(cloud: SplatCloud, most: int) -> SplatCloud:
-    """At most so many of the splats, evenly taken: enough for a shadow and a box."""
+    """At most `most` of the splats, evenly spaced: enough for a shadow and a box."""
     step = -(-len(cloud) // most)
     if step <= 1:
         return cloud

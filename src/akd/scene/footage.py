@@ -72,7 +72,7 @@ def read_footage(
         path: A video file.
         start: Seconds at which to begin.
         end: Seconds at which to stop.
-        fps: Frames a second; by default those of the video, at most 30.
+        fps: Frames per second; by default those of the video, at most 30.
         longest: Pixels of the longer side, at most; fewer in long videos.
 
     Raises:
@@ -127,7 +127,7 @@ def _count_frames(
 
 def _too_long(path: Path, seconds: float, rate: float) -> ValueError:
     return ValueError(
-        f"{path}: {seconds:.1f} s at {rate:.3g} frames a second are too long: at most "
+        f"{path}: {seconds:.1f} s at {rate:.3g} frames per second are too long: at most "
         f"{MOST_FRAMES} frames ({MOST_FRAMES / rate:.0f} s) are fitted; choose a part with --start "
         f"and --end"
     )
@@ -187,7 +187,7 @@ def _evenly(times: list[float], images: list[np.ndarray], fps: float | None) -> 
     usual = median(gaps)
     rate = fps or min(1.0 / usual, HIGHEST_FPS)
     if max(abs(gap - usual) for gap in gaps) > max(_UNEVEN * usual, 2e-3):
-        notes.append(f"variable frame rate: resampled to {rate:.3g} frames a second")
+        notes.append(f"variable frame rate: resampled to {rate:.3g} frames per second")
     count = min(MOST_FRAMES, int((times[-1] - times[0]) * rate + 1e-6) + 1)
     wanted = times[0] + np.arange(max(count, 2)) / rate
     after = np.searchsorted(times, wanted).clip(1, len(times) - 1)

@@ -32,7 +32,7 @@ swing need it. It must not depend on the pose, or a stride makes the body look s
 _GROUND_POINTS = 400
 
 Turns = Sequence[float] | Float[Tensor, "K"]
-"""How far the camera is moved round the character, radians: one a video."""
+"""How far the camera is moved round the character, radians: one per video."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Stage:
         Args:
             transforms: world_from_mesh of the bones.
             path: Translation of the root, metres.
-            turns: How far the camera is moved round the character, radians: one a video.
+            turns: How far the camera is moved round the character, radians: one per video.
             half_size: Render at half resolution and enlarge.
         """
         device, part = self.cloud.means.device, 2 if half_size else 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
 _MOST_BYTES = 256 << 20
-"""Of the frames that `Video.read` keeps, at three bytes a pixel."""
+"""Of the frames that `Video.read` keeps, at three bytes per pixel."""
 _FORMATS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,gif,apng,webp,mpeg,mpegts,mpegvideo,flv,ogg,asf,"
     "h264,hevc,ivf,wav,mp3,flac,aac,image2,png_pipe,jpeg_pipe"
@@ -30,7 +30,7 @@ _FORMATS = (
 
 @dataclass(frozen=True)
 class Video:
-    """Frames [T, H, W, 3], sRGB 0..1, and frames a second."""
+    """Frames [T, H, W, 3], sRGB 0..1, and frames per second."""
 
     frames: Float[Tensor, "T H W 3"]
     fps: float

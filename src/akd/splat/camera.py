@@ -1,4 +1,4 @@
-"""`Camera`: pinhole cameras, one a frame.
+"""`Camera`: pinhole cameras, one per frame.
 
 The camera looks along its +z axis, x to the right and y downwards of the image (as OpenCV and
 gsplat have it); the world is Y up, in metres. The centre of the top left pixel is (0.5, 0.5).

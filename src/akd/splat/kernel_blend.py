@@ -1,17 +1,10 @@
+# type: ignore  # Warp compiles these functions; their annotations are its types
 """Warp kernels of the CPU: one lane walks a frame's Gaussians front to back over their pixels.
 
 No tiles, no lists, no atomics. The backward also runs front to back: with T the transmittance in
 front of a Gaussian and R the colour behind it, weighted by the incoming gradient g, d alpha =
 T g.c - R / (1 - alpha).
 """
-
-# Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
-# annotations are Warp types.
-# ruff: noqa: UP018, RUF046
-# pyright: reportGeneralTypeIssues=false, reportCallIssue=false, reportArgumentType=false
-# pyright: reportIndexIssue=false, reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportReturnType=false, reportAssignmentType=false, reportMissingParameterType=false
-# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
@@ -155,7 +148,7 @@ def blend_backward(
     comings: wp.array2d(dtype=float),
     gradients: wp.array3d(dtype=vec9),
 ):
-    """Gradients of one band of one frame, a vec9 a Gaussian, into gradients[slot, band]."""
+    """Gradients of one band of one frame, a vec9 per Gaussian, into gradients[slot, band]."""
     low = (height * band) / bands
     high = (height * (band + 1)) / bands
     layer = wp.min(t, colours.shape[0] - 1)

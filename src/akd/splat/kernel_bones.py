@@ -1,15 +1,9 @@
+# type: ignore  # Warp compiles these functions; their annotations are its types
 """Warp kernels for CUDA: gradients from the image back to the cloud and to the bones.
 
 Sums over Gaussians are made in a fixed order: every bone's Gaussians are listed once, the list is
 cut into segments, a warp adds up a segment, and a lane adds up a bone's segments.
 """
-
-# Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
-# annotations are Warp types.
-# pyright: reportGeneralTypeIssues=false, reportCallIssue=false, reportArgumentType=false
-# pyright: reportIndexIssue=false, reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportReturnType=false, reportAssignmentType=false, reportMissingParameterType=false
-# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
@@ -66,7 +60,7 @@ def project_backward_all(
     s_mean = wp.vec3(0.0, 0.0, 0.0)
     s_covariance = vec6(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     s_colour = wp.vec3(0.0, 0.0, 0.0)
-    s_opacity = float(0.0)  # noqa: UP018
+    s_opacity = float(0.0)
     for k in range(frames_each):
         i = group * frames_each + k
         t = first_frame + i

@@ -1,12 +1,5 @@
+# type: ignore  # Warp compiles these functions; their annotations are its types
 """Warp kernels for CUDA: which tiles each Gaussian touches, as a list sorted by tile and depth."""
-
-# Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
-# annotations are Warp types.
-# ruff: noqa: UP018, RUF046
-# pyright: reportGeneralTypeIssues=false, reportCallIssue=false, reportArgumentType=false
-# pyright: reportIndexIssue=false, reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportReturnType=false, reportAssignmentType=false, reportMissingParameterType=false
-# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 

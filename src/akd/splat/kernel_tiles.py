@@ -1,17 +1,10 @@
+# type: ignore  # Warp compiles these functions; their annotations are its types
 """Warp kernels for CUDA: blend the sorted list of each tile, one lane per pixel.
 
 A warp of 32 lanes covers 8 x 4 pixels and walks its tile's list together. In the backward it adds
 up its lanes by shuffles before one atomic addition. The same kernels run on the CPU, lane after
 lane, where the tests compare them with the reference implementation.
 """
-
-# Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
-# annotations are Warp types.
-# ruff: noqa: UP018, RUF046
-# pyright: reportGeneralTypeIssues=false, reportCallIssue=false, reportArgumentType=false
-# pyright: reportIndexIssue=false, reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportReturnType=false, reportAssignmentType=false, reportMissingParameterType=false
-# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 
@@ -115,7 +108,7 @@ def blend_tiles(
     image: wp.array2d(dtype=wp.vec3),
     transmittance: wp.array2d(dtype=float),
 ):
-    """Forward: one lane a pixel, front to back through the tile's list."""
+    """Forward: one lane per pixel, front to back through the tile's list."""
     index, lane = wp.tid()
     t, y, x = pixel_of(index, lane, tile, tiles_x, tiles_y)
     splats = colours.shape[1]

@@ -1,11 +1,5 @@
+# type: ignore  # Warp compiles these functions; their annotations are its types
 """Warp types and small functions that the CPU and the CUDA kernels share."""
-
-# Warp reads these functions, not Python: float(0.0) declares a variable that may change, and the
-# annotations are Warp types.
-# pyright: reportGeneralTypeIssues=false, reportCallIssue=false, reportArgumentType=false
-# pyright: reportIndexIssue=false, reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportReturnType=false, reportAssignmentType=false, reportMissingParameterType=false
-# pyright: reportUntypedFunctionDecorator=false
 
 from __future__ import annotations
 

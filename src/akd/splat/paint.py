@@ -91,7 +91,7 @@ def _halved(pixels: Float[Tensor, "H W 4"]) -> Float[Tensor, "h w 4"]:
 
 
 def _linear_pixels(image: Image, halvings: int) -> Float[Tensor, "H W 4"]:
-    """Linear RGBA of an image, halved so many times. A band at a time, to save memory."""
+    """Linear RGBA of an image, halved `halvings` times, band by band to save memory."""
     encoded = decode_image(image)
     values = torch.arange(256) / 255.0
     opacity, light = values.numpy(), to_linear(values).numpy()

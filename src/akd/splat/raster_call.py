@@ -20,7 +20,7 @@ class RasterCall:
     """Takes each bone to the camera's frame."""
     means: Float[Tensor, "N 3"]
     colours: Float[Tensor, "C N 3"]
-    """sRGB: one layer for all frames, or one a frame."""
+    """sRGB: one layer for all frames, or one per frame."""
     opacities: Float[Tensor, "N"]
     bones: Int[Tensor, "N K"]
     weights: Float[Tensor, "N K"]
@@ -41,7 +41,7 @@ class RasterCall:
             raise ValueError("a rasterizer needs either factors or covariances, and not both")
         if len(self.colours) not in (1, self.frames):
             raise ValueError(
-                f"colours must have one layer or one a frame ({self.frames}), got "
+                f"colours must have one layer or one per frame ({self.frames}), got "
                 f"{len(self.colours)}"
             )
 

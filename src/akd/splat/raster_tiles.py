@@ -1,4 +1,4 @@
-"""The rasterizer on CUDA: tiles, a radix sort, and a lane a pixel.
+"""The rasterizer on CUDA: tiles, a radix sort, and a lane per pixel.
 
 Frames are sorted and differentiated in groups, so that the working memory does not grow with the
 length of the video. The host waits for the device once a call, to learn how long the lists are,

@@ -44,7 +44,7 @@ def ground_planes(camera: Camera, height: float) -> Float[Tensor, "T 4"]:
 def seen_colours(
     cloud: SplatCloud, world_from_mesh: Float[Tensor, "T B 4 4"], camera: Camera
 ) -> Float[Tensor, "C N 3"]:
-    """Colours of the Gaussians: one layer, or one a frame where they depend on the view.
+    """Colours of the Gaussians: one layer, or one per frame where they depend on the view.
 
     The harmonics are held in the world's axes, as the paper holds them, and the view direction
     takes no gradient.

@@ -32,8 +32,8 @@ class Renderer(Protocol):
         Args:
             cloud: Gaussians in mesh space, with the bones they are bound to.
             world_from_mesh: Transforms of the bones, metres. One frame serves all cameras.
-            camera: One camera a frame, or one for all.
-            colours: sRGB in place of the cloud's own: one layer, or one a frame.
+            camera: One camera per frame, or one for all.
+            colours: sRGB in place of the cloud's own: one layer, or one per frame.
             ground: Gaussians whose centre is below this height are hidden; None: none are.
             check: Refuse values that cannot be rendered, such as NaN.
         """

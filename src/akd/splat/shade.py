@@ -67,11 +67,11 @@ def shade_by_view(
     ambient: float = 0.45,
     depth_strength: float = 0.35,
 ) -> Float[Tensor, "F N 3"]:
-    """One layer of colours a frame F, for `render_skinned(colours=...)`. No gradient passes.
+    """One layer of colours per frame F, for `render_skinned(colours=...)`. No gradient passes.
 
     The light shines from above the camera. Depth is told between `radius` metres before and behind
     `middle` (world), where colours lose `depth_strength` of their brightness; there is one of each,
-    or one a frame.
+    or one per frame.
     """
     frames = max(len(world_from_mesh), len(camera))
     with torch.no_grad():

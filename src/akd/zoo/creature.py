@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
+from akd.math.triangles import vertex_normals
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
@@ -127,7 +128,7 @@ def assemble(name: str, parameters: Parameters, *, seed: int, vertices: int) -> 
     weights = half_weights[source]
     weights[len(half.vertices) :] = weights[len(half.vertices) :][:, mirror_joints(anatomy.names)]
     bones, kept = strongest(weights)
-    colours = paint(anatomy, parameters, points, _normals(points, faces), seed=seed)
+    colours = paint(anatomy, parameters, points, vertex_normals(points, faces), seed=seed)
 
     positions = np.stack(anatomy.positions)
     skeleton = _skeleton(anatomy, positions)
@@ -188,15 +189,6 @@ def _skeleton(anatomy: Anatomy, positions: Array) -> Skeleton:
     return Skeleton(
         tuple(anatomy.names), tuple(anatomy.parents), Pose(offsets, rest.rotation, rest.scale)
     )
-
-
-def _normals(points: Array, faces: NDArray[np.integer]) -> Array:
-    a, b, c = (points[faces[:, i]] for i in range(3))
-    across = np.cross(b - a, c - a)
-    total = np.zeros_like(points)
-    for i in range(3):
-        np.add.at(total, faces[:, i], across)
-    return total / np.linalg.norm(total, axis=1, keepdims=True).clip(1e-12)
 
 
 def _foot(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from akd.zoo.mesh.shapes import Array, Part
+from akd.zoo.mesh.shapes import Array, Part, smoothstep
 from akd.zoo.species.anatomy import Anatomy
 
 INFLUENCES = 4
@@ -90,7 +90,7 @@ def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
         sole = leg.foot if leg.kind == "plantigrade" else leg.toes
         others = [place[name] for name in leg.bones[: leg.bones.index(sole)]]
         t = np.clip((half[:, 1] / anatomy.position(sole)[1] - 0.5) / 0.6, 0.0, 1.0)
-        keep = (t * t * (3.0 - 2.0 * t))[:, None]
+        keep = smoothstep(t)[:, None]
         given = (1.0 - keep) * weights[:, others]
         weights[:, others] -= given
         weights[:, place[sole]] += given.sum(axis=1)
@@ -98,7 +98,7 @@ def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
             # The ball of the foot stays down while the heel rises: it belongs to the toes.
             ball, ankle = anatomy.position(leg.toes)[2], anatomy.position(leg.foot)[2]
             t = np.clip((half[:, 2] - ball) / (ball - ankle) * 4.0 + 1.4, 0.0, 1.0)
-            given = t * t * (3.0 - 2.0 * t) * weights[:, place[leg.foot]]
+            given = smoothstep(t) * weights[:, place[leg.foot]]
             weights[:, place[leg.foot]] -= given
             weights[:, place[leg.toes]] += given
 

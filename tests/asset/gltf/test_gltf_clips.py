@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from akd.asset import Asset, Track, read_asset
+from akd.asset.asset import Asset, Track
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import GltfBuilder
 
 TIMES = [0.0, 0.5, 2.0]

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from akd.asset import AssetError, read_asset
+from akd.asset.asset import AssetError
 from akd.asset.gltf.document import read_document
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import GltfBuilder, pack_glb, sample
 
 EMPTY = b'{"asset": {"version": "2.0"}}'

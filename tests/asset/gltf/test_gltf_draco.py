@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from akd.asset import AssetError, MeshPart, read_asset
+from akd.asset.asset import AssetError, MeshPart
 from akd.asset.gltf.draco import _claimed_counts
+from akd.asset.read import read_asset
 
 NAME = "KHR_draco_mesh_compression"
 

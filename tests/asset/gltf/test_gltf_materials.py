@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from akd.asset import Asset, read_asset
+from akd.asset.asset import Asset
 from akd.asset.image import decode_image
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import GltfBuilder, forged_png, png
 
 UV = np.array([[0.0, 0.0], [1.0, 0.0], [0.25, 0.5]])

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from akd.asset import Asset, AssetError, MeshPart, read_asset
+from akd.asset.asset import Asset, AssetError, MeshPart
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import GltfBuilder, sample
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from akd.asset import Asset, AssetError, Node, read_asset
+from akd.asset.asset import Asset, AssetError, Node
 from akd.asset.gltf.fields import Fields
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.transform import read_transform
+from akd.asset.read import read_asset
 
 
 def read_nodes(tmp_path: Path, nodes: list[dict[str, Any]], **more: Any) -> Asset:

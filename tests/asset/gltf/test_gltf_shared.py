@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from akd.asset import read_asset
 from akd.asset.image import decode_image
+from akd.asset.read import read_asset
 
 ODD = {
     "mesh2motion/animations/quad-creature-animations-2025.glb": {"87 channels move"},
@@ -25,7 +25,7 @@ ODD = {
 SUMMARISE = """
 import json, sys
 import numpy as np
-from akd.asset import read_asset
+from akd.asset.read import read_asset
 from akd.asset.image import decode_image
 for path in sys.stdin.read().splitlines():
     asset = read_asset(path)

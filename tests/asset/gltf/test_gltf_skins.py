@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from akd.asset import Asset, AssetError, read_asset
+from akd.asset.asset import Asset, AssetError
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.weights import repair_weights
+from akd.asset.read import read_asset
 from tests.asset.gltf_builder import GltfBuilder
 
 MATRICES = np.arange(32, dtype=np.float64).reshape(2, 4, 4) + np.eye(4)

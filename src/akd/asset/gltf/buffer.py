@@ -35,7 +35,7 @@ class BufferBuilder:
         return len(self.accessors) - 1
 
     def add_faces(self, faces: np.ndarray, vertices: int) -> int:
-        """Append triangles [F, 3] on so many vertices; return the index of their accessor."""
+        """Append triangles [F, 3] over `vertices` vertices; return the index of their accessor."""
         # The largest number of a type is not an index but cuts strips.
         kind = np.uint16 if vertices < 2**16 else np.uint32
         return self.add(faces.astype(kind).reshape(-1, 1), INDICES)

@@ -14,6 +14,7 @@ from akd.asset.gltf.buffer import VERTICES, BufferBuilder
 from akd.asset.gltf.influences import pack_influences
 from akd.base.version import __version__
 from akd.export.gltf.clips import add_clips
+from akd.math.triangles import vertex_normals
 from akd.motion.clip_data import ClipData
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.skeleton import Skeleton
@@ -42,7 +43,7 @@ def build_document(
     )
     attributes = {
         "POSITION": data.add(positions, VERTICES, bounds=True),
-        "NORMAL": data.add(vertex_normals(positions, faces), VERTICES),
+        "NORMAL": data.add(_normals(positions, faces), VERTICES),
         "COLOR_0": data.add(_colours(mesh), VERTICES),
     }
     joint_type = np.uint8 if len(joints) <= 256 else np.uint16
@@ -129,19 +130,12 @@ def _bone_nodes(mesh: SkinnedMesh, nodes: list[dict[str, Any]]) -> list[int]:
     return joints
 
 
-def vertex_normals(
+def _normals(
     positions: Float32[np.ndarray, "V 3"], faces: Integer[np.ndarray, "F 3"]
 ) -> Float32[np.ndarray, "V 3"]:
-    """Unit normals of the vertices: the mean of their faces' normals, weighted by area."""
-    corners = positions.astype(np.float64)[faces]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    sums = np.zeros((len(positions), 3))
-    for corner in range(3):
-        np.add.at(sums, faces[:, corner], areas)
-    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    # A vertex on no face, or on faces that cancel out, has to point somewhere.
-    normals = np.where(lengths > 1e-30, sums / np.maximum(lengths, 1e-30), (0.0, 1.0, 0.0))
-    return normals.astype(np.float32)
+    """Unit normals of the vertices. A vertex that has none must point somewhere: up."""
+    normals = vertex_normals(positions.astype(np.float64), faces)
+    return np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 1.0, 0.0)).astype(np.float32)
 
 
 def _colours(mesh: SkinnedMesh) -> Float32[np.ndarray, "V 3"]:

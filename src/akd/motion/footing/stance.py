@@ -37,7 +37,7 @@ def find_stance(
     Args:
         feet: Points of each foot's sole, metres.
         root: Path of the body, metres.
-        fps: Frames a second.
+        fps: Frames per second.
         body_height: Metres.
     """
     if not feet or len(root) < 3:

@@ -87,7 +87,7 @@ def perform(
     Args:
         clip: The clip.
         target: Who performs it.
-        fps: Frames a second.
+        fps: Frames per second.
         start: Seconds of the clip to skip.
         seconds: Seconds of the clip to take; all that is left by default.
         plant: Plant the feet; without it the clip is only transferred, in a tenth of the time.

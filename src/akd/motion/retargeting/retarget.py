@@ -54,7 +54,7 @@ def retarget(
         target: The character that gets it.
         mapping: Names of driven joints of the target by names of the source's, where roles do not
             match them rightly.
-        fps: Frames a second of the result.
+        fps: Frames per second of the result.
         plant: Plant the feet and keep the limits; without it rotations are only copied.
         travel: Let a clip that runs on the spot travel as its stance feet imply.
 

@@ -112,7 +112,9 @@ def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
         if int(about["parts"]) != len(paths):
             raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
         settings, tokens = _settings_of(about)
-        with torch.device("meta"):
+        # Random numbers that are replaced at once; on the meta device they would be saved, but
+        # drawing them there imports torch's decompositions, ten times as long.
+        with torch.random.fork_rng(devices=[]):
             network = TinyNetwork(settings, len(tokens))
         network.load_state_dict({n: v.float() for n, v in tensors.items()}, assign=True)
     return network, tokens

@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.spatial import KDTree
 
+from akd.math.triangles import double_areas
+
 _SAMPLES = 1500
 _AXES_FIRST = 0.9
 """A plane across a coordinate axis wins unless another is better than this fraction."""
@@ -80,9 +82,7 @@ def surface_samples(
 ) -> Float[np.ndarray, "N 3"]:
     """Points spread over the surface by area, the same ones every time."""
     corners = vertices[faces]
-    areas = np.linalg.norm(
-        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
-    )
+    areas = double_areas(vertices, faces)
     rng = np.random.default_rng(0)
     chosen = rng.choice(len(faces), size=count, p=areas / areas.sum())
     u = rng.dirichlet((1.0, 1.0, 1.0), size=count)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+
+from akd.math.triangles import connected_pieces, double_areas
 
 _SAME_PLACE = 1e-6
 """Vertices nearer to each other than this fraction of the mesh's size are one."""
@@ -57,27 +57,18 @@ def weld(
     rank[order] = np.arange(len(order))
     source, points = rank[source], vertices[first[order]]
     welded = source[faces]
-    a, b, c = points[welded[:, 0]], points[welded[:, 1]], points[welded[:, 2]]
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    welded = welded[area > (1e-9 * size) ** 2]
+    welded = welded[double_areas(points, welded) > (1e-9 * size) ** 2]
     if not len(welded):
         raise ValueError("no face of the mesh has an area")
     # A face that is there twice would count twice; the first stays.
     _, once = np.unique(np.sort(welded, axis=1), axis=0, return_index=True)
     welded = welded[np.sort(once)]
-    component = _components(welded, len(points))
+    component = connected_pieces(welded, len(points))
     on_face = np.zeros(len(points), dtype=bool)
     on_face[welded.ravel()] = True
     if is_turned:
         welded = _turned_outwards(points, welded, component)
     return WeldedMesh(points, welded, source, component, on_face)
-
-
-def _components(faces: Int[np.ndarray, "F 3"], count: int) -> Int[np.ndarray, "W"]:
-    rows = np.concatenate((faces[:, 0], faces[:, 1]))
-    columns = np.concatenate((faces[:, 1], faces[:, 2]))
-    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def _turned_outwards(

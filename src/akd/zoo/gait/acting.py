@@ -27,7 +27,7 @@ _MOST_POINTS = 1500
 
 
 def fit_act(creature: Creature, action: str) -> tuple[Act, float, float]:
-    """An act for one body, with its natural period (seconds) and speed (metres a second)."""
+    """An act for one body, with its natural period (seconds) and speed (metres per second)."""
     act = acts_of(creature.parameters)[action]
     if ACTIONS[action].froude == 0.0:
         return act, act_period(creature, act), 0.0

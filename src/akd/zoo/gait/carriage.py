@@ -13,10 +13,11 @@ from akd.base.constants import GRAVITY
 from akd.zoo.gait.puppet import Puppet, bend
 from akd.zoo.gait.rhythm import Rhythm, Wave
 from akd.zoo.mesh.shapes import Array
-from akd.zoo.species.parts import Manner
 
 Turns = dict[str, Array]
 """Local rotations [T, 3, 3] by joint name; joints that are not named keep their rest."""
+_FLEXED_AT = 0.92
+"""Phase of a gallop at which the spine is arched most."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,6 @@ class Carriage:
     """Greatest pitch of the trunk about its mean."""
     flexion: float = 0.0
     """Arching of the spine in a gallop, peak to mean."""
-    flexed_at: float = 0.92
-    """Phase at which the spine is arched most."""
     lean: float = 0.0
     """Constant pitch of the trunk, nose down."""
     neck: float = 0.0
@@ -52,16 +51,13 @@ class Carriage:
     limp: float = 0.0
     """Nodding of head and trunk away from a lame leg, once a stride, degrees."""
     tail_swing: float = 1.0
-    ear_swing: float = 1.0
 
 
-def carry(
-    puppet: Puppet, manner: Manner, rhythm: Rhythm, c: Carriage, phase: Array, *, period: float
-) -> Turns:
+def carry(puppet: Puppet, rhythm: Rhythm, c: Carriage, phase: Array, *, period: float) -> Turns:
     """Local rotations of everything but the legs at phases of the stride."""
     deg = np.radians
     pitch = rhythm.pitch.at_most(deg(c.most_pitch))(phase) + deg(c.lean)
-    flex = deg(c.flexion) * np.cos(2 * np.pi * (phase - c.flexed_at))
+    flex = deg(c.flexion) * np.cos(2 * np.pi * (phase - _FLEXED_AT))
     # The loaded side is pushed up; the side whose foot is ahead is turned forward.
     pelvis_roll = deg(c.pelvis_roll) * _unit(rhythm.hind_load)(phase) + deg(c.bank)
     pitch = pitch + 0.3 * deg(c.limp) * np.sin(2 * np.pi * (phase - rhythm.lame_at + 0.25))
@@ -89,8 +85,8 @@ def carry(
     _neck_and_head(
         puppet, turns, rhythm, c, phase, chest_pitch - deg(c.lean), chest_yaw, chest_roll
     )
-    _tail(puppet, manner, turns, rhythm, c, phase, pelvis_pitch, pelvis_yaw, period)
-    _ears(puppet, turns, rhythm, c, phase, period)
+    _tail(puppet, turns, rhythm, c, phase, pelvis_pitch, pelvis_yaw, period)
+    _ears(puppet, turns, rhythm, phase)
     _arms(puppet, turns, rhythm, c, phase)
     return turns
 
@@ -147,7 +143,6 @@ def _neck_and_head(
 
 def _tail(
     puppet: Puppet,
-    manner: Manner,
     turns: Turns,
     rhythm: Rhythm,
     c: Carriage,
@@ -167,13 +162,8 @@ def _tail(
     heavy = len(bones) > 5
     for i, name in enumerate(bones):
         lag = 0.07 * i
-        up = (
-            np.tanh(bounce(phase, lag=lag) / 0.25)
-            * 0.25
-            * (0.6 if heavy else 1.0)
-            / len(bones)
-            * 2.2
-        )
+        give = 0.25 * np.tanh(bounce(phase, lag=lag) / 0.25) * (0.6 if heavy else 1.0)
+        up = give / len(bones) * 2.2
         side = c.tail_swing * sideways(phase, lag=lag) * (1.0 + 0.25 * i)
         lift = np.radians(c.tail) * (0.7, 0.3, 0.0, 0.0, 0.0, 0.0)[i]
         # The root keeps the tail's direction while the pelvis pitches and turns under it.
@@ -184,11 +174,9 @@ def _tail(
         )
 
 
-def _ears(
-    puppet: Puppet, turns: Turns, rhythm: Rhythm, c: Carriage, phase: Array, period: float
-) -> None:
+def _ears(puppet: Puppet, turns: Turns, rhythm: Rhythm, phase: Array) -> None:
     if "left_ear" in puppet.index:
-        flap = c.ear_swing * 0.10 * np.tanh(_unit(rhythm.bob).followed(2.4, 0.25)(phase, lag=0.06))
+        flap = 0.10 * np.tanh(_unit(rhythm.bob).followed(2.4, 0.25)(phase, lag=0.06))
         turns["left_ear"] = bend(-0.6 * flap, 0.0, 0.5 * flap)
         turns["right_ear"] = bend(-0.6 * flap, 0.0, -0.5 * flap)
     trunk = chain(puppet, "trunk")

@@ -47,29 +47,28 @@ def perform(
     """A creature performing an action, with what its feet do.
 
     `action` is one of `creature.actions`. The clip holds `cycles` strides (or jumps, gestures,
-    rounds of standing) at `fps` frames a second and loops: its last frame is its first one, moved
+    rounds of standing) at `fps` frames per second and loops: its last frame is its first one, moved
     on. What ends in another pose (sitting or lying down, getting up) is done once and held. Strides
     are lengthened or shortened a little so that they fill whole frames. With `frames`, it is cut
     from as many cycles as are needed to have exactly that many frames, and need not loop. Where a
     foot is on the ground it does not move at all, but for rolling over its toes.
     """
     _check(creature, action, fps, cycles, frames)
-    style = style or Style()
-    puppet = Puppet.of(creature)
+    take = _Take(creature, Puppet.of(creature), action, fps, cycles, frames, style or Style())
     match action:
         case _ if action in acts_of(creature.parameters):
-            posed, contact = _act(creature, puppet, action, fps, cycles, frames, style)
+            posed, contact = _act(take)
         case "slither" | "swim":
-            posed, contact = _undulate(creature, puppet, fps, cycles, frames, style)
+            posed, contact = _undulate(take)
         case "stand":
-            posed, contact = _stand(creature, puppet, fps, cycles, frames, style)
+            posed, contact = _stand(take)
         case "jump":
-            posed, contact = _jump(creature, puppet, fps, cycles, frames, style)
+            posed, contact = _jump(take)
         case _:
-            posed, contact = _travel(creature, puppet, action, fps, cycles, frames, style)
+            posed, contact = _travel(take)
     if frames is not None:
         posed, contact = Posed(posed.rotation[:frames], posed.position[:frames]), contact[:frames]
-    motion = _to_motion(creature, puppet, posed, fps, action)
+    motion = _to_motion(take, posed)
     return Performance(motion, torch.from_numpy(contact))
 
 
@@ -98,68 +97,60 @@ def _check(creature: Creature, action: str, fps: float, cycles: int, frames: int
         raise ValueError(f"frames must be at least 1, got {frames}")
 
 
-def _phases(
-    period: float, fps: float, cycles: int, frames: int | None, start: float
-) -> tuple[Array, float]:
-    """Phases of whole cycles, frame by frame, and the cycle's duration that makes them fit."""
-    if frames is not None:
-        cycles = max(int(np.ceil((frames - 1) / (period * fps) - 1e-9)), 1)
-    count = max(round(cycles * period * fps), 2, (frames or 1) - 1)
-    phase = start + cycles * np.arange(count + 1) / count
-    return phase, count / (cycles * fps)
+@dataclass(frozen=True)
+class _Take:
+    """Who performs what, and how: the arguments of `perform`."""
+
+    creature: Creature
+    puppet: Puppet
+    action: str
+    fps: float
+    cycles: int
+    frames: int | None
+    style: Style
+
+    def phases(self, period: float, start: float) -> tuple[Array, float]:
+        """Phases of whole cycles, frame by frame, and the cycle's duration that makes them fit."""
+        cycles = self.cycles
+        if self.frames is not None:
+            cycles = max(int(np.ceil((self.frames - 1) / (period * self.fps) - 1e-9)), 1)
+        count = max(round(cycles * period * self.fps), 2, (self.frames or 1) - 1)
+        phase = start + cycles * np.arange(count + 1) / count
+        return phase, count / (cycles * self.fps)
 
 
-def _stand(
-    creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
-) -> tuple[Posed, Mask]:
-    phase, _ = _phases(standing_period(creature), fps, cycles, frames, style.start)
-    posed, feet = pose_standing(creature, puppet, phase, style)
+def _stand(take: _Take) -> tuple[Posed, Mask]:
+    phase, _ = take.phases(standing_period(take.creature), take.style.start)
+    posed, feet = pose_standing(take.creature, take.puppet, phase, take.style)
     return posed, _contact(feet, len(posed.position))
 
 
-def _act(
-    creature: Creature,
-    puppet: Puppet,
-    action: str,
-    fps: float,
-    cycles: int,
-    frames: int | None,
-    style: Style,
-) -> tuple[Posed, Mask]:
-    act, period, speed = fit_act(creature, action)
-    start = style.start if act.loop else 0.0
-    phase, period = _phases(period / style.speed, fps, cycles, frames, start)
-    posed, feet = pose_act(creature, puppet, act, phase, style)
-    posed.position[..., 2] += (style.speed * speed * period * (phase - start))[:, None]
+def _act(take: _Take) -> tuple[Posed, Mask]:
+    act, period, speed = fit_act(take.creature, take.action)
+    start = take.style.start if act.loop else 0.0
+    phase, period = take.phases(period / take.style.speed, start)
+    posed, feet = pose_act(take.creature, take.puppet, act, phase, take.style)
+    posed.position[..., 2] += (take.style.speed * speed * period * (phase - start))[:, None]
     return posed, _contact(feet, len(posed.position))
 
 
-def _travel(
-    creature: Creature,
-    puppet: Puppet,
-    action: str,
-    fps: float,
-    cycles: int,
-    frames: int | None,
-    style: Style,
-) -> tuple[Posed, Mask]:
-    plan = plan_gait(creature, puppet, action, style)
-    phase, period = _phases(plan.period, fps, cycles, frames, style.start)
-    plan = with_period(plan, creature, puppet, period)
-    posed, feet = pose_gait(plan, creature, puppet, phase)
-    _start_at_origin(puppet, posed)
+def _travel(take: _Take) -> tuple[Posed, Mask]:
+    plan = plan_gait(take.creature, take.puppet, take.action, take.style)
+    phase, period = take.phases(plan.period, take.style.start)
+    plan = with_period(plan, take.creature, take.puppet, period)
+    posed, feet = pose_gait(plan, take.creature, take.puppet, phase)
+    _start_at_origin(take.puppet, posed)
     return posed, _contact(feet, len(posed.position))
 
 
-def _jump(
-    creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
-) -> tuple[Posed, Mask]:
+def _jump(take: _Take) -> tuple[Posed, Mask]:
     """The same jump several times, each beginning where the last one ended."""
-    leap = plan_leap(creature, puppet, style, fps)
-    count = round(leap.end * fps)
-    if frames is not None:
-        cycles = max(-(-(frames - 1) // count), 1)
-    posed, feet = pose_jump(creature, puppet, leap, np.arange(count + 1) / fps, style)
+    leap = plan_leap(take.creature, take.puppet, take.style, take.fps)
+    count, cycles = round(leap.end * take.fps), take.cycles
+    if take.frames is not None:
+        cycles = max(-(-(take.frames - 1) // count), 1)
+    times = np.arange(count + 1) / take.fps
+    posed, feet = pose_jump(take.creature, take.puppet, leap, times, take.style)
     step = np.array((0.0, 0.0, leap.distance))
     again = [posed.position[1:] + n * step for n in range(1, cycles)]
     whole = Posed(
@@ -170,11 +161,9 @@ def _jump(
     return whole, np.concatenate([contact] + [contact[1:]] * (cycles - 1))
 
 
-def _undulate(
-    creature: Creature, puppet: Puppet, fps: float, cycles: int, frames: int | None, style: Style
-) -> tuple[Posed, Mask]:
-    phase, _ = _phases(undulation_period(creature) / style.speed, fps, cycles, frames, style.start)
-    posed, _ = pose_undulation(creature, puppet, phase, style)
+def _undulate(take: _Take) -> tuple[Posed, Mask]:
+    phase, _ = take.phases(undulation_period(take.creature) / take.style.speed, take.style.start)
+    posed, _ = pose_undulation(take.creature, take.puppet, phase, take.style)
     return posed, np.zeros((len(phase), 0), bool)
 
 
@@ -195,19 +184,20 @@ def _start_at_origin(puppet: Puppet, posed: Posed) -> None:
     posed.rotation[:] = back @ posed.rotation
 
 
-def _to_motion(creature: Creature, puppet: Puppet, posed: Posed, fps: float, name: str) -> Motion:
+def _to_motion(take: _Take, posed: Posed) -> Motion:
     """World rotations and positions as local transforms: bones keep their lengths exactly."""
+    skeleton, puppet = take.creature.skeleton, take.puppet
     frames, joints = posed.position.shape[:2]
     parents = np.asarray(puppet.parents)
     above = np.swapaxes(posed.rotation[:, parents.clip(0)], -1, -2)
     local = np.where((parents < 0)[:, None, None], posed.rotation, above @ posed.rotation)
     rotation = quaternion.make_continuous(quaternion.from_matrix(torch.from_numpy(local)))
-    translation = creature.skeleton.rest.translation.double().expand(frames, -1, -1).clone()
+    translation = skeleton.rest.translation.double().expand(frames, -1, -1).clone()
     root, pelvis = puppet.index["root"], puppet.index["pelvis"]
     translation[:, root] = torch.from_numpy(posed.position[:, root])
     shift = posed.position[:, pelvis] - posed.position[:, root]
     inverse = np.swapaxes(posed.rotation[:, root], -1, -2)
     translation[:, pelvis] = torch.from_numpy((inverse @ shift[..., None])[..., 0])
     pose = Pose(translation.float(), rotation.float(), torch.ones(frames, joints, 3))
-    times = torch.arange(frames, dtype=torch.float64) / fps
-    return Motion(creature.skeleton, times.float(), pose, name)
+    times = torch.arange(frames, dtype=torch.float64) / take.fps
+    return Motion(skeleton, times.float(), pose, take.action)

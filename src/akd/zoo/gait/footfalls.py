@@ -158,7 +158,7 @@ def hip_height(creature: Creature) -> float:
 
 
 def speed_and_period(creature: Creature, action: str, *, speed: float = 1.0) -> tuple[float, float]:
-    """Natural speed (metres a second, times the factor `speed`) and duration of a stride."""
+    """Natural speed (metres per second, times the factor `speed`) and duration of a stride."""
     hip = hip_height(creature)
     variant = variant_of(creature.plan, action)
     froude = froude_of(creature.parameters.manner, "walk" if variant else action)

@@ -27,7 +27,6 @@ from akd.zoo.species.parameters import (
     Serpent,
     Theropod,
 )
-from akd.zoo.species.parts import Manner
 
 
 @dataclass(frozen=True)
@@ -49,21 +48,16 @@ class GaitPlan:
         """Paths of all feet at phases of the stride."""
         return [
             walk_path(
-                puppet,
-                foot,
-                self.gait,
-                self.steps[foot.name.split("_")[1]],
-                self.route,
-                phase=phase,
-                period=self.period,
+                puppet, foot, self.gait, self.steps[foot.name.split("_")[1]], self.route,
+                phase=phase, period=self.period,
             )
             for foot in puppet.feet
-        ]
+        ]  # fmt: skip
 
-    def body(self, puppet: Puppet, manner: Manner, phase: Array) -> BodyPath:
+    def body(self, puppet: Puppet, phase: Array) -> BodyPath:
         """What the trunk does at phases of the stride."""
         x, z, heading = self.route.at(phase * self.period)
-        turns = carry(puppet, manner, self.rhythm, self.carriage, phase, period=self.period)
+        turns = carry(puppet, self.rhythm, self.carriage, phase, period=self.period)
         load = self.rhythm.hind_load
         peak = max(float(np.abs(load.coefficients).sum()), 1e-9)
         sway = self.carriage.sway * load(phase) / peak
@@ -92,7 +86,7 @@ def _try_plan(
     phase = np.arange(40) / 40.0
     drop = 0.0
     for _ in range(4):
-        body = plan.body(puppet, creature.parameters.manner, phase)
+        body = plan.body(puppet, phase)
         feet = plan.feet(puppet, phase)
         posed, (hind, fore) = settle_body(puppet, body, feet, rounds=2)
         drop = max(hind, fore)
@@ -137,9 +131,7 @@ def _balance(
 
 def with_period(plan: GaitPlan, creature: Creature, puppet: Puppet, period: float) -> GaitPlan:
     """The same gait with a slightly different stride duration (to fit whole frames)."""
-    return replace(
-        plan, period=period, rhythm=_rhythm(creature, puppet, plan.gait, period, plan.carriage)
-    )
+    return replace(plan, period=period, rhythm=_rhythm(creature, puppet, plan.gait, period))
 
 
 def pose_gait(
@@ -147,14 +139,12 @@ def pose_gait(
 ) -> tuple[Posed, list[FootPath]]:
     """Pose the creature at phases of the stride, which must cover whole strides."""
     feet = plan.feet(puppet, phase)
-    body = plan.body(puppet, creature.parameters.manner, phase)
+    body = plan.body(puppet, phase)
     posed, _ = settle_body(puppet, body, feet, least_drop=plan.crouch * hip_height(creature))
     return posed, feet
 
 
-def _rhythm(
-    creature: Creature, puppet: Puppet, gait: Gait, period: float, carriage: Carriage
-) -> Rhythm:
+def _rhythm(creature: Creature, puppet: Puppet, gait: Gait, period: float) -> Rhythm:
     trunk, fore = 1.0, 0.5
     if isinstance(creature.parameters, Quadruped):
         trunk = puppet.place("left_fore_upper")[2] - puppet.place("left_hind_upper")[2]
@@ -210,7 +200,7 @@ def _plan(
         steps = {name: variant.step(s) for name, s in steps.items()}
         carriage, crouch = variant.carriage(carriage), crouch + variant.crouch
     carriage = style.applied(carriage)
-    rhythm = _rhythm(creature, puppet, gait, period, carriage)
+    rhythm = _rhythm(creature, puppet, gait, period)
     return GaitPlan(gait, period, Route(velocity, turning, drift), steps, carriage, rhythm, crouch)
 
 
@@ -229,39 +219,24 @@ def _quadruped(p: Quadruped, gait: str, hip: float) -> tuple[dict[str, StepStyle
             fore = StepStyle(lift, peel=38, droop=60, fold=58, narrow=0.82)
             hind = StepStyle(0.85 * lift, peel=34, droop=50, fold=20, narrow=0.85)
             carriage = Carriage(
-                pelvis_roll=2.0 + 2.0 * soft,
-                pelvis_yaw=2.0 + 4.0 * soft,
-                chest_roll=1.0 + 1.5 * soft,
-                chest_yaw=1.0 + 3.0 * soft,
-                most_pitch=1.0,
-                nod=np.degrees(m.nod),
-                sway=0.012 * hip,
-            )
+                pelvis_roll=2.0 + 2.0 * soft, pelvis_yaw=2.0 + 4.0 * soft,
+                chest_roll=1.0 + 1.5 * soft, chest_yaw=1.0 + 3.0 * soft, most_pitch=1.0,
+                nod=np.degrees(m.nod), sway=0.012 * hip,
+            )  # fmt: skip
         case "trot":
             fore = StepStyle(1.45 * lift, peel=40, droop=68, fold=80, narrow=0.62)
             hind = StepStyle(1.3 * lift, peel=38, droop=58, fold=26, narrow=0.66)
             carriage = Carriage(
-                pelvis_roll=1.5,
-                pelvis_yaw=2.0 + 2.5 * soft,
-                chest_roll=1.0,
-                chest_yaw=1.5 + 2 * soft,
-                most_pitch=1.0,
-                neck=-4.0,
-                tail=8.0,
-            )
+                pelvis_roll=1.5, pelvis_yaw=2.0 + 2.5 * soft, chest_roll=1.0,
+                chest_yaw=1.5 + 2 * soft, most_pitch=1.0, neck=-4.0, tail=8.0,
+            )  # fmt: skip
         case _:
             fore = StepStyle(1.9 * lift, peel=40, droop=72, fold=92, narrow=0.55)
             hind = StepStyle(1.7 * lift, peel=40, droop=64, fold=28, narrow=0.70)
             carriage = Carriage(
-                pelvis_roll=1.5,
-                pelvis_yaw=1.5,
-                chest_roll=1.0,
-                chest_yaw=1.0,
-                most_pitch=6.0,
-                flexion=5.0 + 17.0 * soft,
-                neck=14.0,
-                tail=22.0,
-            )
+                pelvis_roll=1.5, pelvis_yaw=1.5, chest_roll=1.0, chest_yaw=1.0, most_pitch=6.0,
+                flexion=5.0 + 17.0 * soft, neck=14.0, tail=22.0,
+            )  # fmt: skip
     if p.fore_foot.kind == "pad":
         # Round feet on pillars hardly roll or fold.
         fore, hind = (
@@ -275,45 +250,21 @@ def _humanoid(p: Humanoid, gait: str, hip: float) -> tuple[dict[str, StepStyle],
     lift = p.manner.lift * hip
     if gait == "walk":
         step = StepStyle(
-            lift,
-            peel=24,
-            droop=0,
-            fold=0,
-            narrow=0.72,
-            early=0.8,
-            heel=-18,
-            heel_off=58,
+            lift, peel=24, droop=0, fold=0, narrow=0.72, early=0.8, heel=-18, heel_off=58,
             ahead=-0.10 * hip,
-        )
+        )  # fmt: skip
         return {"leg": step}, Carriage(
-            pelvis_roll=3.5,
-            pelvis_yaw=5.0,
-            chest_yaw=5.0,
-            lean=2.0,
-            sway=0.020 * hip,
-            arm_swing=22,
-            elbow=10,
-        )
+            pelvis_roll=3.5, pelvis_yaw=5.0, chest_yaw=5.0, lean=2.0, sway=0.020 * hip,
+            arm_swing=22, elbow=10,
+        )  # fmt: skip
     step = StepStyle(
-        5.5 * lift,
-        peel=30,
-        droop=0,
-        fold=0,
-        narrow=0.45,
-        early=0.76,
-        heel=-6,
-        heel_off=66,
+        5.5 * lift, peel=30, droop=0, fold=0, narrow=0.45, early=0.76, heel=-6, heel_off=66,
         ahead=-0.22 * hip,
-    )
+    )  # fmt: skip
     return {"leg": step}, Carriage(
-        pelvis_roll=3.5,
-        pelvis_yaw=7.0,
-        chest_yaw=8.0,
-        lean=8.0,
-        sway=0.008 * hip,
-        arm_swing=34,
+        pelvis_roll=3.5, pelvis_yaw=7.0, chest_yaw=8.0, lean=8.0, sway=0.008 * hip, arm_swing=34,
         elbow=68,
-    )
+    )  # fmt: skip
 
 
 def _sideways(p: Parameters) -> bool:
@@ -333,20 +284,11 @@ def _theropod(p: Theropod, gait: str, hip: float) -> tuple[dict[str, StepStyle],
     if gait == "walk":
         step = StepStyle(lift, peel=38, droop=62, fold=26, narrow=0.66)
         return {"leg": step}, Carriage(
-            pelvis_roll=2.5,
-            pelvis_yaw=4.0,
-            chest_yaw=2.0,
-            sway=0.022 * hip,
-            nod=1.2,
+            pelvis_roll=2.5, pelvis_yaw=4.0, chest_yaw=2.0, sway=0.022 * hip, nod=1.2,
             tail_swing=1.4,
-        )
+        )  # fmt: skip
     step = StepStyle(1.7 * lift, peel=42, droop=72, fold=32, narrow=0.45)
     return {"leg": step}, Carriage(
-        pelvis_roll=2.5,
-        pelvis_yaw=5.0,
-        chest_yaw=2.5,
-        lean=4.0,
-        sway=0.010 * hip,
-        neck=6.0,
+        pelvis_roll=2.5, pelvis_yaw=5.0, chest_yaw=2.5, lean=4.0, sway=0.010 * hip, neck=6.0,
         tail_swing=1.6,
-    )
+    )  # fmt: skip

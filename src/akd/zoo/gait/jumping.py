@@ -18,9 +18,8 @@ from akd.zoo.gait.carriage import Turns, chain
 from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.legs import FootPath, LegShape, leg_end
 from akd.zoo.gait.puppet import Posed, Puppet, bend
-from akd.zoo.gait.rhythm import ease
 from akd.zoo.gait.style import Style
-from akd.zoo.mesh.shapes import Array
+from akd.zoo.mesh.shapes import Array, smoothstep
 
 _ROUNDS = 6
 _RISE = {"quadruped": 0.42, "humanoid": 0.30, "theropod": 0.16}
@@ -51,7 +50,7 @@ class Leap:
     rise: Array
     """Heights of the centre of mass at `times`."""
     climb: float
-    """Upward speed at take-off, metres a second."""
+    """Upward speed at take-off, metres per second."""
     sink: float
     """Downward speed at landing."""
     speed: float
@@ -274,7 +273,7 @@ def _foot_path(creature: Creature, puppet: Puppet, foot: Foot, leap: Leap, time:
         fold = -curve((0, 0, 5, 70 if fore else 24, 4, 0, 0))
     roll, height = foot.sole.joint(pitch)
     stand = puppet.place(foot.leg.toes)
-    base = stand[2] + leap.distance * ease(swing)
+    base = stand[2] + leap.distance * smoothstep(swing)
     lift = np.where(contact, 0.0, _lift(creature, puppet, foot, leap, time, swing, (off, on)))
     target = np.stack((np.full_like(time, stand[0]), height + lift, base + roll), axis=-1)
     return FootPath(target, np.zeros_like(time), pitch, fold, contact)

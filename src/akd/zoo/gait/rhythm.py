@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from akd.base.constants import GRAVITY
 from akd.zoo.gait.footfalls import Gait
-from akd.zoo.mesh.shapes import Array
+from akd.zoo.mesh.shapes import Array, smoothstep
 
 _SAMPLES = 1024
 _HARMONICS = 64
@@ -90,12 +90,7 @@ def foot_lead(gait: Gait, leg: str) -> Array:
     since = (GRID - gait.touchdown[leg]) % 1.0
     duty = gait.duty_of(leg)
     swing = np.clip((since - duty) / (1.0 - duty), 0.0, 1.0)
-    return np.where(since < duty, 1.0 - 2.0 * since / duty, -1.0 + 2.0 * ease(swing))
-
-
-def ease(t: Array) -> Array:
-    """From 0 to 1 with no speed at either end."""
-    return t * t * (3.0 - 2.0 * t)
+    return np.where(since < duty, 1.0 - 2.0 * since / duty, -1.0 + 2.0 * smoothstep(swing))
 
 
 @dataclass(frozen=True)

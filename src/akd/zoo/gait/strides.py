@@ -11,8 +11,7 @@ from akd.zoo.creature import Foot
 from akd.zoo.gait.footfalls import Gait, stride_place
 from akd.zoo.gait.legs import FootPath
 from akd.zoo.gait.puppet import Puppet
-from akd.zoo.gait.rhythm import ease
-from akd.zoo.mesh.shapes import Array
+from akd.zoo.mesh.shapes import Array, smoothstep
 
 
 @dataclass(frozen=True)
@@ -20,9 +19,9 @@ class Route:
     """The root's way over the ground: straight on, or round an arc."""
 
     speed: float
-    """Metres a second."""
+    """Metres per second."""
     turning: float = 0.0
-    """Radians a second to the left."""
+    """Radians per second to the left."""
     drift: float = 0.0
     """Direction of a straight way, radians to the left of the heading."""
 
@@ -80,7 +79,7 @@ def walk_path(
 
     standing = puppet.place(foot.leg.toes)
     x, z, yaw = _plants(route, gait, foot.name, number, period, standing, style)
-    share = np.where(contact, 0.0, ease(swing))
+    share = np.where(contact, 0.0, smoothstep(swing))
     base_x, base_z, yaw = (a + share * (b - a) for a, b in (x, z, yaw))
 
     pitch, fold = _angles(foot, gait, style, since)

@@ -84,7 +84,7 @@ def beat_frequency(creature: Creature) -> float:
 
 
 def flight_speed(creature: Creature, *, stroke: float) -> float:
-    """Cruising speed, metres a second, for wings that beat `stroke` radians to either side."""
+    """Cruising speed, metres per second, for wings that beat `stroke` radians to either side."""
     excursion = wing_span(creature) * np.sin(stroke)
     return beat_frequency(creature) * float(excursion) / _STROUHAL
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from akd.zoo.mesh.shapes import Array
+from akd.zoo.mesh.shapes import Array, smoothstep
 
 _SIZE = 32
 
@@ -14,8 +14,7 @@ def value_noise(points: Array, *, scale: float, seed: int) -> Array:
     table = np.random.default_rng(seed).random((_SIZE, _SIZE, _SIZE))
     place = points / scale
     cell = np.floor(place).astype(int)
-    t = place - cell
-    t = t * t * (3.0 - 2.0 * t)
+    t = smoothstep(place - cell)
     total = np.zeros(len(points))
     for corner in np.ndindex(2, 2, 2):
         index = (cell + corner) % _SIZE

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from akd.math.triangles import area_normals
+
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
 
@@ -84,7 +86,7 @@ def relax(vertices: Floats, faces: Ints, border: NDArray[np.bool_]) -> Floats:
     degree = np.bincount(edges.ravel(), minlength=count).clip(1)
     shift = np.empty_like(vertices)
     normal = np.empty_like(vertices)
-    across = _normals(vertices, faces)
+    across = area_normals(vertices, faces)
     for i in range(3):
         total = np.bincount(u, vertices[v, i], count) + np.bincount(v, vertices[u, i], count)
         shift[:, i] = total / degree - vertices[:, i]
@@ -244,11 +246,6 @@ def _merged(vertices: Floats, chosen: Ints, border: NDArray[np.bool_]) -> Floats
     return vertices[u] + share * (vertices[v] - vertices[u])
 
 
-def _normals(vertices: Floats, faces: Ints) -> Floats:
-    a, b, c = (vertices[faces[:, i]] for i in range(3))
-    return np.cross(b - a, c - a)
-
-
 def _keeps_facing(
     vertices: Floats, faces: Ints, chosen: Ints, border: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
@@ -261,7 +258,7 @@ def _keeps_facing(
     touched = (owners >= 0).any(axis=1)
     faces, owners = faces[touched], owners[touched]
     vanishing = ((owners >= 0).sum(axis=1) >= 2) & _same_owner_twice(owners)
-    before, after = _normals(vertices, faces), _normals(moved, faces)
+    before, after = area_normals(vertices, faces), area_normals(moved, faces)
     product = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     turned = (before * after).sum(axis=1) < _LEAST_COSINE * product
     keep = np.ones(len(chosen), bool)

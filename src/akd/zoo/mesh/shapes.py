@@ -262,6 +262,11 @@ class Part:
     """Bind to this bone alone, whatever the group's chain says."""
 
 
+def smoothstep(t: Array) -> Array:
+    """From 0 to 1 with no slope at either end, for t in 0..1."""
+    return t * t * (3.0 - 2.0 * t)
+
+
 def smooth_minimum(a: Array, b: Array, blend: float) -> Array:
     """The lesser of two distances, rounded where they differ by less than `blend`."""
     if blend <= 0.0:

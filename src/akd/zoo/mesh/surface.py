@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from akd.math.triangles import connected_pieces, double_areas
 from akd.zoo.mesh.remesh import edges_of, split_bridges, thin
 from akd.zoo.mesh.shapes import Array, Part, body_distance, sample_grid
 
@@ -38,7 +39,7 @@ def surface_half(parts: Sequence[Part], *, vertices: int, thinnest: float = np.i
     solid = [part for part in parts if part.action != "paint"]
     low, high = _bounds(solid)
     size = float(np.max(high - low))
-    area = _area(*_march(solid, low, high, cell=size / 64.0))
+    area = 0.5 * float(double_areas(*_march(solid, low, high, cell=size / 64.0)).sum())
     # Marching cubes gives about 1.4 vertices for every square of the grid that the skin crosses.
     cell = float(np.sqrt(1.4 * 2.0 * area / (_FINENESS * vertices)))
     cell = min(cell, 1.3 * thinnest)
@@ -91,18 +92,8 @@ def _march(
     return points.astype(np.float64) * cell + start, faces.astype(np.int64)
 
 
-def _area(points: Array, faces: NDArray[np.integer]) -> float:
-    a, b, c = (points[faces[:, i]] for i in range(3))
-    return 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
-
-
 def _largest_piece(points: Array, faces: NDArray[np.integer]) -> tuple[Array, NDArray[np.integer]]:
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    edges, _ = edges_of(faces, len(points))
-    links = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(points),) * 2)
-    _, label = connected_components(links, directed=False)
+    label = connected_pieces(faces, len(points))
     keep = label == np.argmax(np.bincount(label))
     number = np.cumsum(keep) - 1
     return points[keep], number[faces[keep[faces[:, 0]]]]

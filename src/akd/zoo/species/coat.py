@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from akd.zoo.mesh.noise import dot_distances, value_noise
-from akd.zoo.mesh.shapes import Array, Part
+from akd.zoo.mesh.shapes import Array, Part, smoothstep
 from akd.zoo.species.anatomy import Anatomy
 from akd.zoo.species.parameters import Humanoid, Parameters
 from akd.zoo.species.parts import Clothes, Coat, Colour
@@ -101,8 +101,7 @@ def _materials(anatomy: Anatomy, points: Array, *, softness: float) -> dict[str,
 
 def _step(start: float | Array, end: float | Array, value: Array) -> Array:
     """0 at `start`, 1 at `end`, smooth between."""
-    t = np.clip((value - start) / (end - start), 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)
+    return smoothstep(np.clip((value - start) / (end - start), 0.0, 1.0))
 
 
 def _mix(colours: Array, other: Colour | None, amount: Array) -> Array:

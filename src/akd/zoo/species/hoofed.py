@@ -32,50 +32,35 @@ HORSE = Quadruped(
     hind_foot=Foot("hoof", 0.135, 0.076, 0.130),
     neck=Neck(0.53, pitch=47, base=0.175, end=0.095, width=0.62),
     head=Head(
-        length=0.40,
-        pitch=-46,
+        length=0.40, pitch=-46,
         skull=Skull(0.155, 0.165, muzzle_width=0.098, muzzle_height=0.19, jaw=0.205, muzzle=0.60),
-        eye=0.042,
-        blunt=0.75,
-        nose="nostrils",
+        eye=0.042, blunt=0.75, nose="nostrils",
         ear=Ear("leaf", 0.29, 0.15, lean=12),
     ),
     tail=Tail(0.55, -68, -16, (0.035, 0.055, 0.065, 0.028)),
     coat=Coat(
-        base=(0.22, 0.085, 0.032),
-        back=(0.17, 0.062, 0.024),
-        belly=(0.24, 0.11, 0.05),
-        face=(0.20, 0.08, 0.032),
-        socks=(0.022, 0.017, 0.015),
-        sock_height=0.30,
-        mane=(0.018, 0.013, 0.011),
-        tail_tip=(0.016, 0.012, 0.01),
-        ear_inner=(0.10, 0.05, 0.03),
+        base=(0.22, 0.085, 0.032), back=(0.17, 0.062, 0.024), belly=(0.24, 0.11, 0.05),
+        face=(0.20, 0.08, 0.032), socks=(0.022, 0.017, 0.015), sock_height=0.30,
+        mane=(0.018, 0.013, 0.011), tail_tip=(0.016, 0.012, 0.01), ear_inner=(0.10, 0.05, 0.03),
     ),
     mane="horse",
     manner=replace(
-        STRIDING, supple=0.12, nod=0.045, trot_froude=0.95, gallop_froude=3.6, weight_fore=0.57
+        STRIDING, supple=0.12, nod=0.045, trot_froude=0.95, gallop_froude=3.6, weight_fore=0.57,
     ),
-)
+)  # fmt: skip
 
 ZEBRA = replace(
-    HORSE,
-    height=1.32,
+    HORSE, height=1.32,
     trunk=replace(HORSE.trunk, chest=Oval(0.45, 0.32)),
     neck=replace(HORSE.neck, length=0.47, base=0.185),
     head=replace(HORSE.head, ear=Ear("leaf", 0.36, 0.19, lean=12)),
     tail=Tail(0.48, -70, -10, (0.030, 0.024, 0.026, 0.022), tuft=0.035),
     coat=Coat(
-        base=(0.74, 0.71, 0.65),
-        belly=(0.76, 0.73, 0.68),
-        mane=(0.05, 0.045, 0.04),
-        tail_tip=(0.03, 0.025, 0.02),
-        ear_inner=(0.45, 0.42, 0.38),
-        pattern="bands",
-        pattern_colour=(0.016, 0.014, 0.013),
-        pattern_scale=0.092,
+        base=(0.74, 0.71, 0.65), belly=(0.76, 0.73, 0.68), mane=(0.05, 0.045, 0.04),
+        tail_tip=(0.03, 0.025, 0.02), ear_inner=(0.45, 0.42, 0.38), pattern="bands",
+        pattern_colour=(0.016, 0.014, 0.013), pattern_scale=0.092,
     ),
-)
+)  # fmt: skip
 
 DEER = Quadruped(
     height=1.05,
@@ -86,30 +71,22 @@ DEER = Quadruped(
     hind_foot=Foot("hoof", 0.105, 0.052, 0.105),
     neck=Neck(0.48, pitch=56, base=0.145, end=0.080, width=0.72),
     head=Head(
-        length=0.31,
-        pitch=-26,
+        length=0.31, pitch=-26,
         skull=Skull(0.195, 0.19, muzzle_width=0.095, muzzle_height=0.16, jaw=0.19, muzzle=0.54),
-        eye=0.046,
-        blunt=0.5,
+        eye=0.046, blunt=0.5,
         ear=Ear("leaf", 0.50, 0.28, lean=58),
         horns=Horns("antlers", 1.15),
     ),
     tail=Tail(0.16, -52, 0, (0.035, 0.045, 0.040, 0.018)),
     coat=Coat(
-        base=(0.32, 0.165, 0.070),
-        back=(0.25, 0.12, 0.048),
-        belly=(0.66, 0.56, 0.44),
-        face=(0.42, 0.27, 0.15),
-        ear_inner=(0.58, 0.48, 0.38),
-        tail_tip=(0.78, 0.72, 0.62),
-        horn=(0.26, 0.19, 0.12),
-        socks=(0.24, 0.13, 0.06),
-        sock_height=0.34,
+        base=(0.32, 0.165, 0.070), back=(0.25, 0.12, 0.048), belly=(0.66, 0.56, 0.44),
+        face=(0.42, 0.27, 0.15), ear_inner=(0.58, 0.48, 0.38), tail_tip=(0.78, 0.72, 0.62),
+        horn=(0.26, 0.19, 0.12), socks=(0.24, 0.13, 0.06), sock_height=0.34,
     ),
     manner=replace(
-        STRIDING, supple=0.35, lift=0.12, trot_froude=1.0, gallop_froude=3.8, weight_fore=0.55
+        STRIDING, supple=0.35, lift=0.12, trot_froude=1.0, gallop_froude=3.8, weight_fore=0.55,
     ),
-)
+)  # fmt: skip
 
 COW = Quadruped(
     height=1.38,
@@ -120,37 +97,24 @@ COW = Quadruped(
     hind_foot=Foot("hoof", 0.130, 0.090, 0.105),
     neck=Neck(0.40, pitch=14, base=0.205, end=0.145, width=0.66),
     head=Head(
-        length=0.40,
-        pitch=-38,
+        length=0.40, pitch=-38,
         skull=Skull(0.225, 0.19, muzzle_width=0.150, muzzle_height=0.235, jaw=0.205, muzzle=0.58),
-        eye=0.040,
-        blunt=1.0,
-        nose="nostrils",
+        eye=0.040, blunt=1.0, nose="nostrils",
         ear=Ear("leaf", 0.40, 0.25, lean=88),
         horns=Horns("cow", 0.62),
     ),
     tail=Tail(0.72, -78, -10, (0.034, 0.022, 0.018, 0.016), tuft=0.040),
     coat=Coat(
-        base=(0.76, 0.73, 0.68),
-        belly=(0.74, 0.68, 0.62),
-        face=(0.70, 0.60, 0.54),
-        mane=(0.55, 0.5, 0.44),
-        nose=(0.42, 0.26, 0.23),
-        ear_inner=(0.55, 0.40, 0.34),
-        pattern="patches",
-        pattern_colour=(0.022, 0.018, 0.016),
-        pattern_scale=0.30,
+        base=(0.76, 0.73, 0.68), belly=(0.74, 0.68, 0.62), face=(0.70, 0.60, 0.54),
+        mane=(0.55, 0.5, 0.44), nose=(0.42, 0.26, 0.23), ear_inner=(0.55, 0.40, 0.34),
+        pattern="patches", pattern_colour=(0.022, 0.018, 0.016), pattern_scale=0.30,
     ),
     sag=0.03,
     manner=replace(
-        STRIDING,
-        supple=0.15,
-        walk_froude=0.17,
-        trot_froude=0.75,
-        gallop_froude=2.4,
+        STRIDING, supple=0.15, walk_froude=0.17, trot_froude=0.75, gallop_froude=2.4,
         weight_fore=0.56,
     ),
-)
+)  # fmt: skip
 
 PIG = Quadruped(
     height=0.72,
@@ -161,27 +125,19 @@ PIG = Quadruped(
     hind_foot=Foot("hoof", 0.13, 0.100, 0.085),
     neck=Neck(0.22, pitch=4, base=0.245, end=0.205, width=0.88),
     head=Head(
-        length=0.50,
-        pitch=-24,
+        length=0.50, pitch=-24,
         skull=Skull(0.25, 0.24, muzzle_width=0.14, muzzle_height=0.21, jaw=0.235, muzzle=0.50),
-        eye=0.030,
-        cheek=0.10,
-        blunt=1.0,
-        nose="disc",
+        eye=0.030, cheek=0.10, blunt=1.0, nose="disc",
         ear=Ear("leaf", 0.42, 0.34, lean=40),
     ),
     tail=Tail(0.30, -10, -60, (0.026, 0.020, 0.017, 0.012)),
     coat=Coat(
-        base=(0.66, 0.36, 0.29),
-        back=(0.62, 0.33, 0.26),
-        belly=(0.70, 0.42, 0.35),
-        nose=(0.48, 0.21, 0.18),
-        ear_inner=(0.60, 0.28, 0.23),
-        hoof=(0.20, 0.13, 0.10),
+        base=(0.66, 0.36, 0.29), back=(0.62, 0.33, 0.26), belly=(0.70, 0.42, 0.35),
+        nose=(0.48, 0.21, 0.18), ear_inner=(0.60, 0.28, 0.23), hoof=(0.20, 0.13, 0.10),
     ),
     sag=0.02,
     manner=Manner(supple=0.3, lift=0.10, gallop_froude=2.6, weight_fore=0.56),
-)
+)  # fmt: skip
 
 GOAT = Quadruped(
     height=0.70,
@@ -192,27 +148,20 @@ GOAT = Quadruped(
     hind_foot=Foot("hoof", 0.12, 0.075, 0.095),
     neck=Neck(0.40, pitch=48, base=0.165, end=0.105, width=0.72),
     head=Head(
-        length=0.36,
-        pitch=-28,
+        length=0.36, pitch=-28,
         skull=Skull(0.20, 0.19, muzzle_width=0.115, muzzle_height=0.19, jaw=0.20, muzzle=0.55),
-        eye=0.040,
-        blunt=0.6,
-        nose="nostrils",
+        eye=0.040, blunt=0.6, nose="nostrils",
         ear=Ear("leaf", 0.42, 0.22, lean=78),
         horns=Horns("goat", 0.78),
     ),
     tail=Tail(0.16, 25, 20, (0.035, 0.036, 0.030, 0.015)),
     coat=Coat(
-        base=(0.60, 0.54, 0.45),
-        back=(0.50, 0.43, 0.34),
-        belly=(0.64, 0.58, 0.50),
-        face=(0.56, 0.50, 0.42),
-        ear_inner=(0.5, 0.36, 0.3),
-        horn=(0.20, 0.165, 0.12),
+        base=(0.60, 0.54, 0.45), back=(0.50, 0.43, 0.34), belly=(0.64, 0.58, 0.50),
+        face=(0.56, 0.50, 0.42), ear_inner=(0.5, 0.36, 0.3), horn=(0.20, 0.165, 0.12),
         eye=(0.30, 0.19, 0.04),
     ),
     manner=replace(STRIDING, supple=0.3, lift=0.11, weight_fore=0.57),
-)
+)  # fmt: skip
 
 GIRAFFE = Quadruped(
     height=2.9,
@@ -223,41 +172,26 @@ GIRAFFE = Quadruped(
     hind_foot=Foot("hoof", 0.075, 0.052, 0.075),
     neck=Neck(0.82, pitch=62, base=0.145, end=0.045, width=0.66),
     head=Head(
-        length=0.225,
-        pitch=-28,
+        length=0.225, pitch=-28,
         skull=Skull(0.165, 0.17, muzzle_width=0.095, muzzle_height=0.16, jaw=0.17, muzzle=0.58),
-        eye=0.036,
-        blunt=0.6,
-        nose="nostrils",
+        eye=0.036, blunt=0.6, nose="nostrils",
         ear=Ear("leaf", 0.34, 0.17, lean=76),
         horns=Horns("goat", 0.22),
     ),
     tail=Tail(0.36, -80, -6, (0.014, 0.011, 0.010, 0.010), tuft=0.022),
     coat=Coat(
-        base=(0.66, 0.50, 0.28),
-        belly=(0.70, 0.58, 0.38),
-        face=(0.60, 0.46, 0.28),
-        mane=(0.16, 0.07, 0.03),
-        tail_tip=(0.02, 0.015, 0.01),
-        socks=(0.68, 0.55, 0.36),
-        sock_height=0.20,
-        horn=(0.16, 0.09, 0.045),
-        pattern="cells",
-        pattern_colour=(0.24, 0.095, 0.030),
-        pattern_scale=0.105,
+        base=(0.66, 0.50, 0.28), belly=(0.70, 0.58, 0.38), face=(0.60, 0.46, 0.28),
+        mane=(0.16, 0.07, 0.03), tail_tip=(0.02, 0.015, 0.01), socks=(0.68, 0.55, 0.36),
+        sock_height=0.20, horn=(0.16, 0.09, 0.045), pattern="cells",
+        pattern_colour=(0.24, 0.095, 0.030), pattern_scale=0.105,
     ),
     manner=replace(
-        STRIDING,
-        supple=0.08,
-        lift=0.08,
-        walk_froude=0.14,
-        trot_froude=0.6,
-        gallop_froude=1.8,
+        STRIDING, supple=0.08, lift=0.08, walk_froude=0.14, trot_froude=0.6, gallop_froude=1.8,
         weight_fore=0.62,
     ),
     actions=("stand", "walk", "gallop", "jump", "turn_left", "turn_right"),
     unable=("lie_down", "get_up", "roll"),
-)
+)  # fmt: skip
 
 ELEPHANT = Quadruped(
     height=2.9,

@@ -23,16 +23,11 @@ from akd.zoo.species.parts import (
 )
 
 DRAGON = replace(
-    LION,
-    height=2.0,
+    LION, height=2.0,
     trunk=Trunk(1.15, 0.92, chest=Oval(0.46, 0.36), waist=Oval(0.32, 0.26), rump=0.32),
     neck=Neck(0.80, 46, base=0.17, end=0.085, width=0.86),
     head=Head(
-        length=0.42,
-        pitch=-14,
-        eye=0.04,
-        blunt=0.3,
-        nose="nostrils",
+        length=0.42, pitch=-14, eye=0.04, blunt=0.3, nose="nostrils",
         skull=Skull(0.20, 0.18, muzzle_width=0.13, muzzle_height=0.11, jaw=0.17, muzzle=0.58),
         ear=Ear("none"),
         horns=Horns("goat", 0.8),
@@ -41,19 +36,13 @@ DRAGON = replace(
     mane="none",
     wing=Wing(2.1, 0.62, 0.05, ratios=(0.28, 0.36, 0.36), fingers=3, vane="skin"),
     coat=Coat(
-        base=(0.055, 0.11, 0.045),
-        back=(0.02, 0.045, 0.022),
-        belly=(0.34, 0.28, 0.12),
-        skin=(0.24, 0.055, 0.035),
-        eye=(0.75, 0.45, 0.02),
-        horn=(0.30, 0.26, 0.20),
-        hoof=(0.05, 0.04, 0.03),
-        pattern="spots",
-        pattern_colour=(0.02, 0.05, 0.02),
+        base=(0.055, 0.11, 0.045), back=(0.02, 0.045, 0.022), belly=(0.34, 0.28, 0.12),
+        skin=(0.24, 0.055, 0.035), eye=(0.75, 0.45, 0.02), horn=(0.30, 0.26, 0.20),
+        hoof=(0.05, 0.04, 0.03), pattern="spots", pattern_colour=(0.02, 0.05, 0.02),
         pattern_scale=0.05,
     ),
     manner=Manner(supple=0.5, lift=0.10, walk_froude=0.18, trot_froude=0.8, gallop_froude=2.2),
-)
+)  # fmt: skip
 FROG = Quadruped(
     height=0.10,
     trunk=Trunk(0.86, 0.72, chest=Oval(0.62, 0.80), waist=Oval(0.52, 0.74), rump=0.72),
@@ -63,39 +52,27 @@ FROG = Quadruped(
     hind_foot=Foot("paw", 0.42, 0.28, 0.07),
     neck=Neck(0.16, 8, base=0.30, end=0.28, width=1.25),
     head=Head(
-        length=0.62,
-        pitch=4,
-        eye=0.115,
-        blunt=0.6,
-        nose="nostrils",
+        length=0.62, pitch=4, eye=0.115, blunt=0.6, nose="nostrils",
         skull=Skull(0.44, 0.26, muzzle_width=0.34, muzzle_height=0.15, jaw=0.22, muzzle=0.50),
         ear=Ear("none"),
     ),
     tail=Tail(0.0, 0, 0, (0.01, 0.01, 0.01, 0.01)),
     coat=Coat(
-        base=(0.10, 0.24, 0.045),
-        back=(0.06, 0.17, 0.03),
-        belly=(0.62, 0.62, 0.40),
-        eye=(0.62, 0.45, 0.06),
-        pattern="spots",
-        pattern_colour=(0.03, 0.07, 0.02),
+        base=(0.10, 0.24, 0.045), back=(0.06, 0.17, 0.03), belly=(0.62, 0.62, 0.40),
+        eye=(0.62, 0.45, 0.06), pattern="spots", pattern_colour=(0.03, 0.07, 0.02),
         pattern_scale=0.16,
     ),
     manner=Manner(supple=0.1, lift=0.12, walk_froude=0.02, leap=3.6, weight_fore=0.4),
     actions=("stand", "walk", "jump", "turn_left", "turn_right"),
     unable=("lie_down", "get_up", "roll", "sit_down", "shake", "drink", "roar"),
-)
+)  # fmt: skip
 TOAD = replace(
-    FROG,
-    height=0.11,
+    FROG, height=0.11,
     hind=replace(FROG.hind, ratios=(0.86, 0.88, 0.62)),
     coat=replace(
-        FROG.coat,
-        base=(0.17, 0.11, 0.06),
-        back=(0.11, 0.075, 0.045),
-        belly=(0.45, 0.36, 0.24),
+        FROG.coat, base=(0.17, 0.11, 0.06), back=(0.11, 0.075, 0.045), belly=(0.45, 0.36, 0.24),
         pattern_colour=(0.06, 0.04, 0.025),
     ),
     manner=replace(FROG.manner, leap=1.8, walk_froude=0.025),
-)
+)  # fmt: skip
 REPTILES = {"dragon": DRAGON, "frog": FROG, "toad": TOAD}
