@@ -20,7 +20,7 @@ from akd.distill.settings import DistillSettings
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
 from akd.metrics.motion import MotionMetrics, judged
-from akd.metrics.recognise.recogniser import find_recogniser
+from akd.metrics.recognise.recogniser import find_recogniser, reporting_recognisers
 from akd.metrics.selection import selection_score, video_score
 from akd.motion.actions import read_sentence
 from akd.motion.direction import Direction
@@ -250,10 +250,11 @@ def animate_part(
     if (physical := grounded[best]) is not None:
         kept["grounded"] = physical.motion
     observer.begin("measure")
-    recogniser = find_recogniser("b", request.weights)
+    recognisers = reporting_recognisers(request.weights)
     went = found[best][1]
     metrics = {
-        name: judged(character, motion, recogniser, request.action) for name, motion in kept.items()
+        name: judged(character, motion, recognisers, request.action)
+        for name, motion in kept.items()
     }
     notes = (*character.notes, *went.notes)
     if (why := worse[best]) is not None:
@@ -301,8 +302,8 @@ def follow(made: Animation, direction: Direction) -> Animation:
 
 
 def _measured(made: Animation) -> Animation:
-    recogniser = find_recogniser("b", made.request.weights)
-    found = judged(made.character, made.motion, recogniser, made.request.action)
+    recognisers = reporting_recognisers(made.request.weights)
+    found = judged(made.character, made.motion, recognisers, made.request.action)
     return replace(made, metrics={"start": made.metrics["start"], "motion": found})
 
 
