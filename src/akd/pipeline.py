@@ -39,7 +39,7 @@ from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
 from akd.request import Request, make_request
 from akd.rig.character import Character
-from akd.search import compare_grounded, ground_each, motion_of, search, set_stage
+from akd.search import LEAD, compare_grounded, ground_each, motion_of, search, set_stage
 from akd.splat.renderer import Renderer
 
 
@@ -66,6 +66,8 @@ class Animation:
     """Of each finalist; the one with the highest was kept."""
     metrics: dict[str, MotionMetrics]
     """Of `start`, `motion` and, where there is one, `grounded`."""
+    lead: float = 0.0
+    """Seconds at its beginning that repeat the end of the motion that it continues."""
 
     @property
     def character(self) -> Character:
@@ -194,20 +196,23 @@ def animate(
             weights=weights, device=device, template=template,
         ))  # fmt: skip
     find_kept(requests[0].character, direction)
-    find_poses(requests[0].character, direction)
+    keys = find_poses(requests[0].character, direction)
+    if len(requests) == 1 and not direction.retimes:
+        requests = [replace(requests[0], keys=keys)]
     job = requests[0].job()
     if len(parts) > 1:
         job["parts"] = list(parts)
     if not direction.is_empty:
         job["direction"] = asdict(direction)
     observer.start(job)
-    made = [
-        animate_part(
-            request, observer if len(parts) == 1 else PartObserver(observer, number),
+    made: list[Animation] = []
+    for number, request in enumerate(requests):
+        before = made[-1].final if made else None
+        made.append(animate_part(
+            replace(request, before=before),
+            observer if len(parts) == 1 else PartObserver(observer, number),
             renderer=renderer, quick=quick,
-        )
-        for number, request in enumerate(requests)
-    ]  # fmt: skip
+        ))  # fmt: skip
     clip = made[0] if len(made) == 1 else join_parts(made, prompt)
     return clip if direction.is_empty else follow(clip, direction)
 
@@ -270,6 +275,7 @@ def animate_part(
         notes=notes,
         selection_scores=scores,
         metrics=metrics,
+        lead=0.0 if request.before is None else (LEAD - 1) / model.fps,
     )
 
 
@@ -282,6 +288,7 @@ def join_parts(made: Sequence[Animation], prompt: str) -> Animation:
     joined = join(
         character, [part.final for part in made], fps=fps, name=request.prompt,
         gaits=[gait is not None and gait.is_cyclic for gait in named],
+        leads=[part.lead for part in made],
     )  # fmt: skip
     motion = replant(character, joined.motion, find_footing(character, joined.motion, fps=fps))
     starts = ", ".join(f"{seconds:.2f}" for seconds in joined.joins)

@@ -16,6 +16,8 @@ from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash
 from akd.metrics.recognise.settings import REPORTING
 from akd.motion.actions import action_label
+from akd.motion.key_poses import KeyPoses
+from akd.motion.motion import Motion
 from akd.motion.parametrization import Parametrization
 from akd.physics.settings import TrackingSettings
 from akd.presets import find_preset
@@ -52,6 +54,10 @@ class Request:
     fps: float | None
     weights: Path | None
     device: str | torch.device
+    keys: KeyPoses | None = None
+    """Poses to meet, by second of the prior's video; later ones are left to direction."""
+    before: Motion | None = None
+    """Motion that this one continues."""
 
     def quick(self) -> Request:
         """The same for a preview: a fit to the first sample, no distillation, no physics.

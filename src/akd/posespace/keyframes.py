@@ -14,7 +14,7 @@ from torch import Tensor
 from akd.base.files import write_atomically
 from akd.posespace.body import bone_ends, kinematics
 from akd.posespace.codec import PoseCodec
-from akd.prior.protocol import KnownFrames, VideoPrior, with_known
+from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames, with_known
 from akd.prior.sample import latent_shape, sample_videos
 from akd.rig.character import Character
 from akd.rig.roles.role import Part, Role
@@ -128,7 +128,7 @@ def keyframe_videos(
         condition = prior.condition(prompt, reference_image=image)
         known = None
         if through is not None:
-            if getattr(prior, "takes_known_frames", False):
+            if takes_known_frames(prior):
                 condition = with_known(prior, condition, through)
             known = through.mask[None, :, None, None, None], prior.encode(through.video[None])
         video = sample_videos(
