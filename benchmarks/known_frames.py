@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 import akd
+from akd.api.clips import find_motion
 from akd.base.splits import zoo_seed_trains
 from akd.export.creature import write_creature
 from akd.motion.direction import Direction
@@ -103,8 +104,9 @@ def between(prior: VideoPrior, options: Options, folder: Path) -> str:
     """First and last pose given."""
     rows, worst = [], 0.0
     for species, seed, action, prompt in BETWEEN[: options.cases]:
-        path, true = write_actor(species, seed, folder, action)
+        path = write_actor(species, seed, folder, action)
         character = akd.load(path)
+        true = find_motion(character)
         own = for_body(prior, leg_length(character, character.control_rig))
         last = (own.frames - 1) / own.fps
         poses = Direction(keyframes=(f"0={path}@0", f"{last:.3f}={path}@{true.duration:.3f}"))
@@ -132,7 +134,7 @@ def in_a_row(prior: VideoPrior, options: Options, folder: Path) -> str:
     """Three actions in one prompt."""
     rows, ratios = [], []
     for species, seed, prompt in ROWS[: options.cases]:
-        character = akd.load(write_actor(species, seed, folder)[0])
+        character = akd.load(write_actor(species, seed, folder))
         for number in range(options.seeds):
             found = join_ratios(character, options.animate(character, prompt, prior, number))
             ratios += found
@@ -158,15 +160,13 @@ def _part(title: str, about: str, head: Sequence[str], rows: Sequence[str]) -> s
     return "\n".join([f"## {title}", "", about, "", f"| {names} |", f"| {rule} |", *rows, ""])
 
 
-def write_actor(
-    species: str, seed: int, folder: Path, action: str = "stand"
-) -> tuple[Path, Motion]:
+def write_actor(species: str, seed: int, folder: Path, action: str = "stand") -> Path:
     """A creature of the measuring side in a file, with a true motion."""
     assert not zoo_seed_trains(seed)
     creature = build_creature(species, seed=seed)
-    motion, path = make_clip(creature, action, cycles=1), folder / f"{species}-{action}.glb"
-    write_creature(creature, [motion], path)
-    return path, motion
+    path = folder / f"{species}-{action}.glb"
+    write_creature(creature, [make_clip(creature, action, cycles=1)], path)
+    return path
 
 
 def apart(character: Character, motion: Motion, true: Motion, frame: int) -> float:
