@@ -101,8 +101,10 @@ def _probabilities(
     seconds = max((one.frames - 1) / one.rate(leg) for one in looked)
     shown = repeat(rig, motion, math.ceil(seconds / motion.duration))
     scores = score_by_each(recognisers, character, shown, action)
-    found = {name: score.probability for name, score in scores.items()}
-    return {name: math.nan if value is None else value for name, value in found.items()}
+    found: dict[Name, float] = {}
+    for name, score in scores.items():
+        found[name] = math.nan if score.probability is None else score.probability
+    return found
 
 
 def _page(pairs: list[Pair]) -> str:

@@ -63,9 +63,7 @@ def test_a_prior_of_words_alone_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(prior, "takes_reference_image", False)
     blank = torch.zeros(16, 16, 3)
     with pytest.raises(ValueError, match="tiny takes words alone, no image"):
-        next(
-            keyframe_videos(prior, "a fox walking", Keyframes(*torch.zeros(2, 1, 16, 16, 3), blank))
-        )
+        next(keyframe_videos(prior, "a fox walking", Keyframes(blank[None], blank[None], blank)))
 
 
 def test_one_camera_sees_all_keyframes(fox, codec, states):

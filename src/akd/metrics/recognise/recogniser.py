@@ -89,8 +89,11 @@ def find_recogniser(name: Name, weights: Path | None = None) -> Recogniser | Non
 
 def reporting_recognisers(weights: Path | None = None) -> dict[Name, Recogniser]:
     """Recognisers B and C, where they are found: they steer nothing."""
-    found = {name: find_recogniser(name, weights) for name in REPORTING}
-    return {name: recogniser for name, recogniser in found.items() if recogniser is not None}
+    found: dict[Name, Recogniser] = {}
+    for name in REPORTING:
+        if (recogniser := find_recogniser(name, weights)) is not None:
+            found[name] = recogniser
+    return found
 
 
 def recogniser_hash(name: Name, weights: Path | None = None) -> str | None:
