@@ -19,7 +19,11 @@ from akd.base.files import file_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import film_views, score_action, score_videos
-from akd.metrics.recognise.recogniser import find_recogniser, shipped_recognisers
+from akd.metrics.recognise.recogniser import (
+    find_recogniser,
+    reporting_recognisers,
+    shipped_recognisers,
+)
 from akd.metrics.selection import video_score
 from akd.motion.feet import leg_length
 from akd.motion.motion import Motion
@@ -170,7 +174,7 @@ def search_by_skeleton(
 def measured(
     motions: Mapping[str, Motion], case: Case, character: Character
 ) -> dict[str, dict[str, Any]]:
-    """Metrics of motions by name: recogniser B's word, and beside it C's and that of A, which
+    """Metrics of motions by name, with what recognisers B and C say; beside it what A says, which
     steers, and the features of naturalness."""
     rows: dict[str, dict[str, Any]] = {}
     for name, motion in motions.items():
@@ -179,8 +183,6 @@ def measured(
         if (steering := find_recogniser("a")) is not None:
             steered = score_action(steering, character, motion, case.action)
             rows[name]["steering"] = steered.probability
-        if (other := find_recogniser("c")) is not None:
-            rows[name]["action_c"] = asdict(score_action(other, character, motion, case.action))
     return rows
 
 
@@ -217,12 +219,13 @@ def search_by_field(
         posed = field.pose(stage)
         frames = stage.show(posed.transforms, posed.path)
     motion: dict[str, Any] = cloud_measures(stage, posed.transforms, posed.path)
-    if (recogniser := find_recogniser("b")) is not None:
+    for name, recogniser in reporting_recognisers().items():
         videos = film_views(
             recogniser, character, stage.cloud.to("cpu"), posed.transforms.cpu(),
             stage.bone_colours.cpu(),
         )  # fmt: skip
-        motion["action"] = asdict(score_videos(recogniser, videos, case.action))
+        key = {"b": "action", "c": "action_c"}[name]
+        motion[key] = asdict(score_videos(recogniser, videos, case.action))
     Video(frames.cpu(), prior.fps).write_strip(place(out, "strips", job, "png"), count=STRIP_FRAMES)
     clock.begin("end")
     return {"motion": motion, "notes": list(went.notes), "stages": clock.seconds}

@@ -20,7 +20,7 @@ import torch
 from scipy.stats import rankdata
 
 from akd.math import quaternion
-from akd.metrics.action import film_for, score_videos
+from akd.metrics.action import score_by_each
 from akd.metrics.judge import true_parts
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser, find_recogniser
@@ -93,21 +93,17 @@ def _probabilities(
 ) -> dict[Name, float]:
     """How likely each recogniser finds the action; not a number where it has no class for it.
 
-    A gait is repeated until it fills what a recogniser looks at. Recognisers that look at the same
-    frames share them.
+    A gait is repeated until it fills what the recognisers look at.
     """
-    rig, films = character.control_rig, {}
-    found: dict[Name, float] = {}
+    rig = character.control_rig
     leg = leg_length(character, rig)
-    for name, recogniser in recognisers.items():
-        settings = recogniser.settings
-        looks_at = (settings.frames, settings.size, settings.rate(leg))
-        if looks_at not in films:
-            seconds = (settings.frames - 1) / settings.rate(leg)
-            shown = repeat(rig, motion, math.ceil(seconds / motion.duration))
-            films[looks_at] = film_for(recogniser, character, shown)
-        probability = score_videos(recogniser, films[looks_at], action).probability
-        found[name] = math.nan if probability is None else probability
+    looked = [one.settings for one in recognisers.values()]
+    seconds = max((one.frames - 1) / one.rate(leg) for one in looked)
+    shown = repeat(rig, motion, math.ceil(seconds / motion.duration))
+    scores = score_by_each(recognisers, character, shown, action)
+    found: dict[Name, float] = {}
+    for name, score in scores.items():
+        found[name] = math.nan if score.probability is None else score.probability
     return found
 
 

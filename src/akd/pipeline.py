@@ -20,7 +20,7 @@ from akd.distill.settings import DistillSettings
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
 from akd.metrics.motion import MotionMetrics, judged
-from akd.metrics.recognise.recogniser import find_recogniser
+from akd.metrics.recognise.recogniser import find_recogniser, reporting_recognisers
 from akd.metrics.selection import selection_score, video_score
 from akd.motion.actions import read_sentence
 from akd.motion.direction import Direction
@@ -39,7 +39,7 @@ from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
 from akd.request import Request, make_request
 from akd.rig.character import Character
-from akd.search import compare_grounded, ground_each, motion_of, search, set_stage
+from akd.search import LEAD, compare_grounded, ground_each, motion_of, search, set_stage
 from akd.splat.renderer import Renderer
 
 
@@ -66,6 +66,8 @@ class Animation:
     """Of each finalist; the one with the highest was kept."""
     metrics: dict[str, MotionMetrics]
     """Of `start`, `motion` and, where there is one, `grounded`."""
+    lead: float = 0.0
+    """Seconds at its beginning that repeat the end of the motion that it continues."""
 
     @property
     def character(self) -> Character:
@@ -194,20 +196,23 @@ def animate(
             weights=weights, device=device, template=template,
         ))  # fmt: skip
     find_kept(requests[0].character, direction)
-    find_poses(requests[0].character, direction)
+    keys = find_poses(requests[0].character, direction)
+    if len(requests) == 1 and not direction.retimes:
+        requests = [replace(requests[0], keys=keys)]
     job = requests[0].job()
     if len(parts) > 1:
         job["parts"] = list(parts)
     if not direction.is_empty:
         job["direction"] = asdict(direction)
     observer.start(job)
-    made = [
-        animate_part(
-            request, observer if len(parts) == 1 else PartObserver(observer, number),
+    made: list[Animation] = []
+    for number, request in enumerate(requests):
+        before = made[-1].final if made else None
+        made.append(animate_part(
+            replace(request, before=before),
+            observer if len(parts) == 1 else PartObserver(observer, number),
             renderer=renderer, quick=quick,
-        )
-        for number, request in enumerate(requests)
-    ]  # fmt: skip
+        ))  # fmt: skip
     clip = made[0] if len(made) == 1 else join_parts(made, prompt)
     return clip if direction.is_empty else follow(clip, direction)
 
@@ -250,10 +255,11 @@ def animate_part(
     if (physical := grounded[best]) is not None:
         kept["grounded"] = physical.motion
     observer.begin("measure")
-    recogniser = find_recogniser("b", request.weights)
+    recognisers = reporting_recognisers(request.weights)
     went = found[best][1]
     metrics = {
-        name: judged(character, motion, recogniser, request.action) for name, motion in kept.items()
+        name: judged(character, motion, recognisers, request.action)
+        for name, motion in kept.items()
     }
     notes = (*character.notes, *went.notes)
     if (why := worse[best]) is not None:
@@ -269,6 +275,7 @@ def animate_part(
         notes=notes,
         selection_scores=scores,
         metrics=metrics,
+        lead=0.0 if request.before is None else (LEAD - 1) / model.fps,
     )
 
 
@@ -281,6 +288,7 @@ def join_parts(made: Sequence[Animation], prompt: str) -> Animation:
     joined = join(
         character, [part.final for part in made], fps=fps, name=request.prompt,
         gaits=[gait is not None and gait.is_cyclic for gait in named],
+        leads=[part.lead for part in made],
     )  # fmt: skip
     motion = replant(character, joined.motion, find_footing(character, joined.motion, fps=fps))
     starts = ", ".join(f"{seconds:.2f}" for seconds in joined.joins)
@@ -301,8 +309,8 @@ def follow(made: Animation, direction: Direction) -> Animation:
 
 
 def _measured(made: Animation) -> Animation:
-    recogniser = find_recogniser("b", made.request.weights)
-    found = judged(made.character, made.motion, recogniser, made.request.action)
+    recognisers = reporting_recognisers(made.request.weights)
+    found = judged(made.character, made.motion, recognisers, made.request.action)
     return replace(made, metrics={"start": made.metrics["start"], "motion": found})
 
 

@@ -14,7 +14,10 @@ from akd.base.files import file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash
+from akd.metrics.recognise.settings import REPORTING
 from akd.motion.actions import action_label
+from akd.motion.key_poses import KeyPoses
+from akd.motion.motion import Motion
 from akd.motion.parametrization import Parametrization
 from akd.physics.settings import TrackingSettings
 from akd.presets import find_preset
@@ -51,6 +54,10 @@ class Request:
     fps: float | None
     weights: Path | None
     device: str | torch.device
+    keys: KeyPoses | None = None
+    """Poses to meet, by second of the prior's video; later ones are left to direction."""
+    before: Motion | None = None
+    """Motion that this one continues."""
 
     def quick(self) -> Request:
         """The same for a preview: a fit to the first sample, no distillation, no physics.
@@ -96,9 +103,11 @@ class Request:
             "parametrization": repr(self.parametrization),
             "losses": {term.name: term.weight for term in self.losses},
             "physics": None if self.physics is None else asdict(self.physics),
-            # A chooses what is kept, B stands in metrics.json: other weights are another job.
+            # A chooses what is kept, B and C are in metrics.json: other weights, another job.
             "steering": {"hash": recogniser_hash("a", self.weights) if self.steering else None},
-            "reporting": {"hash": recogniser_hash("b", self.weights)},
+            "reporting": {
+                name: {"hash": recogniser_hash(name, self.weights)} for name in REPORTING
+            },
         }
 
 
@@ -140,12 +149,9 @@ def make_request(
         tokens = known_tokens(plan)
     character = animatable(character, template=template)
     notes = list(character.notes)
-    if tokens is not None:
-        try:
-            if warning := check_body(character.anatomy, tokens):
-                notes.append(warning)
-        except ValueError as error:
-            raise ValueError(f"{character.asset.path.name}: {error}") from None
+    action = action_label(plain)
+    if tokens is not None and (warning := check_body(character.anatomy, action, tokens)):
+        notes.append(warning)
     if not character.anatomy.legs:
         notes.append("no feet were found: it starts without root motion, and feet are not measured")
     if physics is True:
@@ -154,7 +160,7 @@ def make_request(
         character=replace(character, notes=tuple(notes)),
         prompt=plain,
         asked=asked,
-        action=action_label(plain),
+        action=action,
         prior=source,
         settings=preset,
         physics=physics or None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from threading import Event, Lock
 
 import torch
@@ -19,6 +20,7 @@ from akd.metrics.motion import measure
 from akd.metrics.selection import lowered
 from akd.motion.feet import leg_length
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
+from akd.motion.key_poses import KeyPoses, last_poses
 from akd.motion.motion import Motion
 from akd.motion.parametrization import (
     MotionParameters,
@@ -27,10 +29,14 @@ from akd.motion.parametrization import (
     pose_together,
 )
 from akd.physics.ground import Grounded, ground
-from akd.prior.protocol import VideoPrior
+from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
 from akd.request import Request
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
+
+LEAD = 4
+"""Frames of a motion that the next one in a row is given: its last pose, velocity and acceleration,
+in two whole patches of the tiny prior."""
 
 
 def set_stage(request: Request, prior: VideoPrior, renderer: Renderer | None = None) -> Stage:
@@ -59,8 +65,11 @@ def search(
     observer, settings = observer or Observer(), request.settings
     generator = torch.Generator().manual_seed(request.seed)
 
+    keys = key_poses(request, prior, lift=stage.lift)
+
     def begin(video: Tensor | None) -> MotionParameters:
-        return request.parametrization.begin(starting_point(request, prior, video), stage)
+        start = replace(starting_point(request, prior, video), keys=keys)
+        return request.parametrization.begin(start, stage)
 
     finalists = [begin(None)]
     if settings.warm_start.samples:
@@ -78,8 +87,9 @@ def search(
             generator.set_state(kept["generator"])
         else:
             videos = sample_videos(
-                stage, prior, request.asked, settings.warm_start, generator=generator, known=videos
-            )
+                stage, prior, request.asked, settings.warm_start, generator=generator,
+                sampled=videos, known=known_frames(stage, prior, finalists[0]),
+            )  # fmt: skip
             observer.save("videos", {"videos": videos, "generator": generator.get_state()})
         observer.begin("fit")
         if (kept := observer.load("starts")) is not None:
@@ -101,6 +111,28 @@ def search(
             generators=[torch.Generator().manual_seed(seed) for seed in seeds], observer=observer,
         )  # fmt: skip
     return begin(None), list(zip(finalists, went, strict=True))
+
+
+def key_poses(request: Request, prior: VideoPrior, *, lift: float) -> KeyPoses | None:
+    """Poses that the prior's frames must show, heights over the neutral pose's: the end of the
+    motion that is continued, or keyframes within the video's time."""
+    keys = request.keys
+    if request.before is not None:
+        keys = last_poses(request.character.control_rig, request.before, LEAD, prior.fps)
+    elif keys is not None:
+        keys = keys.up_to((prior.frames - 0.5) / prior.fps)
+    return None if keys is None else keys.lowered(lift)
+
+
+@torch.no_grad()
+def known_frames(
+    stage: Stage, prior: VideoPrior, parameters: MotionParameters
+) -> KnownFrames | None:
+    """Images of the key poses, for a prior that takes known frames."""
+    posed = parameters.pose(stage)
+    if posed.known is None or not takes_known_frames(prior):
+        return None
+    return KnownFrames(stage.show(posed.transforms, posed.path), posed.known)
 
 
 def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) -> MotionStart:

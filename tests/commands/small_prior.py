@@ -16,12 +16,11 @@ QUICK = (
 )  # fmt: skip
 
 
-def write_weights(folder: Path, *, frames: int = 4, known_frames: bool = True) -> Path:
+def write_weights(folder: Path, *, frames: int = 4) -> Path:
     torch.manual_seed(5)
     settings = TinySettings(
-        frames=frames, width=16, height=16, patch=8, frame_time=None, fps=8.0, channels=24,
+        frames=frames, width=16, height=16, patch=8, frame_time=0.6, fps=8.0, channels=24,
         layers=1, heads=2, text_channels=8, refine_channels=4,
-        known_frames=known_frames,
     )  # fmt: skip
     network = TinyNetwork(settings)
     with torch.no_grad():

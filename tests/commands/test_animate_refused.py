@@ -1,13 +1,9 @@
 """What `akd animate` refuses: one line, exit code 2, before any long work."""
 
-from pathlib import Path
-
 import pytest
 
-import akd
+from akd.request import make_request
 from tests.commands.animating import chain, refused, words
-
-SHIPPED = Path(akd.__file__).parent / "prior" / "weights"
 
 
 @pytest.mark.parametrize(
@@ -60,14 +56,13 @@ def test_one_joint_is_not_enough(capsys, weights, tmp_path):
     )
 
 
-@pytest.mark.slow
-def test_three_hundred_joints_without_feet_are_nothing_for_the_tiny_prior(capsys, tmp_path):
-    snake = chain(tmp_path / "snake.glb", 300)
-    message = refused(capsys, words(snake, SHIPPED, tmp_path / "out"))
-    assert message == (
-        "snake.glb: the tiny prior knows bodies with two or four legs, this one has 0; other "
-        "bodies need a large prior (`akd prior list`)"
-    )
+def test_what_the_prior_never_saw_a_body_do_is_noted(weights, tmp_path):
+    snake = chain(tmp_path / "snake.glb", 12)
+    request = make_request(snake, "a snake walking", weights=weights)
+    assert (
+        "the tiny prior never saw a legless body do 'walk': its motion is a guess; such bodies do "
+        "stand, slither, look around, attack"
+    ) in request.character.notes
 
 
 def test_a_body_on_its_side_is_told_how_to_stand_up(capsys, fox, weights, tmp_path):

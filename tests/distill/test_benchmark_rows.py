@@ -21,8 +21,8 @@ QUICK = alone(
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    """Makes a row. Recognisers look at 16 frames, so that the prior must have as many."""
-    weights = write_weights(tmp_path_factory.mktemp("weights"), frames=16)
+    """Makes a row. Recognisers look at 24 frames, so that the prior must have as many."""
+    weights = write_weights(tmp_path_factory.mktemp("weights"), frames=24)
     out = tmp_path_factory.mktemp("out")
 
     def make(part, variant, settings):

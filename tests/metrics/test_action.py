@@ -1,11 +1,14 @@
 """A recogniser looks at a motion: what it is shown, and how its answers are put together."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.action import SCENE, VIEWS, film_for, score_action
+from akd.metrics import action
+from akd.metrics.action import SCENE, VIEWS, film_for, score_action, score_by_each
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
@@ -42,6 +45,19 @@ def test_every_view_of_every_window_is_shown(recogniser, fox):
     # The character fills a good part of the image, and moves in it.
     assert float((videos[:, 1:] - videos[:, :-1]).abs().mean()) > 0.003
     assert float((videos[0] - videos[3]).abs().mean()) > 0.01
+
+
+def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
+    character, walk = fox
+    filmed = []
+    monkeypatch.setattr(action, "film_for", lambda *given: filmed.append(given) or film_for(*given))
+    other = Recogniser(build_network(replace(RECOGNISERS["c"], frames=12)))
+    same = Recogniser(build_network(RECOGNISERS["c"]))
+    scores = score_by_each({"b": recogniser, "c": same}, character, walk, "walk")
+    assert len(filmed) == 1
+    assert scores["b"] == score_action(recogniser, character, walk, "walk")
+    score_by_each({"b": recogniser, "c": other}, character, walk, "walk")
+    assert len(filmed) == 4
 
 
 def test_a_score_is_the_mean_over_views(recogniser, fox):

@@ -18,6 +18,9 @@ from akd.motion.actions import (
 from akd.motion.gait import starting_speed
 from akd.prior.tiny.load import known_tokens, shipped_weights
 from akd.prior.tiny.vocabulary import CREATURES, NONE, TOKENS, read_prompt
+from akd.zoo.acts.catalogue import acts_of
+from akd.zoo.species.catalogue import SPECIES
+from akd.zoo.species.parameters import Arthropod, Fish, Humanoid, Quadruped, Serpent, Theropod
 
 VERBS = [(verb, a) for a in ACTIONS.values() if not a.turn for verb in a.verbs or (a.name,)]
 
@@ -39,6 +42,15 @@ def test_kinds_and_manners_are_in_the_table():
     words = [word for manner in MANNERS for word in manner.words]
     assert len(words) == len(set(words))
     assert len(VERBS) == len({verb for verb, _ in VERBS})
+
+
+def test_every_act_of_the_zoo_is_one_that_its_body_plan_does():
+    plans = {Quadruped: "quadruped", Humanoid: "biped", Theropod: "biped", Arthropod: "many-legged",
+             Serpent: "legless", Fish: "finned"}  # fmt: skip
+    for species, parameters in SPECIES.items():
+        for action in (*parameters.actions, *acts_of(parameters)):
+            if action not in ("fly", "glide"):  # of those with wings besides
+                assert plans[type(parameters)] in ACTIONS[action].bodies, (species, action)
 
 
 @pytest.mark.parametrize(("verb", "action"), VERBS)

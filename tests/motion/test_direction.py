@@ -7,6 +7,7 @@ from akd.api.directing import find_kept, find_poses
 from akd.metrics.motion import measure
 from akd.motion.direction import Direction, direct
 from akd.motion.joining import acceleration, join
+from akd.motion.key_poses import KeyPoses
 from akd.motion.loop import loop_gap
 from akd.rig.control import ControlPose
 from akd.zoo import build_creature, make_clip
@@ -100,11 +101,16 @@ def test_a_keyframe_is_met(fox):
     angles = rig.from_pose(walk.pose).angles[10].clone()
     angles[head, 0] += 0.5
     pose = ControlPose(torch.zeros(3), torch.zeros(3), angles)
-    moved = direct(character, walk, Direction(), fps=FPS, poses={0.4: pose})
+    moved = direct(character, walk, Direction(), fps=FPS, keys=KeyPoses.of({0.4: pose}))
     found = rig.from_pose(moved.pose).angles[12, head]
     torch.testing.assert_close(found, angles[head], atol=1e-3, rtol=0)
-    with pytest.raises(ValueError, match="keyframe must be within the clip"):
-        direct(character, walk, Direction(), fps=FPS, poses={9.0: pose})
+    later = direct(character, walk, Direction(), fps=FPS, keys=KeyPoses.of({3.0: pose}))
+    assert later.duration == pytest.approx(3.0)
+    found = rig.from_pose(later.pose).angles[-1, head]
+    torch.testing.assert_close(found, angles[head], atol=1e-3, rtol=0)
+    keys = KeyPoses.of({3.0: pose})
+    with pytest.raises(ValueError, match=r"keyframe must be within the clip, from 0 to 2\.00 s"):
+        direct(character, walk, Direction(duration=2.0), fps=FPS, keys=keys)
 
 
 def test_what_is_named_must_be_there(fox):
@@ -112,7 +118,9 @@ def test_what_is_named_must_be_there(fox):
     for keep in ("head", "Idle:", ":head"):
         with pytest.raises(ValueError, match="keep must be CLIP:JOINT,JOINT"):
             find_kept(character, Direction(keep=(keep,)))
-    for keyframe in ("1", "x=walk@1", "-1=walk@1"):
+    with pytest.raises(ValueError, match=r"keyframe must be within the clip, from 0 to 1\.5 s"):
+        find_poses(character, Direction(duration=1.5, keyframes=("2=walk@0.2",)))
+    for keyframe in ("1", "x=walk@1", "-1=walk@1", "nan=walk@1"):
         with pytest.raises(ValueError, match="keyframe must be SECONDS=POSE"):
             find_poses(character, Direction(keyframes=(keyframe,)))
     with pytest.raises(ValueError, match="has no clip"):
@@ -132,3 +140,15 @@ def test_joins_do_not_pop(fox):
     steps = joined.motion.world()[:, character.control_rig.root, :3, 3].diff(dim=0).norm(dim=-1)
     assert float(steps.max()) < 0.2 * character.height
     assert joined.motion.duration > sum(m.duration for m in motions[1:])
+
+
+def test_a_part_that_repeats_the_end_of_the_one_before_goes_on_from_there(fox):
+    character, walk, _ = fox
+    lead, rig = 4 / FPS, character.control_rig
+    walk = walk.resample(FPS)
+    first = walk.sample(walk.times[:16])
+    second = walk.sample(walk.times[15 - 4 :])  # begins four frames before the first one ends
+    joined = join(character, [first, second], gaits=[False, False], leads=[0.0, lead], fps=FPS)
+    assert joined.joins == pytest.approx((11 / FPS,), abs=1e-3)
+    pose, true = rig.from_pose(joined.motion.pose), rig.from_pose(walk.pose)
+    torch.testing.assert_close(pose.angles, true.angles, atol=2e-3, rtol=0)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from akd.posespace.keyframes import keyframe_videos, render_keyframes
+from akd.posespace.keyframes import Keyframes, keyframe_videos, render_keyframes
 from akd.prior.tiny.load import load_tiny
 from tests.commands.small_prior import write_weights
 from tests.prior.large.tiny_pipelines import SIZES, build, load_prior
@@ -32,17 +32,14 @@ def test_a_large_prior_starts_from_each_keyframe(fox, codec, states, tmp_path, m
         return encode(pixels)
 
     monkeypatch.setattr(prior.family, "encode_image", note)
-    videos = list(keyframe_videos(prior, "a fox walking", found.mesh, steps=2))
+    videos = list(keyframe_videos(prior, "a fox walking", found, steps=2))
     assert [tuple(video.frames.shape[1:3]) for video in videos] == [(height, width)] * 2
     for pixels, image in zip(seen, found.mesh, strict=True):
         torch.testing.assert_close(pixels[0, :, 0], 2.0 * image.movedim(-1, 0) - 1.0)
 
 
-@pytest.mark.parametrize("known_frames", [True, False])
-def test_the_tiny_prior_passes_through_all_keyframes(
-    fox, codec, states, tmp_path, monkeypatch, known_frames
-):
-    prior = load_tiny(write_weights(tmp_path, known_frames=known_frames))
+def test_the_tiny_prior_passes_through_all_keyframes(fox, codec, states, tmp_path, monkeypatch):
+    prior = load_tiny(write_weights(tmp_path))
     asked, predict = [], prior.predict
 
     def note(latents, t, conditions):
@@ -51,20 +48,22 @@ def test_the_tiny_prior_passes_through_all_keyframes(
 
     monkeypatch.setattr(prior, "predict", note)
     size = (prior.width, prior.height)
-    images = render_keyframes(fox, codec, states[:2], size=size, style=prior.style).mesh
-    (video,) = keyframe_videos(prior, "a fox walking", images, steps=2)
+    frames = render_keyframes(fox, codec, states[:2], size=size, style=prior.style)
+    images = frames.mesh
+    (video,) = keyframe_videos(prior, "a fox walking", frames, steps=2)
     assert len(video) == prior.frames
     torch.testing.assert_close(video.frames[[0, -1]], images.clamp(0, 1), atol=1e-4, rtol=0)
-    told = [condition.known for condition in asked if condition.known is not None]
-    assert len(told) == (len(asked) if known_frames else 0)
-    assert all(known.mask.tolist() == [True, False, False, True] for known in told)
+    told = [condition.known for condition in asked]
+    assert all(known and known.mask.tolist() == [True, False, False, True] for known in told)
+    assert all(torch.equal(condition.reference_image, frames.neutral) for condition in asked)
 
 
 def test_a_prior_of_words_alone_is_refused(tmp_path, monkeypatch):
     prior = load_tiny(write_weights(tmp_path))
     monkeypatch.setattr(prior, "takes_reference_image", False)
+    blank = torch.zeros(16, 16, 3)
     with pytest.raises(ValueError, match="tiny takes words alone, no image"):
-        next(keyframe_videos(prior, "a fox walking", torch.zeros(1, 16, 16, 3)))
+        next(keyframe_videos(prior, "a fox walking", Keyframes(blank[None], blank[None], blank)))
 
 
 def test_one_camera_sees_all_keyframes(fox, codec, states):

@@ -11,7 +11,8 @@ from akd.api.clips import find_motion
 from akd.api.loading import load
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import find_clip
-from akd.motion.direction import Direction, direct
+from akd.motion.direction import LONGEST, Direction, direct
+from akd.motion.key_poses import KeyPoses
 from akd.motion.motion import Motion
 from akd.motion.retargeting.retarget import retarget
 from akd.rig.character import Character
@@ -26,8 +27,8 @@ def direct_motion(
     Raises:
         ValueError: The direction contradicts itself or the motion, or names what is not there.
     """
-    kept, poses = find_kept(character, direction), find_poses(character, direction)
-    return direct(character, motion, direction, fps=fps, kept=kept, poses=poses)
+    kept, keys = find_kept(character, direction), find_poses(character, direction)
+    return direct(character, motion, direction, fps=fps, kept=kept, keys=keys)
 
 
 def find_kept(character: Character, direction: Direction) -> dict[int, Motion]:
@@ -57,12 +58,14 @@ def _controls(rig: ControlRig, wanted: str) -> list[int]:
     raise ValueError(f"keep must name driven joints or roles: {wanted!r} is none of {known}")
 
 
-def find_poses(character: Character, direction: Direction) -> dict[float, ControlPose]:
-    """The poses to meet, by second.
+def find_poses(character: Character, direction: Direction) -> KeyPoses | None:
+    """The poses to meet; None where there are none.
 
     Raises:
-        ValueError: An entry of `keyframes` is not SECONDS=POSE, or its pose cannot be found.
+        ValueError: An entry of `keyframes` is not SECONDS=POSE, is later than the clip may last, or
+            its pose cannot be found.
     """
+    longest = LONGEST if direction.duration is None else direction.duration
     poses: dict[float, ControlPose] = {}
     for text in direction.keyframes:
         seconds, equals, pose = text.partition("=")
@@ -70,12 +73,16 @@ def find_poses(character: Character, direction: Direction) -> dict[float, Contro
             moment = float(seconds)
         except ValueError:
             moment = -1.0
-        if not (equals and pose and 0.0 <= moment < 1e6):
+        if not (equals and pose and moment >= 0.0):
             raise ValueError(
                 f"keyframe must be SECONDS=POSE, a pose being CLIP@TIME or a file, got {text!r}"
             )
+        if moment > longest:
+            raise ValueError(
+                f"keyframe must be within the clip, from 0 to {longest:g} s, got {moment:g}"
+            )
         poses[moment] = _pose(character, pose)
-    return poses
+    return KeyPoses.of(poses)
 
 
 def _pose(character: Character, text: str) -> ControlPose:

@@ -10,7 +10,7 @@ from akd.asset.asset import AssetError
 from akd.base.cache import cache_folder
 from akd.base.observer import Observer
 from akd.metrics.motion import MotionMetrics, judged
-from akd.metrics.recognise.recogniser import find_recogniser
+from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.rig.character import Character
 from akd.splat.cloud import SplatCloud
 from akd.splat.fit import fit_splats
@@ -26,13 +26,13 @@ def measure(
     action: str | None = None,
     weights: str | Path | None = None,
 ) -> MotionMetrics:
-    """Measure a motion: root motion, contact, skate, tilt, and the action that recogniser B sees.
+    """Measure a motion: root motion, contact, skate, tilt, and what recognisers B and C see in it.
 
     Args:
         character: Whose motion: what `load` returned, or a file.
         clip: A motion, or a clip's name; may be left out where there is one clip.
         action: What it should show, such as `walk`; gallops and jumps need not alternate.
-        weights: Folder of the recogniser, in place of the one that ships.
+        weights: Folder of the recognisers, in place of those that ship.
 
     Returns:
         The metrics, with `verdict` (one line) and `score` (0 to 1).
@@ -45,7 +45,7 @@ def measure(
     if character.anatomy.body.root < 0:
         raise AssetError(f"{character.asset.path}: there is no body in it")
     folder = None if weights is None else Path(weights)
-    return judged(character, find_motion(character, clip), find_recogniser("b", folder), action)
+    return judged(character, find_motion(character, clip), reporting_recognisers(folder), action)
 
 
 def splat(

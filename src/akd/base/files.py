@@ -161,13 +161,12 @@ def write_tensors(
 
 
 def read_tensors(
-    path: Path, *, format: str | tuple[str, ...] | None = None
+    path: Path, *, format: str | None = None
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and metadata that `write_tensors` wrote.
 
     Raises `DamagedFile` where the file is cut short or its checksum differs, or where its `format`
-    is another one, or none of several. Files of a format may be older than checksums, and go
-    without.
+    is another one. Files of a format may be older than checksums, and go without.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -177,16 +176,34 @@ def read_tensors(
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise DamagedFile(f"{path}: is damaged ({error})") from None
-    allowed = (format,) if isinstance(format, str) else format
-    if allowed is not None and about.get("format") not in allowed:
-        named = " or ".join(allowed)
-        raise DamagedFile(f"{path}: must be of format {named}, got {about.get('format')}")
+    _check_format(path, about, format)
     checksum = about.pop(_CHECKSUM, None)
     if checksum is None and format is not None:
         return tensors, about
     if checksum != _tensors_hash(tensors, about):
         raise DamagedFile(f"{path}: is damaged (its checksum differs)")
     return tensors, about
+
+
+def read_metadata(path: Path, *, format: str) -> dict[str, str]:
+    """Read the metadata that `write_tensors` wrote, without the tensors.
+
+    Raises `DamagedFile` where there is none, or where its `format` is another one.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+    except SafetensorError as error:
+        raise DamagedFile(f"{path}: is damaged ({error})") from None
+    _check_format(path, about, format)
+    return about
+
+
+def _check_format(path: Path, about: Mapping[str, str], format: str | None) -> None:
+    if format is not None and about.get("format") != format:
+        raise DamagedFile(f"{path}: must be of format {format}, got {about.get('format')}")
 
 
 def write_checkpoint(

@@ -13,8 +13,10 @@ from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file, usa
 from akd.commands.options import Out
 
 if TYPE_CHECKING:
+    from akd.metrics.action import ActionScore
     from akd.metrics.motion import MotionMetrics
     from akd.metrics.recognise.recogniser import Recogniser
+    from akd.metrics.recognise.settings import Name
     from akd.metrics.videophy import VideoPhyScore
     from akd.report.blind import Pair
     from akd.report.entries import Entry
@@ -58,14 +60,14 @@ class Eval:
         if not self.given:
             raise UsageError("give at least one folder or file")
         check_ranges(self, port=(0, 65_535), seed=SEEDS)
-        from akd.metrics.recognise.recogniser import find_recogniser
+        from akd.metrics.recognise.recogniser import reporting_recognisers
         from akd.report.entries import load_entries
 
         with usage_errors():
             entries = [_with_travel(entry) for entry in load_entries(list(self.given))]
         scores = self._scores(entries)
-        recogniser = find_recogniser("b", self.weights)
-        metrics = {entry.name: _measure(entry, recogniser) for entry in entries}
+        recognisers = reporting_recognisers(self.weights)
+        metrics = {entry.name: _measure(entry, recognisers) for entry in entries}
         print(_table(metrics, scores))
         self.out.mkdir(parents=True, exist_ok=True)
         videos = {entry.name: self._video(entry) for entry in entries}
@@ -198,12 +200,12 @@ def _with_travel(entry: Entry) -> Entry:
     return replace(entry, motion=with_implied_travel(entry.character, entry.motion))
 
 
-def _measure(entry: Entry, recogniser: Recogniser | None) -> MotionMetrics:
-    """Metrics, and what the recogniser sees."""
+def _measure(entry: Entry, recognisers: dict[Name, Recogniser]) -> MotionMetrics:
+    """Metrics, and what the recognisers see."""
     from akd.metrics.motion import judged
     from akd.motion.actions import action_label
 
-    return judged(entry.character, entry.motion, recogniser, action_label(entry.prompt))
+    return judged(entry.character, entry.motion, recognisers, action_label(entry.prompt))
 
 
 def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:
@@ -215,18 +217,16 @@ def _film(entry: Entry, path: Path, settings: SceneSettings | None) -> Path:
 def _table(metrics: dict[str, MotionMetrics], scores: dict[str, VideoPhyScore]) -> str:
     """One motion a line, for terminals."""
     head = ["", "score", "travel", "swing", "contact", "skate", "l/r", "depth", "tilt", "rough",
-            "action", *(["SA", "PC"] if scores else []), "verdict"]  # fmt: skip
+            "B", "C", *(["SA", "PC"] if scores else []), "verdict"]  # fmt: skip
     rows = [head]
     for name, m in metrics.items():
-        action = "" if m.action is None else m.action.said
-        if m.action is not None and m.action.probability is not None:
-            action = f"{m.action.asked} {m.action.probability:.2f}"
         row = [
             name, f"{m.score:.2f}", f"{m.travel:.2f}", f"{m.foot_travel:.2f}",
             f"{min(m.contact):.0%}" if m.contact else "-",
             f"{max(m.skate):.0%}" if m.skate else "-",
             f"{max(m.alternation):.2f}" if m.alternation else "-",
-            f"{m.penetration:.1%}", f"{m.tilt:.0f}", f"{m.roughness:.2f}", action,
+            f"{m.penetration:.1%}", f"{m.tilt:.0f}", f"{m.roughness:.2f}",
+            _seen(m.action), _seen(m.action_c),
         ]  # fmt: skip
         if scores:
             row += [line[1] for line in _videophy_rows([name], scores)]
@@ -236,6 +236,13 @@ def _table(metrics: dict[str, MotionMetrics], scores: dict[str, VideoPhyScore]) 
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def _seen(score: ActionScore | None) -> str:
+    """How likely a recogniser finds what was asked for; what it sees where that is not known."""
+    if score is None:
+        return ""
+    return score.said if score.probability is None else f"{score.asked} {score.probability:.2f}"
 
 
 def _videophy_rows(names: list[str], scores: dict[str, VideoPhyScore]) -> list[list[str]]:

@@ -16,6 +16,7 @@ from akd.commands.pose_data import PoseCollect, PoseHarvest, PoseTrain
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from akd.posespace.keyframes import Keyframes
     from akd.posespace.space import PoseSpace
     from akd.prior.protocol import VideoPrior
     from akd.rig.character import Character
@@ -187,6 +188,8 @@ class PoseKeyframes:
         import torch
 
         from akd.api.posing import keyframes
+        from akd.motion.feet import leg_length
+        from akd.prior.protocol import for_body
 
         check_ranges(self, count=(2, 1000), steps=(1, 10_000), seed=SEEDS)
         if len(self.poses) < 2:
@@ -209,7 +212,8 @@ class PoseKeyframes:
             print(written)
         _write(character, space, states, self.out, name="keyframes")
         if prior is not None:
-            self._film(prior, frames.mesh)
+            leg = leg_length(character, character.control_rig)
+            self._film(for_body(prior, leg), frames)
 
     def _prior(self, name: str) -> VideoPrior:
         from akd.prior.choose import choose_prior
@@ -221,13 +225,13 @@ class PoseKeyframes:
             raise UsageError(f"--prior {name}: takes words alone, no image")
         return prior
 
-    def _film(self, prior: VideoPrior, images: Tensor) -> None:
+    def _film(self, prior: VideoPrior, frames: Keyframes) -> None:
         from akd.posespace.keyframes import keyframe_videos
         from akd.prior.choose import prompt_for
 
         with usage_errors():
             asked = prompt_for(self.prior or "", self.prompt)
-            videos = keyframe_videos(prior, asked, images, seed=self.seed, steps=self.steps)
+            videos = keyframe_videos(prior, asked, frames, seed=self.seed, steps=self.steps)
             for number, video in enumerate(videos, start=1):
                 print(video.write(self.out / f"video_{number:02}.mp4"), flush=True)
 

@@ -66,18 +66,19 @@ class PriorList:
 
     def run(self) -> None:
         """Print a line for each."""
-        from akd.motion.actions import ACTION_LABELS, MANNER_LABELS
+        from akd.motion.actions import MANNER_LABELS
+        from akd.prior.tiny.bodies import PLANS, actions_of
         from akd.prior.tiny.load import has_weights, read_about, shipped_weights
         from akd.prior.tiny.vocabulary import CREATURES
 
         if has_weights(shipped_weights()):
             tiny, tokens = read_about(shipped_weights())
-            pace = f"at {tiny.fps:g} fps" if tiny.frame_time is None else "in body time"
             print(
-                f"tiny    {tiny.frames} x {tiny.height} x {tiny.width} {pace}, style roles, "
-                f"Apache-2.0, ships with akd"
+                f"tiny    {tiny.frames} x {tiny.height} x {tiny.width}, a frame lasts "
+                f"{tiny.frame_time:g} sqrt(leg length / g), style roles, Apache-2.0, ships with akd"
             )
-            known = {"actions": ACTION_LABELS, "manners": MANNER_LABELS, "creatures": CREATURES}
+            known = {f"{plan} actions": actions_of(plan, tokens) for plan in PLANS}
+            known |= {"manners": list(MANNER_LABELS), "creatures": list(CREATURES)}
             for name, words in known.items():
                 listed = [word.replace("_", " ") for word in words if word in tokens]
                 print(f"        {name}: {', '.join(listed)}")

@@ -129,15 +129,14 @@ class PriorSample:
 
     def _character(self, prior: PriorTiny) -> tuple[Tensor, float]:
         """The reference image of the character, and the length of its legs."""
+        from akd.motion.actions import action_label
         from akd.motion.feet import leg_length
         from akd.prior.tiny.bodies import check_body
         from akd.prior.tiny.reference_image import reference_image_of
 
         assert self.reference is not None
         character = load_file(self.reference, up="y", roles=self.roles)
-        with usage_errors(prefix=f"{self.reference}: "):
-            warning = check_body(character.anatomy, prior.tokens)
-        if warning:
+        if warning := check_body(character.anatomy, action_label(self.prompt), prior.tokens):
             print(f"akd: {self.reference}: {warning}", file=sys.stderr)
         if character.mesh is None:
             raise UsageError(f"{self.reference}: has a skeleton but no surface to be seen")

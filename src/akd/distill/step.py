@@ -16,7 +16,7 @@ from akd.fit.graph import graph_step
 from akd.fit.losses import LossTerm, evaluate
 from akd.math.cuda_graph import GraphStep
 from akd.motion.parametrization import MotionParameters, pose_together
-from akd.prior.protocol import VideoPrior
+from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames, with_known
 from akd.prior.sample import latent_shape
 from akd.scene.stage import Stage
 
@@ -109,6 +109,12 @@ class DistillStep:
             else [None] * len(candidates)
         )
         conditions = [prior.condition(self.prompt, reference_image=image) for image in images]
+        if posed.known is not None and takes_known_frames(prior):
+            given = map(KnownFrames, video.detach(), posed.known)
+            conditions = [
+                with_known(prior, condition, known)
+                for condition, known in zip(conditions, given, strict=True)
+            ]
         latents = prior.encode(video)
         gradient = score_gradient(prior, latents, conditions, settings.score, t=t, noise=noise)
         score = settings.losses.score * score_loss(latents, gradient).to(video)

@@ -16,9 +16,10 @@ _GREY = 0.06
 
 
 def hue_maps(
-    video: Float[Tensor, "T H W 3"], colours: Float[Tensor, "K 3"], *, coarse: int = 4
+    video: Float[Tensor, "T H W 3"], colours: Float[Tensor, "K 3"]
 ) -> Float[Tensor, "T K h w"]:
-    """How much of each colour's hue there is around each place, `coarse` pixels wide."""
+    """How much of each colour's hue there is around each place, a sixteenth of the image wide."""
+    coarse = max(1, video.shape[2] // 16)
     hues = chroma(colours[:, None, None].to(video))[:, 0, 0]
     hues = hues / hues.norm(dim=-1, keepdim=True).clamp_min(1e-9)
     flat = chroma(video)

@@ -19,7 +19,7 @@ from akd.fit.pose_search import search_poses
 from akd.fit.settings import WarmStartSettings
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, pose_together
-from akd.prior.protocol import VideoPrior
+from akd.prior.protocol import KnownFrames, VideoPrior, with_known
 from akd.prior.sample import sample_latents
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
@@ -37,23 +37,24 @@ def sample_videos(
     settings: WarmStartSettings,
     *,
     generator: torch.Generator,
-    known: Float[Tensor, "N T H W 3"] | None = None,
+    sampled: Float[Tensor, "N T H W 3"] | None = None,
+    known: KnownFrames | None = None,
 ) -> Float[Tensor, "K T H W 3"]:
     """Videos of this character doing what the prompt says, on the CPU.
 
     The first is sampled alone and the others in one batch, so that the one video of a preview, if
-    given as `known`, is that of a full run.
+    it is given as `sampled`, is that of a full run. All hold the `known` frames.
     """
     count = settings.samples
     with torch.no_grad():
         still = stage.neutral.expand(prior.frames, -1, -1, -1)
         video = stage.show(still, torch.zeros(prior.frames, 3))
         image = stage.reference_images()[0] if prior.takes_reference_image else None
-        condition = prior.condition(prompt, reference_image=image)
+        condition = with_known(prior, prior.condition(prompt, reference_image=image), known)
         shape = prior.encode(video[None]).shape[1:]
         noise = torch.stack([torch.randn(shape, generator=generator) for _ in range(count)])
-        videos = [] if known is None else [known]
-        for rows in (slice(0 if known is None else len(known), 1), slice(1, count)):
+        videos = [] if sampled is None else [sampled]
+        for rows in (slice(0 if sampled is None else len(sampled), 1), slice(1, count)):
             if not len(noise[rows]):
                 continue
             latents = sample_latents(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.metrics.recognise.recogniser import Recogniser
-from akd.metrics.recognise.settings import CLASSES
+from akd.metrics.recognise.settings import CLASSES, Name
 from akd.motion.feet import leg_length
 from akd.motion.motion import Motion
 from akd.rig.character import Character
@@ -104,6 +105,20 @@ def score_action(
     """What the recogniser says. `asked` is the label of an action, or None where it is not known;
     it counts as not known where the recogniser has no class for it."""
     return score_videos(recogniser, film_for(recogniser, character, motion), asked)
+
+
+def score_by_each(
+    recognisers: Mapping[Name, Recogniser], character: Character, motion: Motion, asked: str | None
+) -> dict[Name, ActionScore]:
+    """What each recogniser says; those that look at the same frames share the videos."""
+    films: dict[tuple[int, int, float], Tensor] = {}
+    scores: dict[Name, ActionScore] = {}
+    for name, recogniser in recognisers.items():
+        looks_at = recogniser.settings.looks_at
+        if looks_at not in films:
+            films[looks_at] = film_for(recogniser, character, motion)
+        scores[name] = score_videos(recogniser, films[looks_at], asked)
+    return scores
 
 
 def score_videos(

@@ -59,7 +59,9 @@ class MotionMetrics:
     asked: str | None = None
     """Action that was asked for, one of `ACTION_LABELS`; None where that is not known."""
     action: ActionScore | None = None
-    """What a recogniser sees in it, where one was asked."""
+    """What recogniser B sees in it, where it was asked."""
+    action_c: ActionScore | None = None
+    """What recogniser C sees in it, which learnt from artists' clips and motion capture alone."""
 
     @property
     def verdict(self) -> str:

@@ -7,6 +7,7 @@ own speed, so that a mouse and an elephant are measured alike.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
@@ -15,9 +16,10 @@ from torch import Tensor
 
 from akd.base.constants import GRAVITY
 from akd.math import quaternion
-from akd.metrics.action import score_action
+from akd.metrics.action import score_by_each
 from akd.metrics.judge import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.settings import Name
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.actions import ACTION_LABELS
 from akd.motion.contact import skate_speed, touches
@@ -77,13 +79,17 @@ def measure(
 
 
 def judged(
-    character: Character, motion: Motion, recogniser: Recogniser | None, action: str | None
+    character: Character,
+    motion: Motion,
+    recognisers: Mapping[Name, Recogniser],
+    action: str | None,
 ) -> MotionMetrics:
-    """Metrics of a motion, with what a recogniser sees in it where there is one."""
+    """Metrics of a motion, with what recognisers B and C see in it, where they are given."""
     found = measure(character, character.control_rig, motion, asked=action)
-    if recogniser is None or character.mesh is None:
+    if character.mesh is None:
         return found
-    return replace(found, action=score_action(recogniser, character, motion, action))
+    scores = score_by_each(recognisers, character, motion, action)
+    return replace(found, action=scores.get("b"), action_c=scores.get("c"))
 
 
 def feet_in_body(

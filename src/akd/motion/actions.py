@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 Body = Literal["biped", "quadruped", "many-legged", "winged", "finned", "legless"]
 _LEGS = ("biped", "quadruped", "winged")
@@ -94,7 +94,7 @@ _IN_PLACE: tuple[tuple[str, tuple[str, ...], bool, tuple[Body, ...]], ...] = (
     ("dance", ("dance", "groove"), False, ("biped",)),
     ("jig", ("jig",), False, ("biped",)),
     ("twist", ("twist",), False, ("biped",)),
-    ("roll", ("roll", "roll over"), True, ("quadruped",)),
+    ("roll", ("roll", "roll over"), True, ("biped", "quadruped")),
 )  # fmt: skip
 """Actions that stay in their place: name, verbs, whether they have an end, and which bodies."""
 _DANCES = ("jig", "twist")
@@ -103,7 +103,13 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
         action.name: action
         for action in (
-            Action("stand", 0.0, ("stand", "idle", "still", "breathe", "wait"), alternates="never"),
+            Action(
+                "stand",
+                0.0,
+                ("stand", "idle", "still", "breathe", "wait"),
+                alternates="never",
+                bodies=get_args(Body),
+            ),
             Action("walk", 0.16, ("walk", "stride", "wander")),
             Action("stroll", 0.12, kind="walk"),
             Action("march", 0.16, kind="walk", bodies=("biped",)),
@@ -115,17 +121,17 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
                 manner="crouching",
                 bodies=_LEGS,
             ),
-            Action("amble", 0.3),
-            Action("trot", 0.7),
-            Action("jog", 0.8, kind="trot"),
-            Action("gallop", 2.5, alternates="never"),
-            Action("canter", 1.8, kind="gallop", alternates="never"),
+            Action("amble", 0.3, bodies=("quadruped",)),
+            Action("trot", 0.7, bodies=("quadruped",)),
+            Action("jog", 0.8, kind="trot", bodies=("biped", "quadruped")),
+            Action("gallop", 2.5, alternates="never", bodies=("quadruped",)),
+            Action("canter", 1.8, kind="gallop", alternates="never", bodies=("quadruped",)),
             # What runs on four legs gallops.
-            Action("run", 1.5, ("run", "dash", "race"), alternates="on two legs"),
-            Action("sprint", 3.0, kind="run", alternates="on two legs"),
-            Action("jump", 0.5, ("jump", "bound"), alternates="never", one_off=True),
-            Action("leap", 0.8, kind="jump", alternates="never", one_off=True),
-            Action("hop", 0.4, kind="jump", alternates="never", one_off=True),
+            Action("run", 1.5, ("run", "dash", "race"), alternates="on two legs", bodies=_LEGS),
+            Action("sprint", 3.0, kind="run", alternates="on two legs", bodies=_LEGS),
+            Action("jump", 0.5, ("jump", "bound"), alternates="never", one_off=True, bodies=_LEGS),
+            Action("leap", 0.8, kind="jump", alternates="never", one_off=True, bodies=_LEGS),
+            Action("hop", 0.4, kind="jump", alternates="never", one_off=True, bodies=_LEGS),
             replace(TURN, name="turn_left", turn=1),
             replace(TURN, name="turn_right", turn=-1),
             Action(
@@ -135,7 +141,7 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
                 bodies=_LEGS,
             ),
             Action("limp", 0.06, ("limp", "hobble"), bodies=_LEGS),
-            Action("crawl", 0.02, ("crawl",), bodies=("quadruped",)),
+            Action("crawl", 0.02, ("crawl",), bodies=("biped", "quadruped")),
             Action("scuttle", 0.3, ("scuttle", "scurry"), bodies=("many-legged",)),
             Action("fly", 40.0, ("fly", "flap"), alternates="never", bodies=("winged",)),
             Action("glide", 40.0, ("glide", "soar"), alternates="never", bodies=("winged",)),

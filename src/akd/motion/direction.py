@@ -13,9 +13,10 @@ from jaxtyping import Float
 from scipy.interpolate import CubicSpline
 from torch import Tensor
 
-from akd.math import davenport, quaternion
+from akd.math import quaternion
 from akd.motion.footing.replant import find_footing, replant
 from akd.motion.grid import on_grid
+from akd.motion.key_poses import Bend, KeyPoses
 from akd.motion.loop import loop_gap, repeat
 from akd.motion.motion import Motion
 from akd.rig.character import Character
@@ -28,8 +29,6 @@ _LOOP = 0.01
 """A motion is a loop where its last pose is this near to its first, in body heights."""
 _SLOWEST, _FASTEST = 0.4, 2.5
 """Factors on the pace of a gait beyond which it would be another gait."""
-_REACH = 0.4
-"""Seconds before and after a keyframe over which the motion goes to it and leaves it."""
 _STANDS = 0.05
 """Leg lengths a second. A slower motion does not travel."""
 
@@ -58,6 +57,11 @@ class Direction:
         """Whether nothing is asked for."""
         return self == Direction()
 
+    @property
+    def retimes(self) -> bool:
+        """Whether the motion may be played faster or slower."""
+        return self.speed is not None or bool(self.path)
+
     def check(self) -> None:
         """Raise `ValueError` that names the argument, the rule and the value."""
         if self.duration is not None and not 0.1 <= self.duration <= LONGEST:
@@ -83,7 +87,7 @@ def direct(
     *,
     fps: float,
     kept: Mapping[int, Motion] | None = None,
-    poses: Mapping[float, ControlPose] | None = None,
+    keys: KeyPoses | None = None,
 ) -> Motion:
     """A motion that goes where, as long and as fast as it is told.
 
@@ -93,7 +97,7 @@ def direct(
         direction: What is asked for.
         fps: Frames per second.
         kept: Motions that controls keep, by control.
-        poses: Poses to meet, by second.
+        keys: Poses to meet. The motion lasts until the last of them at least.
 
     Raises:
         ValueError: The direction contradicts itself or the motion: a speed that is out of reach of
@@ -114,6 +118,8 @@ def direct(
     if wanted is not None:
         motion, own = _paced(motion, wanted / own, fps, wanted), wanted
     seconds = course.length / own if course is not None else direction.duration
+    if seconds is None and keys is not None and keys.seconds[-1] > motion.duration + 0.5 / fps:
+        seconds = keys.seconds[-1]
     if seconds is not None:
         if seconds > LONGEST:
             raise ValueError(f"path would take {seconds:.0f} s, at most {LONGEST:g} are made")
@@ -127,9 +133,12 @@ def direct(
         motion, changed = _along(rig, motion, course), True
     if kept:
         motion = _keeping(rig, motion, kept)
-    if poses:
-        motion, changed = _meeting(rig, motion, poses), True
-    return replant(character, motion, footing) if changed else motion
+    if keys is not None:
+        motion, changed = _meeting(rig, motion, keys, fps), True
+    if changed:
+        motion = replant(character, motion, footing)
+    # Planting moves legs; a pose that was asked for comes before a foot that stands still.
+    return motion if keys is None else _meeting(rig, motion, keys, fps)
 
 
 def _speed(rig: ControlRig, motion: Motion) -> float:
@@ -260,42 +269,16 @@ def _keeping(rig: ControlRig, motion: Motion, kept: Mapping[int, Motion]) -> Mot
     return _posed(rig, motion, replace(pose, angles=angles))
 
 
-def _meeting(rig: ControlRig, motion: Motion, poses: Mapping[float, ControlPose]) -> Motion:
-    """The motion bent so that it meets poses: each gap is closed smoothly around its time, and
-    between two that are near each other it goes from one to the next."""
+def _meeting(rig: ControlRig, motion: Motion, keys: KeyPoses, fps: float) -> Motion:
+    """The motion bent so that it meets poses."""
+    if keys.seconds[-1] > motion.duration + 1.0 / fps:
+        raise ValueError(
+            f"keyframe must be within the clip, from 0 to {motion.duration:.2f} s, got "
+            f"{keys.seconds[-1]:g}"
+        )
     pose = replace(rig.from_pose(motion.pose), joint_translation=None)
-    times = (motion.times - motion.times[0]).double()
-    moments = sorted(poses)
-    for moment in moments:
-        if not 0.0 <= moment <= motion.duration + 1e-6:
-            raise ValueError(
-                f"keyframe must be within the clip, from 0 to {motion.duration:.2f} s, "
-                f"got {moment:g}"
-            )
-    frames = [int((times - moment).abs().argmin()) for moment in moments]
-    weights = _weights(times, [float(times[f]) for f in frames]).to(pose.angles)
-    angles, root, place = (v.clone() for v in (pose.angles, pose.root_rotation, pose.translation))
-    for column, (moment, frame) in enumerate(zip(moments, frames, strict=True)):
-        weight, wanted = weights[:, column], poses[moment]
-        angles += weight[:, None, None] * davenport.wrap(wanted.angles - pose.angles[frame])
-        tilt = davenport.wrap(wanted.root_rotation - pose.root_rotation[frame])
-        root += weight[:, None] * tilt * tilt.new_tensor((0.0, 1.0, 1.0))
-        rise = (wanted.translation - pose.translation[frame]) * place.new_tensor((0.0, 1.0, 0.0))
-        place += weight[:, None] * rise
-    return _posed(rig, motion, ControlPose(place, root, angles))
-
-
-def _weights(times: Float[Tensor, "T"], moments: list[float]) -> Float[Tensor, "T K"]:
-    """How much each keyframe counts: 1 at its own time, 0 at the others' and far from all."""
-    columns = []
-    for k, moment in enumerate(moments):
-        before = min(_REACH, moment - moments[k - 1]) if k else _REACH
-        after = min(_REACH, moments[k + 1] - moment) if k + 1 < len(moments) else _REACH
-        gap = times - moment
-        share = torch.where(gap < 0, -gap / max(before, 1e-6), gap / max(after, 1e-6))
-        u = 1.0 - share.clamp(0.0, 1.0)
-        columns.append(u * u * u * (10.0 - 15.0 * u + 6.0 * u * u))
-    return torch.stack(columns, dim=1)
+    bend = Bend.of(keys, motion.times - motion.times[0], pose.angles)
+    return _posed(rig, motion, bend(pose))
 
 
 def _posed(rig: ControlRig, motion: Motion, pose: ControlPose) -> Motion:

@@ -57,6 +57,7 @@ def join(
     motions: Sequence[Motion],
     *,
     gaits: Sequence[bool],
+    leads: Sequence[float] | None = None,
     fps: float,
     name: str = "",
 ) -> Joined:
@@ -67,6 +68,8 @@ def join(
         motions: Its motions, in order.
         gaits: Which of them are gaits: those repeat, and may be entered and left at any step. All
             others are played from beginning to end.
+        leads: Seconds at the beginning of each that repeat the end of the one before; by default
+            none. A gait in a loop is entered at its best step all the same.
         fps: Frames per second.
         name: Of the result.
 
@@ -88,16 +91,23 @@ def join(
     poses = [rig.from_pose(m.pose) for m in frames]
     cuts = [(0, len(m) - 1) for m in frames]
     for k in range(len(frames) - 1):
-        leave, enter = _nearest(rig, frames[k], frames[k + 1], loops[k], loops[k + 1], fps, height)
+        lead = 0 if leads is None else round(leads[k + 1] * fps)
+        if lead and not loops[k + 1]:
+            leave, enter = len(frames[k]) - 1 - lead, 0
+        else:
+            leave, enter = _nearest(
+                rig, frames[k], frames[k + 1], loops[k], loops[k + 1], fps, height
+            )
         cuts[k] = (cuts[k][0], max(leave, cuts[k][0] + 1))
         cuts[k + 1] = (enter, cuts[k + 1][1])
-    parts = [_cut(pose, slice(a, b + 1)) for pose, (a, b) in zip(poses, cuts, strict=True)]
+    # Where a part is left before its end, the frame after says how fast it was going.
+    parts = [_cut(pose, slice(a, b + 2)) for pose, (a, b) in zip(poses, cuts, strict=True)]
+    lefts = [b + 1 < len(pose.angles) for pose, (_, b) in zip(poses, cuts, strict=True)]
     joined, joins, usual = parts[0], [], []
-    for before, part in pairwise(parts):
-        start = len(joined.angles) - 1
+    for (before, left), (part, _) in pairwise(zip(parts, lefts, strict=True)):
         usual.append(_usual(rig, before, part))
-        joined = _append(rig, joined, part, fps=fps, limit=usual[-1])
-        joins.append(start / fps)
+        joins.append((len(joined.angles) - 1 - left) / fps)
+        joined = _append(rig, joined, part, left=left, fps=fps, limit=usual[-1])
     local = rig.to_pose(joined)
     local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
     times = torch.arange(len(joined.angles)) / fps
@@ -119,14 +129,25 @@ def _usual(rig: ControlRig, *parts: ControlPose) -> float:
 
 
 def _append(
-    rig: ControlRig, first: ControlPose, second: ControlPose, *, fps: float, limit: float
-) -> ControlPose:
-    """The second motion after the first, with the shortest transition that is smooth enough."""
+    rig: ControlRig, first: ControlPose, second: ControlPose, *, left: bool, fps: float,
+    limit: float,
+) -> ControlPose:  # fmt: skip
+    """The second motion after the first, with the shortest transition that is smooth enough.
+
+    A first motion that was `left` early has a frame more than is shown.
+    """
+    steps = (v[-1] - v[-2] if len(v) > 1 else None for v in _values(first))
+    if left:
+        first = _cut(first, slice(0, -1))
     second = _placed(rig, second, first)
+    rates = [
+        torch.zeros_like(b[0]) if step is None or len(b) < 2 else step - (b[1] - b[0])
+        for step, b in zip(steps, _values(second), strict=True)
+    ]
     best: tuple[float, ControlPose] | None = None
     for blend in _BLENDS:
         frames = min(round(blend * fps), len(second.angles) - 1)
-        joined = _blended(first, second, frames)
+        joined = _blended(first, second, rates, frames)
         start = len(first.angles) - 1
         around = _cut(joined, slice(max(start - 2, 0), start + frames + 2))
         peak = float(acceleration(rig, around).max()) if len(around.angles) > 2 else 0.0
@@ -149,21 +170,22 @@ def _placed(rig: ControlRig, pose: ControlPose, after: ControlPose) -> ControlPo
     return ControlPose(moved + after.translation[-1] * level, pose.root_rotation + yaw, pose.angles)
 
 
-def _blended(first: ControlPose, second: ControlPose, frames: int) -> ControlPose:
-    """The second motion's first pose is the first one's last; the gap decays over `frames`."""
+def _values(pose: ControlPose) -> tuple[Tensor, Tensor, Tensor]:
+    return pose.translation, pose.root_rotation, pose.angles
+
+
+def _blended(
+    first: ControlPose, second: ControlPose, rates: Sequence[Tensor], frames: int
+) -> ControlPose:
+    """The second motion's first pose is the first one's last; the gap, which changes by `rates` a
+    frame at first, decays over `frames`."""
     values = []
-    for name in ("translation", "root_rotation", "angles"):
-        a, b = getattr(first, name), getattr(second, name)
+    for a, b, rate in zip(_values(first), _values(second), rates, strict=True):
         gap = a[-1] - b[0]
-        if name != "translation":
+        if a is not first.translation:
             gap = davenport.wrap(gap)
-        own = b[1] - b[0] if len(b) > 1 else torch.zeros_like(gap)
-        before = a[-1] - a[-2] if len(a) > 1 else own
-        rate = before - own
-        if name != "translation":
-            rate = davenport.wrap(rate)
-        b = b + (a[-1] - gap - b[0])  # whole turns
-        values.append(torch.cat((a, (b + _decay(gap, rate, frames, len(b)))[1:])))
+        near = b + (a[-1] - gap - b[0])  # whole turns
+        values.append(torch.cat((a, (near + _decay(gap, rate, frames, len(b)))[1:])))
     return ControlPose(*values)
 
 

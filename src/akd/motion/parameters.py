@@ -15,6 +15,7 @@ from torch import Tensor
 from akd.math.resident import constant, resident
 from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
+from akd.motion.key_poses import Bend, KeyPoses
 from akd.motion.motion import Motion
 from akd.motion.parametrization import MotionStart, PosedFrames
 from akd.rig.control import ControlPose, ControlRig
@@ -65,6 +66,8 @@ class ControlCurves:
     """With it, left repeats right half a cycle later; None: each side is free."""
     free_root: bool = False
     """The root goes and turns anywhere, also where the joint angles are bounded."""
+    keys: KeyPoses | None = None
+    """Poses that the frames meet whatever the coefficients are."""
 
     @classmethod
     def start(
@@ -101,7 +104,7 @@ class ControlCurves:
         mirror = Mirror.of(rig) if mirrored and period is not None else None
         return cls(
             rig, frames, fps, start.leg_length, limits or AngleLimits.of(rig), start.speed, period,
-            bounded, periodic, *values, mirror=mirror, free_root=free_root,
+            bounded, periodic, *values, mirror=mirror, free_root=free_root, keys=start.keys,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -127,15 +130,17 @@ class ControlCurves:
 
     def pose(self, stage: Stage) -> PosedFrames:
         """The body at every frame, standing on the stage's ground."""
-        controls = self.controls()
-        return PosedFrames(stage.transforms(controls), controls.translation, controls)
+        controls, known = self.controls(), None
+        if self._frame_bend is not None:
+            controls, known = self._frame_bend(controls), self._frame_bend.known()
+        return PosedFrames(stage.transforms(controls), controls.translation, controls, known)
 
     def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
         """The motion of the character's file, raised by `lift` metres to stand on the ground.
 
         At `fps` frames per second, by default the prior's. It lasts as long as the prior's video; a
         cycle is completed, so that the clip is a loop up to its root motion, and retimed to a whole
-        number of frames.
+        number of frames. Key poses are of single frames of the video, and no part of the cycle.
         """
         fps = fps or self.fps
         seconds = (self.frames - 1) / self.fps
@@ -146,6 +151,8 @@ class ControlCurves:
             count = round(seconds * fps) + 1
             phase = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
             controls = self.controls(phase)
+            if self.keys is not None and self.period is None:
+                controls = Bend.of(self.keys, phase, self.angles)(controls)
         translation, root_rotation, angles = (
             value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
         )
@@ -216,6 +223,10 @@ class ControlCurves:
     @cached_property
     def _frame_bumps(self) -> Float[Tensor, "T K"]:
         return self.curves(torch.arange(self.frames) / self.fps)
+
+    @cached_property
+    def _frame_bend(self) -> Bend | None:
+        return None if self.keys is None else Bend.of(self.keys, self._frame_times, self.angles)
 
     def _frame_curves(self) -> Float[Tensor, "T K"]:
         """The curves at the frames: those of splines never change."""

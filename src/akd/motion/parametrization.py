@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.motion.key_poses import KeyPoses
 from akd.motion.motion import Motion
 from akd.rig.control import ControlPose, ControlRig
 
@@ -38,6 +39,8 @@ class MotionStart:
     """Radians by which the path turns left over the clip."""
     symmetrical: bool = False
     """Whether left repeats right half a cycle later in this gait."""
+    keys: KeyPoses | None = None
+    """Poses to meet within the frames, heights over the neutral pose's."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class PosedFrames:
     """Translation of the root, metres: the camera follows it."""
     controls: ControlPose | None = None
     """Coordinates of the control rig, where there is one."""
+    known: Bool[Tensor, "*k T"] | None = None
+    """Frames whose poses are given, where there are any."""
 
     def __getitem__(self, k: int) -> PosedFrames:
         """One of a batch."""
@@ -58,7 +63,8 @@ class PosedFrames:
             controls = ControlPose(
                 controls.translation[k], controls.root_rotation[k], controls.angles[k]
             )
-        return PosedFrames(self.transforms[k], self.path[k], controls)
+        known = None if self.known is None else self.known[k]
+        return PosedFrames(self.transforms[k], self.path[k], controls, known)
 
 
 @runtime_checkable
@@ -88,8 +94,10 @@ def pose_together(candidates: Sequence[MotionParameters], stage: Stage) -> Posed
     transforms = torch.stack([one.transforms for one in posed])
     path = torch.stack([one.path for one in posed])
     controls = [one.controls for one in posed if one.controls is not None]
+    masks = [one.known for one in posed if one.known is not None]
+    known = torch.stack(masks) if len(masks) == len(posed) else None
     if len(controls) < len(posed):
-        return PosedFrames(transforms, path)
+        return PosedFrames(transforms, path, known=known)
     return PosedFrames(
         transforms,
         path,
@@ -98,6 +106,7 @@ def pose_together(candidates: Sequence[MotionParameters], stage: Stage) -> Posed
             torch.stack([one.root_rotation for one in controls]),
             torch.stack([one.angles for one in controls]),
         ),
+        known,
     )
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from akd.base.files import write_atomically
 from akd.posespace.body import bone_ends, kinematics
 from akd.posespace.codec import PoseCodec
-from akd.prior.protocol import KnownFrames, VideoPrior, with_known
+from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames, with_known
 from akd.prior.sample import latent_shape, sample_videos
 from akd.rig.character import Character
 from akd.rig.roles.role import Part, Role
@@ -37,6 +37,8 @@ class Keyframes:
 
     mesh: Float[Tensor, "K H W 3"]
     skeleton: Float[Tensor, "K H W 3"]
+    neutral: Float[Tensor, "H W 3"]
+    """The neutral pose, as the mesh."""
 
     def write(self, folder: Path) -> list[Path]:
         """Write `mesh_01.png`, `skeleton_01.png` and so on."""
@@ -80,7 +82,7 @@ def render_keyframes(
     lift = torch.eye(4)
     lift[1, 3] = -mesh.pose(codec.rig.neutral_world)[:, 1].min()
     cloud = surface_splats(mesh, _SPLATS, paint=Paint.of(character))
-    world = codec.rig.world(codec.decode(states))
+    world = torch.cat((codec.rig.world(codec.decode(states)), codec.rig.neutral_world[None]))
     bones = lift @ mesh.skin.bone_transforms(world)
     low, high = bounding_boxes(cloud, bones)
     low, high = low.amin(0, keepdim=True), high.amax(0, keepdim=True)
@@ -91,13 +93,14 @@ def render_keyframes(
             cloud, bones, camera, settings=SceneSettings(style=style),
             body_height=character.height, bone_colours=role_colours(bone_roles(character)),
         )  # fmt: skip
-    return Keyframes(seen, _draw_skeletons(codec, states, camera, float(lift[1, 3])))
+    skeletons = _draw_skeletons(codec, states, camera, float(lift[1, 3]))
+    return Keyframes(seen[:-1], skeletons, seen[-1])
 
 
 def keyframe_videos(
     prior: VideoPrior,
     prompt: str,
-    images: Float[Tensor, "K H W 3"],
+    keyframes: Keyframes,
     *,
     seed: int = 0,
     steps: int = 40,
@@ -106,13 +109,14 @@ def keyframe_videos(
     """Videos that a prior makes of keyframes.
 
     A prior whose latents are frames makes one video that passes through all keyframes, evenly
-    spread over its time; one that was trained with known frames is told which they are. Any other
-    that takes an image makes one video from each keyframe on.
+    spread over its time, with the neutral pose as its reference image; one that was trained with
+    known frames is told which they are. Any other that takes an image makes one video from each
+    keyframe on.
 
     Args:
         prior: The video model.
         prompt: What happens.
-        images: Keyframes of the prior's size and style.
+        keyframes: Of the prior's size and style.
         seed: Of the noise.
         steps: Steps from noise to video.
         scale: Guidance scale.
@@ -122,13 +126,13 @@ def keyframe_videos(
     """
     if not prior.takes_reference_image:
         raise ValueError(f"{prior.name} takes words alone, no image")
-    images, draw = images.to(prior.device), torch.Generator().manual_seed(seed)
+    images, draw = keyframes.mesh.to(prior.device), torch.Generator().manual_seed(seed)
 
     def made(image: Tensor, through: KnownFrames | None = None) -> Video:
         condition = prior.condition(prompt, reference_image=image)
         known = None
         if through is not None:
-            if getattr(prior, "takes_known_frames", False):
+            if takes_known_frames(prior):
                 condition = with_known(prior, condition, through)
             known = through.mask[None, :, None, None, None], prior.encode(through.video[None])
         video = sample_videos(
@@ -142,7 +146,7 @@ def keyframe_videos(
         mask = torch.zeros(prior.frames, dtype=torch.bool, device=prior.device)
         mask[at] = True
         grey[at] = images
-        yield made(images[0], KnownFrames(grey, mask))
+        yield made(keyframes.neutral.to(prior.device), KnownFrames(grey, mask))
         return
     for image in images:
         yield made(image)

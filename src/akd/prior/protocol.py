@@ -141,6 +141,11 @@ def for_body(prior: VideoPrior, leg_length: float) -> VideoPrior:
     return prior if fitted is None else fitted(leg_length)
 
 
+def takes_known_frames(prior: VideoPrior) -> bool:
+    """Whether the prior honours `Condition.known`."""
+    return getattr(prior, "takes_known_frames", False)
+
+
 def with_known(prior: VideoPrior, condition: Condition, known: KnownFrames | None) -> Condition:
     """A condition with frames that the video must hold.
 
@@ -149,7 +154,7 @@ def with_known(prior: VideoPrior, condition: Condition, known: KnownFrames | Non
     """
     if known is None:
         return condition
-    if not getattr(prior, "takes_known_frames", False):
+    if not takes_known_frames(prior):
         raise ValueError(f"the prior {prior.name} takes no known frames")
     wanted = (prior.frames, prior.height, prior.width, 3)
     if known.video.shape != wanted or known.mask.shape != wanted[:1]:

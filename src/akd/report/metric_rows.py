@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from akd.metrics import judge
+from akd.metrics.action import ActionScore
 from akd.metrics.judge import MotionMetrics
 from akd.report.page import Row
 
@@ -41,8 +42,7 @@ def _percent(value: float, decimals: int = 1) -> str:
     return f"{100 * value:.{decimals}f}{_SPACE}%"
 
 
-def _action(metrics: MotionMetrics) -> str:
-    action = metrics.action
+def _action(action: ActionScore | None) -> str:
     if action is None:
         return "not looked at"
     asked = "" if action.probability is None else f"{action.asked} {action.probability:.2f}; "
@@ -52,7 +52,8 @@ def _action(metrics: MotionMetrics) -> str:
 _PARTS: dict[str, tuple[_Metric, ...]] = {
     "": (
         _Metric("score, 0 to 1", lambda m: f"{m.score:.2f}"),
-        _Metric("action by recogniser B", _action),
+        _Metric("action by recogniser B", lambda m: _action(m.action)),
+        _Metric("action by recogniser C", lambda m: _action(m.action_c)),
     ),
     "body": (
         _Metric(

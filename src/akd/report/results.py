@@ -162,13 +162,13 @@ def summary_of(made: Animation) -> str:
         f"{character.asset.path.name} was asked for {made.request.prompt!r}.",
         f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
     ]
-    action = metrics.action
-    if action is not None and action.asked is not None and action.said is not None:
-        told.append(
-            f"A recogniser sees {action.said}, as asked."
-            if action.said == action.asked
-            else f"A recogniser sees {action.said}, where {action.asked} was asked for."
-        )
+    for name, action in (("B", metrics.action), ("C", metrics.action_c)):
+        if action is not None and action.asked is not None:
+            told.append(
+                f"Recogniser {name} sees {action.said}, as asked."
+                if action.said == action.asked
+                else f"Recogniser {name} sees {action.said}, where {action.asked} was asked for."
+            )
     fails = metrics.fails
     told.append(
         f"It fails {len(fails)} of the conditions below: {'; '.join(fails)}."

@@ -14,14 +14,9 @@ from torch.nn.functional import interpolate
 
 from akd.base.files import checking_content, file_hash, read_tensors, write_tensors
 from akd.metrics.recognise.network import ConvolutionNetwork, SequenceNetwork, build_network
-from akd.metrics.recognise.settings import CLASSES, Name, RecogniserSettings
+from akd.metrics.recognise.settings import CLASSES, REPORTING, Name, RecogniserSettings
 
-FORMAT, FIRST_FORMAT = "akd-recogniser-2", "akd-recogniser-1"
-_FIRST = {
-    "a": {"channels": (32, 64, 128, 192)},
-    "b": {"channels": (32, 64, 96, 128), "width": 192},
-}
-"""Settings that files of the first format leave out."""
+FORMAT = "akd-recogniser-2"
 
 
 @dataclass(frozen=True)
@@ -92,6 +87,15 @@ def find_recogniser(name: Name, weights: Path | None = None) -> Recogniser | Non
     return None if path is None else load_recogniser(name, path.parent)
 
 
+def reporting_recognisers(weights: Path | None = None) -> dict[Name, Recogniser]:
+    """Recognisers B and C, where they are found: they steer nothing."""
+    found: dict[Name, Recogniser] = {}
+    for name in REPORTING:
+        if (recogniser := find_recogniser(name, weights)) is not None:
+            found[name] = recogniser
+    return found
+
+
 def recogniser_hash(name: Name, weights: Path | None = None) -> str | None:
     """SHA-256 of the weights that `find_recogniser` would take; None where there are none."""
     path = _file_of(name, weights)
@@ -114,11 +118,10 @@ def load_recogniser(
         raise FileNotFoundError(
             f"{path}: there is no such recogniser; `akd prior train-recogniser {name}` makes one"
         )
-    tensors, about = read_tensors(path, format=(FORMAT, FIRST_FORMAT))
+    tensors, about = read_tensors(path, format=FORMAT)
     with checking_content(path):
         classes, values = tuple(json.loads(about["classes"])), json.loads(about["settings"])
-        if about["format"] == FIRST_FORMAT:
-            values |= {"frame_time": None, **_FIRST[values["name"]]}
+        values.pop("fps", None)  # of files from before frames were in body time
         for key in ("azimuth", "elevation", "zoom", "channels"):
             values[key] = tuple(values[key])  # JSON has no tuples
         network = build_network(RecogniserSettings(**values), len(classes))

@@ -15,6 +15,8 @@ from akd.motion.actions import ACTION_LABELS
 from akd.motion.gait import frame_rate
 
 Name = Literal["a", "b", "c"]
+REPORTING: tuple[Name, ...] = ("b", "c")
+"""Those that report and steer nothing."""
 GLIDING, PADDLING = "gliding statue", "paddling in the air"
 CLASSES: tuple[str, ...] = (*ACTION_LABELS, GLIDING, PADDLING)
 """What a recogniser can say. The last two are motions that are wrong."""
@@ -29,9 +31,8 @@ class RecogniserSettings:
     frames: int = 24
     size: int = 64
     """Side of the images, pixels; others are scaled to it."""
-    frame_time: float | None = 0.3
-    """Length of a frame in units of sqrt(leg length / g); None where `fps` holds for all bodies."""
-    fps: float = 12.0
+    frame_time: float = 0.3
+    """Length of a frame in units of sqrt(leg length / g)."""
     azimuth: tuple[float, float] = (math.radians(45.0), math.radians(135.0))
     """Of the cameras, from the way the character faces, on either side."""
     elevation: tuple[float, float] = (math.radians(4.0), math.radians(22.0))
@@ -45,10 +46,13 @@ class RecogniserSettings:
     width: int = 160
     """Of the transformer over time, a multiple of 32."""
 
+    @property
+    def looks_at(self) -> tuple[int, int, float]:
+        """Frames, their side and their length: recognisers that share these share videos."""
+        return self.frames, self.size, self.frame_time
+
     def rate(self, leg_length: float) -> float:
         """Frames a second for a body with legs of so many metres."""
-        if self.frame_time is None:
-            return self.fps
         return frame_rate(self.frame_time, leg_length)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from akd.base.files import write_text
 
+_FOLDERS = {"--assets": "ASSETS", "--mocap": "MOCAP", "--out": "OUT", "--start": "WEIGHTS"}
+
 
 def _read(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.is_file() else {}
@@ -26,6 +28,14 @@ def _artists(names: list[str]) -> str:
     if not names:
         return ""
     return f"; {len(names)} characters of artists with their own clips: {', '.join(names)}"
+
+
+def _command(text: str) -> str:
+    """The command without the folders of the machine that it ran on."""
+    words = text.split()
+    for k, word in enumerate(words[:-1]):
+        words[k + 1] = _FOLDERS.get(word, words[k + 1])
+    return " ".join(words)
 
 
 def asset_lines(evaluation: dict[str, Any]) -> list[str]:
@@ -68,9 +78,10 @@ def write_card(out: Path) -> Path:
         "# PriorTiny",
         "",
         "A video diffusion model in pixels "
-        f"({tiny.get('frames')} frames of {tiny.get('width')} x {tiny.get('height')} at "
-        f"{tiny.get('fps')} a second, x-prediction, {training.get('weights', 0) / 1e6:.1f} M "
-        "weights in half precision). It sees characters in the style `roles` only.",
+        f"({tiny.get('frames')} frames of {tiny.get('width')} x {tiny.get('height')}, each "
+        f"{tiny.get('frame_time')} sqrt(leg length / g) long, x-prediction, "
+        f"{training.get('weights', 0) / 1e6:.1f} M weights in half precision). It sees characters "
+        "in the style `roles` only, and was trained with known frames.",
         "",
         "| | |",
         "| --- | --- |",
@@ -78,7 +89,7 @@ def write_card(out: Path) -> Path:
         f"{training.get('first_seed')} (training side of `splits.toml`), all actions in "
         f"{pool.get('styles')} manners each, random cameras, proportions and girths"
         f"{_artists(training.get('artists', []))} |",
-        f"| command | `{training.get('command', 'akd prior train')}` |",
+        f"| command | `{_command(training.get('command', 'akd prior train'))}` |",
         f"| seed | {training.get('seed')} |",
         f"| time | {training.get('minutes', 0.0):.1f} minutes in all on {training.get('device')}, "
         f"torch {training.get('torch')} |",
@@ -91,23 +102,26 @@ def write_card(out: Path) -> Path:
         f"{evaluation.get('prompts', 0)} prompts over creatures of the measuring side, guidance "
         f"{evaluation.get('scale', '?')}, {evaluation.get('steps', '?')} steps: recogniser B, "
         f"which nothing is steered by, names the asked action in "
-        f"**{_percent(judged.get('all'))}**; recogniser A in "
+        f"**{_percent(judged.get('all'))}**, C, which never saw the zoo, in "
+        f"{_percent(evaluation.get('c', {}).get('all'))}, and A, which steers, in "
         f"{_percent(evaluation.get('a', {}).get('all'))}.",
         "",
         _table(judged.get("by_action", {})),
-        "The recognisers themselves, on true videos of unseen creatures:",
+        "The recognisers themselves, on true videos of unseen creatures and of unseen characters "
+        "of artists:",
         "",
     ]
-    for name in ("a", "b"):
+    for name in ("a", "b", "c"):
         scores = _read(out / f"recogniser-{name}.json")
-        lines.append(f"- {name.upper()}: {_percent(scores.get('all'))}")
+        zoo, artists = (scores.get(side, {}).get("all") for side in ("zoo", "artists"))
+        lines.append(f"- {name.upper()}: {_percent(zoo)} and {_percent(artists)}")
     lines += ["", "### On real characters", "", *asset_lines(on_assets)]
     mistakes = list(judged.get("mistakes", {}).items())[:8]
     lines += ["", "## Failures", ""]
     lines += [f"- {what}: {count}" for what, count in mistakes] or ["- none were counted"]
     lines += [
-        "- It knows the words of `akd.prior.tiny.vocabulary` and bodies with two or four legs; "
-        "nothing else. Open vocabulary needs a large prior.",
+        "- It knows the actions that `akd prior list` shows for each body plan; nothing else. Open "
+        "vocabulary needs a large prior.",
         "- Real characters differ from the zoo's in shape: see the scores on them above.",
         "",
     ]

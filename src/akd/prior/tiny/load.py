@@ -14,15 +14,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from akd.base.files import DamagedFile, checking_content, read_tensors, write_tensors
+from akd.base.files import checking_content, read_metadata, read_tensors, write_tensors
 from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
 from akd.prior.tiny.vocabulary import TOKENS
 
-FORMAT, FIRST_FORMAT = "akd-prior-tiny-2", "akd-prior-tiny-1"
-"""Weights of the first format have one frame rate for all bodies and take no known frames."""
+FORMAT = "akd-prior-tiny-2"
 PART_BYTES = 15_000_000
 PATTERN = "tiny-*.safetensors"
 
@@ -72,24 +71,17 @@ def quick_dtype(device: torch.device | str) -> torch.dtype:
 
 def read_about(folder: Path) -> tuple[TinySettings, tuple[str, ...]]:
     """Settings of the weights in a folder, and the words that they were trained with."""
-    from safetensors import SafetensorError, safe_open
-
     path = next(iter(sorted(folder.glob(PATTERN))), None)
     if path is None:
         raise FileNotFoundError(f"{folder}: holds no weights of the tiny prior ({PATTERN})")
-    try:
-        with safe_open(path, "pt") as file:
-            about = file.metadata() or {}
-    except SafetensorError as error:
-        raise DamagedFile(f"{path}: is damaged ({error})") from None
+    about = read_metadata(path, format=FORMAT)
     with checking_content(path):
         return _settings_of(about)
 
 
 def _settings_of(about: Mapping[str, str]) -> tuple[TinySettings, tuple[str, ...]]:
     values = json.loads(about["settings"])
-    if about["format"] == FIRST_FORMAT:
-        values |= {"frame_time": None, "known_frames": False, "refine_cell": 1}
+    values.pop("known_frames", None)  # true wherever it is stated
     return TinySettings(**values), tuple(json.loads(about["vocabulary"]))
 
 
@@ -106,7 +98,7 @@ def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
     tensors: dict[str, Tensor] = {}
     about: dict[str, str] = {}
     for path in paths:
-        part, about = read_tensors(path, format=(FORMAT, FIRST_FORMAT))
+        part, about = read_tensors(path, format=FORMAT)
         tensors |= part
     with checking_content(folder):
         if int(about["parts"]) != len(paths):

@@ -81,8 +81,7 @@ class TinyNetwork(nn.Module):
         self.text_in = nn.Linear(s.text_channels, d)
         self.text_pool = nn.Linear(SLOTS * s.text_channels, d)
         self.patch_in = nn.Linear(s.patch_frames * p * p * 3, d)
-        if s.known_frames:
-            self.known_in = nn.Linear(s.patch_frames, d, bias=False)
+        self.known_in = nn.Linear(s.patch_frames, d, bias=False)
         self.reference_in = nn.Linear(p * p * 3, d)
         self.no_reference = nn.Parameter(torch.randn(d) * 0.02)
         # Place along each axis by itself; the reference image is at a time of its own.
@@ -95,7 +94,7 @@ class TinyNetwork(nn.Module):
         self.last_modulate = nn.Linear(d, 2 * d)
         self.patch_out = nn.Linear(d, s.patch_frames * p * p * 3)
         r, cell = s.refine_channels, s.refine_cell**2
-        self.refine_in = nn.Conv2d((10 + 2 * s.known_frames) * cell, r, 3, padding=1)
+        self.refine_in = nn.Conv2d(12 * cell, r, 3, padding=1)
         self.refine = nn.Conv2d(r, r, 3, padding=1)
         self.refine_out = nn.Conv2d(r, 3 * cell, 3, padding=1)
         for layer in (self.modulate, self.last_modulate, self.patch_out, self.refine_out):
@@ -110,11 +109,11 @@ class TinyNetwork(nn.Module):
         text: Float[Tensor, "B L D"],
         reference_image: Float[Tensor, "B H W 3"],
         has_image: Bool[Tensor, "B"],
-        known: Bool[Tensor, "B T"] | None = None,
+        known: Bool[Tensor, "B T"],
     ) -> Float[Tensor, "B T H W 3"]:
         """The clean estimate. Where `has_image` is false the image is ignored.
 
-        Frames that are `known` are clean in `noisy`; without it none are.
+        Frames that are `known` are clean in `noisy`.
         """
         s, batch = self.settings, len(noisy)
         frames, rows, columns = self.grid
@@ -126,11 +125,8 @@ class TinyNetwork(nn.Module):
         pieces = torch.where(has_image[:, None, None], pieces, self.no_reference.to(pieces))
         place = (self.place_t + self.place_y + self.place_x).flatten(0, 2)
         patches = self.patch_in(patches)
-        if s.known_frames:
-            if known is None:
-                known = torch.zeros(noisy.shape[:2], dtype=torch.bool, device=noisy.device)
-            told = self.known_in(known.view(batch, frames, 1, pt).to(patches))
-            patches = patches + told.expand(-1, -1, rows * columns, -1).reshape(patches.shape)
+        told = self.known_in(known.view(batch, frames, 1, pt).to(patches))
+        patches = patches + told.expand(-1, -1, rows * columns, -1).reshape(patches.shape)
         seen = torch.cat((patches, pieces), dim=1)
         x = torch.cat((seen + place.to(seen), self.text_in(text).to(seen)), dim=1)
 
@@ -153,7 +149,7 @@ class TinyNetwork(nn.Module):
         t: Tensor,
         reference_image: Tensor,
         has: Tensor,
-        known: Tensor | None,
+        known: Tensor,
     ) -> Tensor:
         """What a small convolution adds to soften the borders of the patches.
 
@@ -165,11 +161,9 @@ class TinyNetwork(nn.Module):
         shown = (reference_image * has[:, None, None, None].to(reference_image)).to(rough)
         time = t.to(rough)[:, None, None, None, None].expand(*size, 1)
         still = shown[:, None].expand(*size, 3)
-        planes = [rough, noisy.to(rough), still, time]
-        if known is not None:
-            planes.append(known.to(rough)[:, :, None, None, None].expand(*size, 1))
-            planes.append(has.to(rough)[:, None, None, None, None].expand(*size, 1))
-        h = torch.cat(planes, dim=-1)
+        given = known.to(rough)[:, :, None, None, None].expand(*size, 1)
+        referred = has.to(rough)[:, None, None, None, None].expand(*size, 1)
+        h = torch.cat((rough, noisy.to(rough), still, time, given, referred), dim=-1)
         # NHWC in memory is `channels_last`, which convolutions take as it is.
         cell = self.settings.refine_cell
         h = h.view(-1, height // cell, cell, width // cell, cell, h.shape[-1])

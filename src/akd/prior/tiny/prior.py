@@ -33,6 +33,7 @@ class PriorTiny:
     name = "tiny"
     style = SceneStyle.ROLES
     takes_reference_image = True
+    takes_known_frames = True
     bound = 1.0
     capturable = True
 
@@ -47,7 +48,6 @@ class PriorTiny:
         settings = network.settings
         self.frames, self.width, self.height = settings.frames, settings.width, settings.height
         self.fps = settings.fps if leg_length is None else settings.rate(leg_length)
-        self.takes_known_frames = settings.known_frames
         self._texts: dict[Words, Tensor] = {}
 
     def for_body(self, leg_length: float) -> PriorTiny:
@@ -149,7 +149,7 @@ class PriorTiny:
             torch.stack([c.text for c in conditions]).to(kind),
             torch.stack(images).to(kind),
             has,
-            known if self.takes_known_frames else None,
+            known,
         ).float()
         return clean if given is None else torch.where(known[..., None, None, None], given, clean)
 

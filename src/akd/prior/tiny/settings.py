@@ -17,12 +17,10 @@ class TinySettings:
     """Pixels."""
     height: int = 96
     """Pixels."""
-    frame_time: float | None = 0.3
-    """Length of a frame in units of sqrt(leg length / g); None where `fps` holds for all bodies."""
+    frame_time: float = 0.3
+    """Length of a frame in units of sqrt(leg length / g)."""
     fps: float = 12.0
     """Frames a second while no body is known."""
-    known_frames: bool = True
-    """Whether the network was trained with some of the frames given."""
     patch: int = 12
     """Side of a patch, pixels."""
     patch_frames: int = 2
@@ -55,8 +53,6 @@ class TinySettings:
 
     def rate(self, leg_length: float) -> float:
         """Frames a second for a body with legs of so many metres."""
-        if self.frame_time is None:
-            return self.fps
         return frame_rate(self.frame_time, leg_length)
 
 
