@@ -1,4 +1,4 @@
-"""Videos out of a prior: deterministic steps from noise to a clean video, DPM-Solver++(2M)."""
+"""Videos out of a prior: deterministic steps from noise to a clean video (DDIM, eta 0)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from akd.prior.estimate import add_noise, as_columns, implied_noise
+from akd.prior.estimate import add_noise, implied_noise
 from akd.prior.guidance import guide
 from akd.prior.protocol import Condition, KnownFrames, VideoPrior, with_known
 
@@ -31,9 +31,6 @@ def sample_latents(
 ) -> Tensor:
     """Clean latents, one row a condition, from `noise` of the latents' shape.
 
-    A step is that of DDIM (eta 0) with the clean estimate extrapolated from the last two, to the
-    middle of the step in log signal-to-noise (Lu et al. 2022, DPM-Solver++, multistep of order 2).
-
     `scale` and `rescale` are those of `akd.prior.guidance.guide`; `first` is the time at which
     the noise counts as such. Estimates are clamped to the latents' bound where the prior has one,
     and take the values that are known.
@@ -45,10 +42,9 @@ def sample_latents(
     rows = len(noise)
     empty = [prior.unconditioned(c) for c in conditions]
     times = torch.linspace(first, 0.0, steps + 1, device=noise.device)
-    z, clean, before = noise, noise, None
-    for number, (now, after) in enumerate(pairwise(times), start=1):
+    z, clean = noise, noise
+    for now, after in pairwise(times):
         t = now.expand(rows)
-        last = clean
         if scale == 1.0:
             clean = prior.predict(z, t, list(conditions))
         else:
@@ -58,16 +54,10 @@ def sample_latents(
             clean = clean.clamp(-prior.bound, prior.bound)
         if known is not None:
             clean = torch.where(*known, clean)
-        if number == steps:
-            break
         alpha, sigma = prior.signal(t)
-        alpha_after, sigma_after = prior.signal(after.expand(rows))
-        step = (alpha_after / sigma_after).log() - (alpha / sigma).log()
-        middle = clean
-        if before is not None:
-            middle = clean + as_columns(0.5 * step / before, clean) * (clean - last)
-        e = implied_noise(middle, z, alpha=alpha, sigma=sigma)
-        z, before = add_noise(middle, e, alpha=alpha_after, sigma=sigma_after), step
+        e = implied_noise(clean, z, alpha=alpha, sigma=sigma)
+        alpha, sigma = prior.signal(after.expand(rows))
+        z = add_noise(clean, e, alpha=alpha, sigma=sigma)
     return clean
 
 
