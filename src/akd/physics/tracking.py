@@ -302,6 +302,7 @@ class _Problem:
                 break
             optimiser.zero_grad()
             loss.backward()
+            assert best is not None  # the first rollout was a whole one
             if not all(bool(torch.isfinite(p.grad).all()) for p in (knots, *motion)):  # pyright: ignore
                 return self._solution(best, losses, failed=True)
             optimiser.step()
