@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event, Lock
 
@@ -178,7 +179,8 @@ def ground_each(
     """Each motion tracked by physics, in a thread of its own; None where that was not asked for.
 
     The simulator steps one environment in one thread on any device, so that a few of them would
-    leave a GPU idle.
+    leave a GPU idle. Torch's operations run in these threads too: the tensors are small, and more
+    threads would take the cores from the simulator.
     """
     if request.physics is None:
         return [None] * len(motions)
@@ -202,7 +204,7 @@ def ground_each(
 
         return ground(rig, mesh, motions[k], fps=fps, settings=settings, progress=progress)
 
-    with ThreadPoolExecutor(len(motions)) as pool:
+    with one_torch_thread(), ThreadPoolExecutor(len(motions)) as pool:
         futures = [pool.submit(track, k) for k in range(len(motions))]
         try:
             for future in as_completed(futures):
@@ -211,6 +213,17 @@ def ground_each(
             stopped.set()
             raise
     return [future.result() for future in futures]
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Threads that are started meanwhile run torch's operations by themselves."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:

@@ -128,3 +128,36 @@ def test_the_gradient_knows_that_the_camera_follows(fox):
     assert curves.angles.grad is not None
     predicted = float(curves.angles.grad[:, neck, 0].sum())
     assert predicted == pytest.approx(difference / 0.04, rel=0.1)
+
+
+def test_a_body_shown_alone_is_the_body_of_the_video(fox):
+    """Where the splats hide what is behind them nothing is different, frame by frame."""
+    stage = fox_stage(fox, splats=400)
+    curves = standing(fox, period=0.6)
+    with torch.no_grad():
+        curves.angles[1, :, 0] = 0.3
+        posed = curves.pose(stage)
+        whole = stage.show(posed.transforms, posed.path)
+        bones, path = posed.transforms[None], posed.path[None]
+        alone = stage.show_body(bones, path)[0]
+        some = stage.show_body(bones, path, frames=torch.tensor([1, 5]))[0]
+    body = chroma(whole).abs().amax(-1) > 0.25
+    assert float(body.float().mean()) > 0.02
+    assert float((whole - alone)[body].abs().quantile(0.9)) < 0.02
+    # Hues are all that is left: what is behind the body is grey in both.
+    assert float((chroma(whole) - chroma(alone)).abs().mean()) < 0.01
+    # Depth is shaded by the largest body among the frames that are shown.
+    assert float((some - alone[[1, 5]]).abs().max()) < 0.1
+    assert float((some - alone[[0, 4]]).abs().max()) > 0.2
+
+
+def test_a_stage_of_another_size_shows_the_same(fox):
+    stage = fox_stage(fox, splats=400)
+    with torch.no_grad():
+        posed = standing(fox).pose(stage)
+        fine = stage.show_body(posed.transforms[None], posed.path[None])[0, 0]
+        small = stage.resized(24, 24)
+        coarse = small.show_body(posed.transforms[None], posed.path[None])[0, 0]
+    assert coarse.shape == (24, 24, 3)
+    few = torch.nn.functional.avg_pool2d(fine.movedim(-1, 0)[None], 2)[0].movedim(0, -1)
+    assert float((coarse - few).abs().mean()) < 0.03

@@ -24,16 +24,21 @@ _PROBE = "import torch; a = torch.ones(256, 256, dtype=torch.bfloat16); print(fl
 
 
 @cache
-def avoid_broken_amx() -> None:
+def avoid_broken_amx() -> bool:
     """Tell torch to leave AMX alone where it does not work. Call before any bfloat16 product.
 
     A separate process tries one product, once a machine and torch version: the result is cached.
-    Does nothing on processors without AMX, or where the user has set `ONEDNN_MAX_CPU_ISA`.
+    Changes nothing on processors without AMX, or where `ONEDNN_MAX_CPU_ISA` is set, by the user or
+    by the process that started this one.
+
+    Returns:
+        Whether the processor announces AMX and torch leaves it alone.
     """
-    if _SWITCH in os.environ or not _announces_amx():
-        return
-    if not _amx_works():
+    if not _announces_amx():
+        return False
+    if _SWITCH not in os.environ and not _amx_works():
         os.environ[_SWITCH] = _WITHOUT_AMX
+    return "AMX" not in os.environ.get(_SWITCH, "AMX").upper()
 
 
 def _announces_amx() -> bool:

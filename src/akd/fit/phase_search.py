@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.fit.hues import hue_maps
+from akd.fit.photometric import halved
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlRig
@@ -32,6 +33,9 @@ _FOLDS = (0.0, 0.5)
 good, and how far it folds in the cycle."""
 _TOGETHER = 8
 """Choices in one rendering."""
+_FRAMES, _PIXELS = 12, 48
+"""Frames, and pixels on a side, that show well enough how limbs swing. Videos of twice as many or
+more are thinned out."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +53,19 @@ def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T 
     if not limbs or curves.period is None:
         return
     colours = role_colours([limb.role for limb in limbs])
+    frames = torch.arange(0, len(target), max(1, len(target) // _FRAMES), device=target.device)
+    target = target[frames]
+    if min(stage.size) >= 2 * _PIXELS:
+        stage, target = halved(stage, target)
     wanted = hue_maps(target, colours)
     uppers = [limb.upper for limb in limbs]
     waves = [(lean, swing, turn) for lean in _LEANS for swing in _SWINGS for turn in _turns()]
-    _choose(stage, curves, uppers, [(0.0, 0.0, 0.0), *waves], wanted, colours)
+    _choose(stage, curves, uppers, [(0.0, 0.0, 0.0), *waves], frames, wanted, colours)
     lowers = [limb.lower for limb in limbs]
     folds = [(bend, 0.0, 0.0) for bend in _BENDS] + [
         (bend, fold, turn) for bend in _BENDS for fold in _FOLDS[1:] for turn in _turns()[::2]
     ]
-    _choose(stage, curves, lowers, folds, wanted, colours)
+    _choose(stage, curves, lowers, folds, frames, wanted, colours)
 
 
 def _turns() -> list[float]:
@@ -84,7 +92,8 @@ def _choose(
     curves: ControlCurves,
     controls: Sequence[int | None],
     choices: Sequence[tuple[float, float, float]],
-    wanted: Float[Tensor, "T K h w"],
+    frames: Int[Tensor, "F"],
+    wanted: Float[Tensor, "F K h w"],
     colours: Float[Tensor, "K 3"],
 ) -> None:
     """Give each limb's control the constant, amplitude and phase that look best, all at once."""
@@ -114,10 +123,10 @@ def _choose(
         for choice in choices[first : first + _TOGETHER]:
             put({control: choice for control in turning if control not in follows})
             posed.append(curves.pose(stage))
-        videos = stage.show(
+        videos = stage.show_body(
             torch.stack([one.transforms for one in posed]),
             torch.stack([one.path for one in posed]),
-            turns=[0.0] * len(posed),
+            frames=frames,
         )
         maps = hue_maps(videos.flatten(0, 1), colours).unflatten(0, videos.shape[:2])
         errors.append((maps - wanted).square().mean((1, 3, 4)).cpu())

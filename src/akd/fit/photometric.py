@@ -7,6 +7,8 @@ import torch.nn.functional as nn
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.scene.stage import Stage
+
 
 def chroma(video: Float[Tensor, "*t H W 3"]) -> Float[Tensor, "*t H W 2"]:
     """What is colour and not brightness: red against green, and blue against both.
@@ -28,6 +30,15 @@ def pyramid(video: Float[Tensor, "*k T H W c"], levels: int = 4) -> list[Tensor]
         current = nn.avg_pool2d(current, 2)
         copies.append(current)
     return copies
+
+
+def halved(
+    stage: Stage, videos: Float[Tensor, "*k T H W 3"]
+) -> tuple[Stage, Float[Tensor, "*k T h w 3"]]:
+    """A stage of half the resolution, and videos brought to it."""
+    width, height = (side // 2 for side in stage.size)
+    small = nn.adaptive_avg_pool2d(videos.flatten(0, -4).movedim(-1, 1), (height, width))
+    return stage.resized(width, height), small.movedim(1, -1).unflatten(0, videos.shape[:-3])
 
 
 def photometric_loss(

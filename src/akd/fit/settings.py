@@ -34,7 +34,8 @@ class WarmStartSettings:
     guidance: float = 3.0
     """Guidance scale of a sample."""
     trial: int = 50
-    """Iterations of a fit to every sample, after which the best are chosen; 0: chosen before."""
+    """Iterations of a fit to every sample, at half the resolution, after which the best are chosen;
+    0: chosen before."""
     finalists: int = 2
     """Fits that are distilled; the best result is kept."""
     iterations: int = 50

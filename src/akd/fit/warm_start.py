@@ -14,7 +14,7 @@ from akd.base.observer import Observer
 from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.phase_search import search_phases
-from akd.fit.photometric import chroma, photometric_loss, pyramid
+from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
 from akd.fit.pose_search import search_poses
 from akd.fit.settings import WarmStartSettings
 from akd.motion.parameters import ControlCurves
@@ -103,7 +103,9 @@ def fit_finalists(
 
     if trials:
         tried = [begin(video) for video in videos]
-        away = fit_to_videos(stage, tried, videos, terms, settings, iterations=trials, step=step)
+        away = fit_to_videos(
+            stage, tried, videos, terms, settings, iterations=trials, half_size=True, step=step
+        )
         shown = torch.zeros(len(videos)) if score is None else score(_rendered(stage, tried)).cpu()
         best = _best(shown - _DIFFERENCE * torch.tensor(away), count)
         found = [tried[k] for k in best]
@@ -137,13 +139,16 @@ def fit_to_videos(
     *,
     iterations: int,
     refine: bool = False,
+    half_size: bool = False,
     step: Callable[[dict[str, float]], None] | None = None,
 ) -> list[float]:
     """Optimise each candidate until its rendering looks like its video. Returns the differences.
 
     All are rendered together; none depends on the others. A first fit searches each limb's phase,
     and weighs the foot terms low, because which feet stand is not settled yet. `refine` is for
-    parameters that are near already: a quarter of the learning rate, full weights.
+    parameters that are near already: a quarter of the learning rate, full weights. `half_size`
+    compares images of half the resolution. Where limbs have hues, only these are compared, in front
+    of a ground that stays still.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
     terms = list(terms) if refine else while_unsure(terms)
@@ -159,13 +164,18 @@ def fit_to_videos(
             if isinstance(candidate, ControlCurves):
                 search_phases(stage, candidate, target)
                 search_poses(stage, candidate, target)
+    if half_size:
+        stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))
     turns = targets.new_zeros(len(candidates), dtype=torch.float64)
     last = [math.inf] * len(candidates)
 
     def compare(*, progress: float) -> list[Tensor | None]:
         posed = pose_together(candidates, stage)
-        video = stage.show(posed.transforms, posed.path, turns=turns)
+        if by_hue:
+            video = stage.show_body(posed.transforms, posed.path)
+        else:
+            video = stage.show(posed.transforms, posed.path, turns=turns)
         difference = photometric_loss(look(video), wanted)
         others = evaluate(terms, stage, candidates, posed, video, progress)
         losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)

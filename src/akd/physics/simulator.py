@@ -95,6 +95,7 @@ class WarpSimulator:
         self._model = self._build_model()
         self._no_gradient = self._types.Model(), self._types.Variation()
         self._scratch: dict[tuple[int, int, bool], Any] = {}
+        self._alike: dict[int, Any] = {}
 
     def rollout(
         self,
@@ -183,11 +184,11 @@ class WarpSimulator:
     def _variation(self, given: Variation | None, environments: int) -> Any:
         types, count = self._types, len(self.body)
         if given is None:
-            zeros = torch.zeros(environments, dtype=torch.int64)
-            given = Variation(
-                torch.full((environments,), self.parameters.friction, dtype=torch.float64),
-                torch.ones(environments, count), torch.zeros(environments, 3), zeros, zeros,
-            )  # fmt: skip
+            if environments not in self._alike:
+                self._alike[environments] = self._variation(
+                    self._nominal(environments), environments
+                )
+            return self._alike[environments]
         if given.mass_scale.shape != (environments, count):
             raise ValueError(
                 f"mass_scale must be [{environments}, {count}], got {tuple(given.mass_scale.shape)}"
@@ -206,6 +207,13 @@ class WarpSimulator:
         record.push_first = wp.from_torch(held[3], dtype=wp.int32, requires_grad=False)
         record.push_last = wp.from_torch(held[4], dtype=wp.int32, requires_grad=False)
         return record, held
+
+    def _nominal(self, environments: int) -> Variation:
+        """Environments that are all alike."""
+        zeros = torch.zeros(environments, dtype=torch.int64)
+        friction = torch.full((environments,), self.parameters.friction, dtype=torch.float64)
+        scale = torch.ones(environments, len(self.body))
+        return Variation(friction, scale, torch.zeros(environments, 3), zeros, zeros)
 
     def empty(self, environments: int, *shape: int) -> Tensor:
         """Memory for [E, *shape], laid out so that the kernel reads neighbours together.
@@ -230,7 +238,9 @@ class WarpSimulator:
         return max(1, self.scratch_bytes // slot)
 
     def scratch(self, environments: int, slots: int, *, gradient: bool) -> tuple[Any, Any]:
-        """Scratch arrays of a size and, where asked for, those of their gradients."""
+        """Scratch arrays of a size or larger and, where asked for, those of their gradients."""
+        # Powers of two: rollouts that grow from call to call mostly find room enough.
+        slots = min(1 << (slots - 1).bit_length(), max(slots, self.scratch_slots(environments)))
         key = (environments, slots, gradient)
         if key not in self._scratch:
             self._scratch.clear()

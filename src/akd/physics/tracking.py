@@ -57,7 +57,7 @@ class Tracking:
     lift: float
     """By how much it was raised, metres."""
     losses: tuple[float, ...]
-    """Of every iteration, in body units."""
+    """Of every iteration, in body units: over the frames that were simulated."""
     error: float
     """Mean distance of the parts' centres from the motion given, as a share of body height."""
     retries: int
@@ -169,7 +169,7 @@ class _Problem:
         self.kinematics = Kinematics(body, dtype=torch.float32)
         frames = len(target.position)
         self.substeps = (frames - 1) * per_frame
-        self.frames = torch.arange(frames) * per_frame
+        self.per_frame, self.frames = per_frame, slice(None, None, per_frame)
         self.wanted = place(body, target)
         self.wanted_centres = self.wanted.centres(body)[1:].float()
         self.wanted_rotations = self.wanted.rotations[1:].float()
@@ -214,21 +214,26 @@ class _Problem:
         )
 
     def errors(self, made: Placement) -> Float[Tensor, "G"]:
-        """L1 distance of the parts from the target, summed over parts, for all frames but the
-        first."""
-        apart = (made.centres(self.body)[1:] - self.wanted_centres).abs().flatten(1).sum(1)
-        turns, own = self.wanted_rotations, made.rotations[1:]
+        """L1 distance of the parts from the target, summed over parts, for all frames made but
+        the first."""
+        own = made.rotations[1:]
+        centres, turns = self.wanted_centres[: len(own)], self.wanted_rotations[: len(own)]
+        apart = (made.centres(self.body)[1:] - centres).abs().flatten(1).sum(1)
         sign = torch.where((own * turns).sum(-1, keepdim=True) < 0, -1.0, 1.0)
         return apart + (own - sign * turns).abs().flatten(1).sum(1)
 
     def footing(self, made: Placement) -> Float[Tensor, "G"]:
         """By how much soles slide from frame to frame and hover while they should stand, and feet
-        drag where they should swing, summed over the feet; for all frames but the first."""
+        drag where they should swing, summed over the feet; for all frames made but the
+        first."""
         soles = made.corners(self.body).index_select(1, self.foot_parts)
         slide = (soles[1:] - soles[:-1])[..., ::2].contiguous().norm(dim=-1) * self.slide_weight
         low = soles[1:, ..., 1].amin(-1)
-        slides = (self.soles * slide).sum((1, 2))
-        misses = torch.where(self.standing, low.abs(), (self.swing - low).clamp_min(0.0))
+        weights, standing, swing = (
+            value[: len(low)] for value in (self.soles, self.standing, self.swing)
+        )
+        slides = (weights * slide).sum((1, 2))
+        misses = torch.where(standing, low.abs(), (swing - low).clamp_min(0.0))
         return slides + misses.sum(1)
 
     def bend(self, knots: Float[Tensor, "M D 3"]) -> Float[Tensor, ""]:
@@ -238,14 +243,18 @@ class _Problem:
     def reach(self, iteration: int) -> Float[Tensor, "G"]:
         """Weights of the frames: those of the beginning first, then more and more of the rest. What
         comes late depends on all before it, and says little while that is still wrong."""
-        frames = len(self.frames) - 1
+        frames = len(self.wanted_centres)
         if not self.settings.grow:
             return torch.ones(frames)
         share = self.settings.reach + iteration / (self.settings.grow * self.settings.iterations)
         return ((share * frames - torch.arange(frames)) / 2.0).clamp(0.0, 1.0)
 
     def solve(self, progress: Progress | None) -> _Solution | None:
-        """Adam on knots and initial velocity. None where even the first rollout diverged."""
+        """Adam on knots and initial velocity. None where even the first rollout diverged.
+
+        Frames beyond the reach have no weight, and are not simulated but for the first time: there
+        is then a whole rollout to keep.
+        """
         s = self.settings
         knots = self.knots.float().requires_grad_()
         start = self.start.to(dtype=torch.float32)
@@ -265,23 +274,27 @@ class _Problem:
         losses: list[float] = []
         best: tuple[float, State, Tensor] | None = None
         for iteration in range(s.iterations + 1):
-            targets = (basis @ knots.flatten(1)).unflatten(1, knots.shape[1:])
+            weights = self.reach(iteration)
+            whole = iteration == 0 or bool((weights > 0.0).all())
+            if not whole:
+                weights = weights[weights > 0.0]
+            substeps = len(weights) * self.per_frame
+            targets = (basis[:substeps] @ knots.flatten(1)).unflatten(1, knots.shape[1:])
             state = State(start.position, start.rotation, start.angles, *motion)
             rollout = self.simulator.rollout(
-                State(*(part[None] for part in state.parts())), targets[None], up,
+                State(*(part[None] for part in state.parts())), targets[None], up[:substeps],
                 clip=s.clip, clip_every=s.clip_every,
             )[0]  # fmt: skip
             at = rollout[self.frames]
             made = self.kinematics.place(at)
             errors = self.errors(made) + s.footing * self.footing(made)
-            bend = self.bend(knots)
-            weights = self.reach(iteration).to(errors)
-            loss = (weights * errors).sum() / weights.sum() + s.smoothness * bend
-            value = float((errors.mean() + s.smoothness * bend).detach())
+            bend = s.smoothness * self.bend(knots)
+            loss = (weights * errors).sum() / weights.sum() + bend
+            value = float(((errors.mean() + bend) if whole else loss).detach())
             if not _is_sane(rollout, value):
                 return None if best is None else self._solution(best, losses, failed=True)
             losses.append(value)
-            if best is None or value < best[0]:
+            if whole and (best is None or value < best[0]):
                 best = value, rollout.detach(), targets.detach()
             if progress is not None:
                 progress(iteration, s.iterations, value)
@@ -289,6 +302,7 @@ class _Problem:
                 break
             optimiser.zero_grad()
             loss.backward()
+            assert best is not None  # the first rollout was a whole one
             if not all(bool(torch.isfinite(p.grad).all()) for p in (knots, *motion)):  # pyright: ignore
                 return self._solution(best, losses, failed=True)
             optimiser.step()

