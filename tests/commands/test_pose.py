@@ -47,10 +47,11 @@ def test_score_names_the_worst_joints(files, capsys):
     assert all("worst:" in line for line in lines)
 
 
-def test_ik_states_the_residual(files, tmp_path, capsys):
+@pytest.mark.parametrize("stand", ["--stand", "--no-stand"])
+def test_ik_states_the_residual(files, stand, tmp_path, capsys):
     fox, model = files
     handle = "left fore foot=0.05,0.1,0.25"
-    assert run("ik", fox, "--handle", handle, "--weights", model, "-o", tmp_path) == 0
+    assert run("ik", fox, "--handle", handle, stand, "--weights", model, "-o", tmp_path) == 0
     assert "% of height" in capsys.readouterr().out
 
 
