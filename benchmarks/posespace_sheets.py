@@ -87,8 +87,9 @@ def body_sheets(body: str | tuple[str, int], *, assets: Path, weights: Path) -> 
         joint = next(
             j for j in space.joints if j.startswith("left") and j.split()[-1] in ("hand", "foot")
         )
-        poses = drag(space, joint, (0.1, 0.25, 0.15))
-        drags.append((f"{name}: {joint}", shown(character, space, poses)))
+        for handle, way in ((joint, (0.1, 0.25, 0.15)), ("pelvis", (0.0, -0.12, 0.0))):
+            poses = drag(space, handle, way)
+            drags.append((f"{name}: {handle}", shown(character, space, poses)))
     scores = space.score(states).poses.tolist()
     return BodySheets(name, shown(character, space, states), scores, drags, between)
 
@@ -115,9 +116,7 @@ def write_sheet(rows: list[Row], path: Path) -> None:
     print(path, flush=True)
 
 
-def drag(
-    space: PoseSpace, joint: str, way: tuple[float, float, float], count: int = COUNT
-) -> Tensor:
+def drag(space: PoseSpace, joint: str, way: tuple[float, float, float]) -> Tensor:
     """Answers of IK while a joint is pulled along `way`, body sizes left, up and forward."""
     codec = space.codec
     places, _ = kinematics(codec.body.expand(1), torch.zeros(1, codec.body.tokens, 3))
