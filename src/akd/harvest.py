@@ -58,10 +58,11 @@ class HarvestSettings:
     """Videos of a body and a prompt, fitted in one batch."""
     iterations: int = 60
     """Of the fit."""
-    difference: float = 0.01
+    difference: float = 0.008
     """Largest photometric difference between a video and its fit."""
-    judgement: float = 0.3
-    """Least value that the judge gives a fit: for the recogniser, the probability of the action."""
+    judgement: float = 0.5
+    """Least value that the judge gives a fit: for the recogniser, the probability of the action.
+    Both by fits to films of true clips (`benchmarks/harvest_filters.py`)."""
     warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
 
 
