@@ -19,7 +19,6 @@ field: no skeleton, as many steps. full: 10,000 iterations of the ablation's cas
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
 import sys
@@ -43,6 +42,7 @@ from benchmarks.distill_rows import FIELDS, Job, work
 from benchmarks.distill_sheet import write_sheet
 from benchmarks.distill_tables import line, write_tables
 from benchmarks.natural_range import NaturalRange
+from benchmarks.rows import append_row, read_rows
 
 FULL, FULL_ITERATIONS = "one finalist, for long", 10_000
 
@@ -91,19 +91,6 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
     ]
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Rows so far, the last of each key; a line cut short by a kill is left out."""
-    rows: dict[str, dict[str, Any]] = {}
-    for text in path.read_text().splitlines() if path.exists() else ():
-        try:
-            row = json.loads(text)
-        except json.JSONDecodeError:
-            continue
-        rows.pop(row["key"], None)
-        rows[row["key"]] = row
-    return list(rows.values())
-
-
 def prepare(threads: int) -> None:
     """Few threads for this process, of torch and of the renderer, which takes the cores it may."""
     torch.set_num_threads(threads)
@@ -118,15 +105,13 @@ def prepare(threads: int) -> None:
 def run(jobs: list[Job], options: argparse.Namespace) -> None:
     """Do the jobs that are not done, side by side where that was asked for."""
     path: Path = options.out / "rows.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
     done = {row["key"] for row in read_rows(path) if "error" not in row}
     todo = [job for job in jobs if job.key not in done]
     print(f"{len(jobs)} rows, {len(jobs) - len(todo)} of them done before", flush=True)
     given = (options.device, options.assets, options.out)
 
     def report(row: dict[str, Any]) -> None:
-        with path.open("a+") as file:
-            file.write(("" if _ends_whole(path) else "\n") + json.dumps(row) + "\n")
+        append_row(path, row)
         print(line(row), flush=True)
 
     if options.processes == 1:
@@ -140,11 +125,6 @@ def run(jobs: list[Job], options: argparse.Namespace) -> None:
     ) as pool:
         for future in as_completed([pool.submit(work, job, *given) for job in todo]):
             report(future.result())
-
-
-def _ends_whole(path: Path) -> bool:
-    """Whether the last line of a file is complete."""
-    return not path.exists() or path.stat().st_size == 0 or path.read_bytes()[-1:] == b"\n"
 
 
 def main() -> None:

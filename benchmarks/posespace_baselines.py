@@ -78,10 +78,10 @@ def gradient_ik(
     *,
     mean: Tensor,
     deviation: Tensor,
-    weight: float,
+    weight: Tensor,
     iterations: int = 150,
 ) -> Tensor:
-    """Adam from the rest pose within the joints' limits, near Gaussians of the given weight.
+    """Adam from the rest pose within the joints' limits, near Gaussians of a weight a problem.
 
     Adam scales each number on its own: a batch is solved as its problems would be one by one.
     """
@@ -91,7 +91,7 @@ def gradient_ik(
     with torch.enable_grad():
         for _ in range(iterations):
             likely = ((free - mean) / deviation).square().mean((1, 2))
-            loss = goals.errors(body, free).square().sum() + weight * likely.sum()
+            loss = goals.errors(body, free).square().sum() + (weight * likely).sum()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

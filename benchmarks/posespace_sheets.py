@@ -2,7 +2,8 @@
 
     python -m benchmarks.posespace_sheets ASSETS out/pose.safetensors -o out/sheets --processes 8
 
-All bodies are of the measuring side; ASSETS is the folder of real files. `--bodies 4` shows a few.
+All bodies are of the measuring side; ASSETS is the folder of real files. `--only Fox "cat 0"` shows
+a few. The sheets are written anew after each body.
 """
 
 from __future__ import annotations
@@ -69,13 +70,16 @@ class BodySheets:
         return [(score, self.name, x) for score, x in zip(self.scores, images, strict=True)]
 
 
+def body_name(body: str | tuple[str, int]) -> str:
+    """Of a creature of the zoo, or of a file."""
+    return Path(body).stem if isinstance(body, str) else f"{body[0]} {body[1]}"
+
+
 def body_sheets(body: str | tuple[str, int], *, assets: Path, weights: Path) -> BodySheets:
     """Samples of a body, and for some what IK and interpolation make of it."""
     torch.set_num_threads(1)
-    if isinstance(body, str):
-        name, character = Path(body).stem, akd.load(assets / body)
-    else:
-        name, character = f"{body[0]} {body[1]}", creature_character(*body)
+    name = body_name(body)
+    character = akd.load(assets / body) if isinstance(body, str) else creature_character(*body)
     space = akd.poses(character, weights=weights)
     states = space.sample(COUNT)
     drags, between = [], []
@@ -87,8 +91,9 @@ def body_sheets(body: str | tuple[str, int], *, assets: Path, weights: Path) -> 
         joint = next(
             j for j in space.joints if j.startswith("left") and j.split()[-1] in ("hand", "foot")
         )
-        poses = drag(space, joint, (0.1, 0.25, 0.15))
-        drags.append((f"{name}: {joint}", shown(character, space, poses)))
+        for handle, way in ((joint, (0.1, 0.25, 0.15)), ("pelvis", (0.0, -0.12, 0.0))):
+            poses = drag(space, handle, way)
+            drags.append((f"{name}: {handle}", shown(character, space, poses)))
     scores = space.score(states).poses.tolist()
     return BodySheets(name, shown(character, space, states), scores, drags, between)
 
@@ -112,12 +117,9 @@ def write_sheet(rows: list[Row], path: Path) -> None:
         sheet.paste(Image.fromarray(row), (0, top + NAMES))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path, quality=85)
-    print(path, flush=True)
 
 
-def drag(
-    space: PoseSpace, joint: str, way: tuple[float, float, float], count: int = COUNT
-) -> Tensor:
+def drag(space: PoseSpace, joint: str, way: tuple[float, float, float]) -> Tensor:
     """Answers of IK while a joint is pulled along `way`, body sizes left, up and forward."""
     codec = space.codec
     places, _ = kinematics(codec.body.expand(1), torch.zeros(1, codec.body.tokens, 3))
@@ -131,30 +133,40 @@ def drag(
     return torch.cat(found)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("assets", type=Path)
-    parser.add_argument("weights", type=Path)
-    parser.add_argument("-o", "--out", type=Path, default=Path("out/sheets"))
-    parser.add_argument("--bodies", type=int, default=len(ZOO) + len(FILES))
-    parser.add_argument("--processes", type=int, default=1, help="a body each")
-    options = parser.parse_args()
-    make = partial(body_sheets, assets=options.assets, weights=options.weights)
-    found = []
-    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        for sheets in pool.map(make, [*ZOO, *FILES][: options.bodies]):
-            print(sheets.name, *(f"{score:.1f}" for score in sheets.scores), flush=True)
-            found.append(sheets)
-    write_sheet([(s.name, s.samples) for s in found], options.out / "samples.jpg")
-    write_sheet([row for s in found for row in s.drags], options.out / "ik.jpg")
-    write_sheet([row for s in found for row in s.between], options.out / "interpolations.jpg")
+def write_sheets(found: list[BodySheets], out: Path) -> None:
+    """The four sheets of the bodies so far."""
+    write_sheet([(s.name, s.samples) for s in found], out / "samples.jpg")
+    write_sheet([row for s in found for row in s.drags], out / "ik.jpg")
+    write_sheet([row for s in found for row in s.between], out / "interpolations.jpg")
     worst = sorted((x for s in found for x in s.images()), key=lambda x: -x[0])[: 2 * COUNT]
     rows = [
         (", ".join(f"{name} {score:.1f}" for score, name, _ in row),
          np.concatenate([image for _, _, image in row], axis=1))
         for row in (worst[:COUNT], worst[COUNT:]) if row
     ]  # fmt: skip
-    write_sheet(rows, options.out / "worst.jpg")
+    write_sheet(rows, out / "worst.jpg")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("assets", type=Path)
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("-o", "--out", type=Path, default=Path("out/sheets"))
+    parser.add_argument("--only", nargs="+", help="bodies by species or name of the file")
+    parser.add_argument("--processes", type=int, default=1, help="a body each")
+    options = parser.parse_args()
+    make = partial(body_sheets, assets=options.assets, weights=options.weights)
+    bodies = [
+        body
+        for body in (*ZOO, *FILES)
+        if options.only is None or body_name(body) in options.only
+    ]  # fmt: skip
+    found = []
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        for sheets in pool.map(make, bodies):
+            print(sheets.name, *(f"{score:.1f}" for score in sheets.scores), flush=True)
+            found.append(sheets)
+            write_sheets(found, options.out)
 
 
 if __name__ == "__main__":

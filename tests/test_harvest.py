@@ -7,6 +7,8 @@ import torch
 
 from akd.fit.settings import WarmStartSettings
 from akd.harvest import HarvestBody, HarvestSettings, harvest, harvest_jobs
+from akd.motion.actions import action_label
+from akd.motion.repertoire import repertoire
 from akd.posespace.dataset import load_poses
 from akd.posespace.shards import read_tables
 from tests.distill.fox import Screen
@@ -81,6 +83,34 @@ def test_further_seeds_are_further_jobs():
     assert jobs[:2] == list(harvest_jobs(zoo=2, seed=5))
 
 
+def test_a_body_is_asked_for_all_that_suits_it(fox):
+    biped_alone = {"punching", "waving", "running", "dancing"}
+    every = set(repertoire(fox.anatomy))
+    assert {"galloping", "sitting", "lying down", "turning left", "walking, slowly"} <= every
+    assert not every & (biped_alone | {"flying", "swimming", "scuttling"})
+    assert all(action_label(f"a fox {phrase}") is not None for phrase in every)
+    few = repertoire(fox.anatomy, ("walk", "trot", "run", "quickly"))
+    assert set(few) == {"walking", "trotting", "walking, quickly"}
+
+
+def test_other_weights_are_other_jobs(body, tmp_path):
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    (folder / "tiny-1.safetensors").write_bytes(b"other")
+    ((job,),) = ([*harvest_jobs(zoo=1, weights=folder)],)
+    assert job.id != next(iter(harvest_jobs(zoo=1))).id
+    assert job.arguments["weights"] == str(folder)
+
+    def always(videos):
+        return torch.ones(len(videos))
+
+    asked = {"prior": Screen(), "actions": ("walking",), "settings": QUICK, "judge": always}
+    for weights in (None, folder):
+        ((_, rows),) = harvest(body, tmp_path / "out", weights=weights, **asked)
+        assert bool(rows[0]["weights"]) == (weights is not None)
+        assert not list(harvest(body, tmp_path / "out", weights=weights, **asked))
+
+
 def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
     found = harvest(
         body, tmp_path, prior=Screen(), actions=("running", "galloping"), settings=QUICK
@@ -89,12 +119,12 @@ def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
 
 
 def test_poses_off_the_ground_are_dropped(fox):
-    from akd.harvest import _Fit
+    from akd.harvest import FittedPoses
     from akd.posespace.codec import PoseCodec
     from akd.posespace.ground import FLIGHT, STANDING, lifted
 
     codec = PoseCodec.of(fox)
     states = lifted(torch.zeros(3, codec.body.tokens, 3), torch.tensor([0.0, 0.2, -0.1]))
-    fit = _Fit(states, difference=0.0, judgement=1.0)
+    fit = FittedPoses(states, difference=0.0, judgement=1.0)
     assert fit.fates(codec, HarvestSettings(), highest=STANDING) == ["", "ground", "ground"]
     assert fit.fates(codec, HarvestSettings(), highest=FLIGHT) == ["", "", "ground"]

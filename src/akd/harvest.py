@@ -18,15 +18,17 @@ from torch import Tensor
 from akd.api.poses import creature_character, zoo_side
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
-from akd.base.files import text_hash
+from akd.base.files import text_hash, weights_hash
 from akd.engine.call import Refused, Resources
 from akd.engine.job import Job, Workspace
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import VideoScore, fit_to_videos, sample_videos
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import video_score
+from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import pose_together
+from akd.motion.repertoire import repertoire, suits
 from akd.posespace.codec import PoseCodec
 from akd.posespace.collect import asset_side, distinct
 from akd.posespace.dataset import BodyPoses, BodyRecord
@@ -36,6 +38,7 @@ from akd.posespace.shards import Row, is_done, write_shard
 from akd.prior.choose import choose_prior
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
+from akd.prior.tiny.prior import PriorTiny
 from akd.request import Request, make_request
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
@@ -43,15 +46,7 @@ from akd.rig.up_axis import find_up_axis
 from akd.scene.stage import Stage
 from akd.search import set_stage, starting_point
 
-ACTIONS = (
-    "walking", "walking slowly", "walking quickly", "walking proudly", "swaying and walking",
-    "sneaking", "trotting", "galloping", "running", "jumping", "standing", "turning left",
-    "turning right",
-)  # fmt: skip
-"""What every body is asked to do by default, where it has the legs for it."""
-_LEGS = {"trot": 4, "gallop": 4, "run": 2}
-"""Gaits of bodies with so many legs: on four legs the recogniser does not know running."""
-_AIRBORNE = ("run", "gallop", "jump")
+_AIRBORNE = ("run", "gallop", "jump", "fly", "glide")
 """Actions that leave the ground."""
 
 
@@ -63,10 +58,11 @@ class HarvestSettings:
     """Videos of a body and a prompt, fitted in one batch."""
     iterations: int = 60
     """Of the fit."""
-    difference: float = 0.01
+    difference: float = 0.008
     """Largest photometric difference between a video and its fit."""
-    judgement: float = 0.3
-    """Least value that the judge gives a fit: for the recogniser, the probability of the action."""
+    judgement: float = 0.5
+    """Least value that the judge gives a fit: for the recogniser, the probability of the action.
+    Both by fits to films of true clips (`benchmarks/harvest_filters.py`)."""
     warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
 
 
@@ -104,8 +100,9 @@ def harvest_jobs(
     *,
     zoo: int = 0,
     assets: Path | None = None,
-    actions: Sequence[str] = ACTIONS,
+    actions: Sequence[str] = (),
     prior: str = "tiny",
+    weights: Path | None = None,
     videos: int = HarvestSettings.videos,
     iterations: int = HarvestSettings.iterations,
     device: str = "auto",
@@ -118,8 +115,10 @@ def harvest_jobs(
     Args:
         zoo: Creatures of the zoo.
         assets: Folder of rigged characters; motion capture has no mesh and is left out.
-        actions: What the prompts say after the body's noun.
+        actions: What the prompts say after the body's noun; all that suits the body if left out.
         prior: Name of the video model.
+        weights: Folder of the tiny prior's weights and of recogniser A; those that ship if left
+            out.
         videos: See `HarvestSettings`.
         iterations: See `HarvestSettings`.
         device: `auto`, `cpu` or `cuda`.
@@ -136,6 +135,8 @@ def harvest_jobs(
         common = {
             "actions": list(actions), "prior": prior, "videos": videos, "iterations": iterations,
             "device": device, "seed": number, "threads": resources.cpus,
+            "weights": "" if weights is None else str(weights.resolve()),
+            "weights_hash": "" if weights is None else weights_hash(weights),
         }  # fmt: skip
         again = "" if number == seed else f", seed {number}"
         for species, creature in zoo_side(zoo, training=True):
@@ -158,11 +159,13 @@ def harvest_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, in
     else:
         body = asset_body(arguments["path"], arguments["family"], place.files["asset"])
     settings = HarvestSettings(videos=arguments["videos"], iterations=arguments["iterations"])
+    weights = Path(arguments["weights"]) if arguments["weights"] else None
     poses = kept = 0
     try:
         for prompt, rows in harvest(
-            body, place.out, prior=_prior(arguments["prior"], arguments["device"]),
-            actions=arguments["actions"], settings=settings, seed=arguments["seed"],
+            body, place.out, prior=_prior(arguments["prior"], weights, arguments["device"]),
+            weights=weights, actions=arguments["actions"], settings=settings,
+            seed=arguments["seed"],
         ):  # fmt: skip
             here = sum(bool(row["kept"]) for row in rows)
             poses, kept = poses + len(rows), kept + here
@@ -173,9 +176,9 @@ def harvest_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, in
 
 
 @lru_cache(maxsize=1)
-def _prior(name: str, device: str) -> VideoPrior:
+def _prior(name: str, weights: Path | None, device: str) -> VideoPrior:
     """One process has one prior for all its jobs."""
-    return choose_prior(PriorSource(name), device=device)
+    return choose_prior(PriorSource(name, weights), device=device)
 
 
 def harvest(
@@ -183,7 +186,8 @@ def harvest(
     out: Path,
     *,
     prior: VideoPrior,
-    actions: Sequence[str] = ACTIONS,
+    weights: Path | None = None,
+    actions: Sequence[str] = (),
     settings: HarvestSettings | None = None,
     judge: VideoScore | None = None,
     seed: int = 0,
@@ -194,8 +198,10 @@ def harvest(
         body: Whose poses.
         out: Folder of shards and tables.
         prior: The video model.
-        actions: What the prompts say after the body's noun. Without a judge of your own, gaits for
-            another number of legs are left out.
+        weights: Folder of the prior's weights, if not those that ship: recogniser A is taken from
+            it where it holds one, and shards are told apart by it.
+        actions: What the prompts say after the body's noun; by default all actions that suit the
+            body and that the prior knows. Without a judge of your own, others are left out.
         settings: Number of videos, length of the fit, filters.
         judge: Value of each fitted video; by default the probability of the action that
             recogniser A gives it, where it knows the action.
@@ -209,12 +215,20 @@ def harvest(
         AssetError: The body cannot be read or animated.
     """
     settings = settings or HarvestSettings()
-    prompts = {action: f"a {body.noun} {action}" for action in actions}
-    jobs = {text_hash(f"{body.name}\n{prompt}\n{seed}")[:20]: prompt for prompt in prompts.values()}
+    character, stage = None, None
+    if not actions:
+        character = body.load()
+        tiny = isinstance(prior, PriorTiny)
+        actions = (
+            repertoire(character.anatomy, prior.tokens) if tiny else repertoire(character.anatomy)
+        )
+    prompts = [f"a {body.noun} {action}" for action in actions]
+    made_by = "" if weights is None else f"\n{weights_hash(weights)}"
+    jobs = {text_hash(f"{body.name}\n{prompt}\n{seed}{made_by}")[:20]: prompt for prompt in prompts}
     jobs = {job: prompt for job, prompt in jobs.items() if not is_done(out, job)}
     if not jobs:
         return
-    character, stage, recogniser = body.load(), None, find_recogniser("a")
+    character, recogniser = character or body.load(), find_recogniser("a", weights)
     prior = for_body(prior, leg_length(character, character.control_rig))
     codec = PoseCodec.of(character)
     record = BodyRecord(
@@ -222,15 +236,18 @@ def harvest(
     )
     for job, prompt in jobs.items():
         request = make_request(character, prompt, prior=prior, physics=False, seed=seed)
-        legs = len(character.anatomy.legs)
-        if judge is None and _LEGS.get(request.action or "", legs) != legs:
+        action = ACTIONS.get(request.action or "")
+        if judge is None and action is not None and not suits(action, character.anatomy):
             continue
         stage = stage or set_stage(request, prior)
         value = judge or video_score(
             recogniser, request.action, style=prior.style,
             size=(prior.frames, prior.height, prior.width),
         )  # fmt: skip
-        fits = _fit(request, stage, prior, codec, settings, job=job, judge=value)
+        warm = replace(settings.warm_start, samples=settings.videos)
+        generator = torch.Generator().manual_seed(int(job[:15], 16))
+        videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
+        fits = fit_poses(videos, request, stage, prior, codec, settings, judge=value)
         highest = FLIGHT if request.action in _AIRBORNE else STANDING
         clips, rows = [], []
         for sample, fit in enumerate(fits):
@@ -242,7 +259,8 @@ def harvest(
             rows += [
                 {
                     "job": job, "body": body.name, "source": body.source, "family": body.family,
-                    "prompt": prompt, "prior": prior.name, "seed": seed, "sample": sample,
+                    "prompt": prompt, "prior": prior.name, "weights": made_by.strip(),
+                    "seed": seed, "sample": sample,
                     "seconds": float(time), "difference": fit.difference,
                     "judgement": fit.judgement, "kept": reason == "", "reason": reason,
                 }
@@ -253,7 +271,7 @@ def harvest(
 
 
 @dataclass(frozen=True)
-class _Fit:
+class FittedPoses:
     """The poses that were fitted to one video."""
 
     states: Float[Tensor, "T J 3"]
@@ -282,13 +300,12 @@ class _Fit:
         ]
 
 
-def _fit(
-    request: Request, stage: Stage, prior: VideoPrior, codec: PoseCodec,
-    settings: HarvestSettings, *, job: str, judge: VideoScore | None,
-) -> list[_Fit]:  # fmt: skip
-    warm = replace(settings.warm_start, samples=settings.videos)
-    generator = torch.Generator().manual_seed(int(job[:15], 16))
-    videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
+def fit_poses(
+    videos: Float[Tensor, "K T H W 3"], request: Request, stage: Stage, prior: VideoPrior,
+    codec: PoseCodec, settings: HarvestSettings, *, judge: VideoScore | None,
+) -> list[FittedPoses]:  # fmt: skip
+    """The poses that are fitted to each video, in one batch."""
+    warm = settings.warm_start
     candidates = [
         request.parametrization.begin(starting_point(request, prior, video), stage)
         for video in videos.cpu()
@@ -308,5 +325,5 @@ def _fit(
             *(v[k].cpu() for v in (controls.translation, controls.root_rotation, controls.angles))
         )
         states = grounded(codec.body, codec.encode(pose), fps=prior.fps)
-        fits.append(_Fit(states, difference, value))
+        fits.append(FittedPoses(states, difference, value))
     return fits

@@ -47,10 +47,11 @@ def test_score_names_the_worst_joints(files, capsys):
     assert all("worst:" in line for line in lines)
 
 
-def test_ik_states_the_residual(files, tmp_path, capsys):
+@pytest.mark.parametrize("stand", ["--stand", "--no-stand"])
+def test_ik_states_the_residual(files, stand, tmp_path, capsys):
     fox, model = files
     handle = "left fore foot=0.05,0.1,0.25"
-    assert run("ik", fox, "--handle", handle, "--weights", model, "-o", tmp_path) == 0
+    assert run("ik", fox, "--handle", handle, stand, "--weights", model, "-o", tmp_path) == 0
     assert "% of height" in capsys.readouterr().out
 
 
@@ -126,6 +127,9 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
         (("--zoo", "1", "--only", "x"), "there are no bodies: give --zoo or --assets"),
         (("--zoo", "1", "--videos", "0"), "--videos and --iterations must be at least 1"),
         (("--assets", "none"), "--assets none: is not a folder"),
+        (("--zoo", "1", "--weights", "none"), "--weights none: is not a folder"),
+        (("--zoo", "1", "--weights", "."), "holds no weights of the tiny prior"),
+        (("--zoo", "1", "--together", "0"), "--together must be from 1 to 64, got 0"),
     ],
 )
 def test_wrong_harvests_are_refused(arguments, message, capsys):

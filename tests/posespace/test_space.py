@@ -3,12 +3,15 @@
 import pytest
 import torch
 
-from akd.posespace import diffusion, ik
+from akd.posespace import diffusion, ground, ik
 from akd.posespace.body import kinematics
 from akd.posespace.ik import Goals
 from akd.posespace.network import PoseNetwork
 from akd.posespace.space import PoseSpace
+from akd.posespace.stand import standing_feet
 from tests.posespace.conftest import SMALL
+
+LEGS = ("fore", "hind")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +76,7 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
     states = 0.6 * torch.randn(3, body.tokens, 3, generator=draw)
     goals = Goals(
         torch.tensor([[0, 9], [5, 12], [20, 3]]), torch.randn(3, 2, 3, generator=draw),
-        torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw),
+        torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw), soft=1,
     )  # fmt: skip
     moved_by = ik._ancestors(body, goals.tokens), ik._ancestors(body, goals.facing)
     found = ik._jacobian(body, states, goals, moved_by)
@@ -102,6 +105,42 @@ def test_a_handle_out_of_reach_states_its_residual(space):
     found = space.ik({"left fore foot": (0.0, 50.0, 0.0)})
     assert bool(found.states.isfinite().all())
     assert 40.0 < float(found.residual[0]) < 50.0
+
+
+def test_standing_feet_stay_on_the_ground(space):
+    neutral = torch.zeros(1, space.codec.body.tokens, 3)
+    before = world_places(space, neutral)
+    feet = standing_feet(space.codec.body, neutral[0], moved=[])
+    up = 0.05 * space.codec.size * space.codec.rig.root_axes[0]
+    target = {"head": (before[0, space.token("head")] + up).tolist()}
+
+    def moved(**options):
+        found = space.ik(target, **options)
+        assert float(found.residual[0]) < 0.002 * space.codec.size
+        after = world_places(space, found.states)
+        return float((after - before)[0, feet].norm(dim=-1).max()) / space.codec.size
+
+    assert moved() < 0.002
+    assert moved(stand=False) > 0.02
+
+
+def test_feet_leave_the_ground_where_a_handle_asks_for_it(space):
+    body, neutral = space.codec.body, torch.zeros(space.codec.body.tokens, 3)
+    every = standing_feet(body, neutral, moved=[])
+    toes = [space.token(f"{side} {leg} toes") for side in ("left", "right") for leg in LEGS]
+    assert sorted(toes) == every
+    assert standing_feet(body, neutral, moved=[space.token("left fore lower")]) == every
+    for end in ("foot", "toes"):
+        freed = standing_feet(body, neutral, moved=[space.token(f"left fore {end}")])
+        assert set(every) - set(freed) == {space.token("left fore toes")}
+    high = ground.lifted(neutral[None], torch.tensor([0.2]))[0]
+    assert standing_feet(body, high, moved=[]) == []
+
+
+def test_a_pelvis_pulled_out_of_reach_lifts_the_feet(space):
+    place = space.codec.rig.root_pivot + space.codec.size * space.codec.rig.root_axes[0]
+    found = space.ik({"pelvis": place.tolist()})
+    assert float(found.residual[0]) < 0.002 * space.codec.size
 
 
 def test_wrong_handles_are_refused(space):

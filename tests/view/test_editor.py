@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from akd.posespace.stand import standing_feet
 from akd.view.editor import PoseEditor
 
 
@@ -32,6 +33,19 @@ def test_a_pinned_joint_stays(editor):
     before = editor.places()
     editor.drag(other, before[other] + (0.0, 0.05, 0.02), pinned=[first])
     assert np.linalg.norm(editor.places()[first] - before[first]) < 0.01
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_feet_stand_while_the_head_is_dragged(editor, model):
+    if not model:
+        editor.space = None
+    names = [editor.codec.rig.skeleton.names[j] for j in editor.joints]
+    head = names.index("head") if "head" in names else editor.handles()[1]
+    before = editor.places()
+    feet = standing_feet(editor.codec.body, editor.state, moved=[head])
+    assert len(feet) >= 4
+    editor.drag(head, before[head] + (0.0, 0.04, 0.0))
+    assert np.abs(editor.places()[feet] - before[feet]).max() < 0.005
 
 
 def test_the_root_sinks_over_pinned_feet(editor):

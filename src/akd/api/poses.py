@@ -20,12 +20,12 @@ _TRAINING_SEED = 1000
 _VERTICES = 800
 
 
-def creature_character(species: str, seed: int, *, styles: int = 0) -> Character:
+def creature_character(species: str, seed: int, *, styles: int = 0, cycles: int = 1) -> Character:
     """A creature of the zoo with clips of all its actions, each in `styles` styles."""
     creature = build_creature(species, seed=seed, vertices=_VERTICES)
     rng = np.random.default_rng((seed, 47))
     motions = [
-        make_clip(creature, action, cycles=1, style=Style.random(int(rng.integers(1, 2**31))))
+        make_clip(creature, action, cycles=cycles, style=Style.random(int(rng.integers(1, 2**31))))
         for action in creature.actions
         for _ in range(styles)
     ]

@@ -131,6 +131,8 @@ class PoseIk:
     """JOINT=x,y,z: a point that the joint's front should face."""
     pin: tuple[str, ...] = ()
     """Joints that keep their place."""
+    stand: bool = True
+    """Feet that stand on the ground stay there, as far as handles and pins allow."""
     file_units: bool = False
     """Points are in the file's own units and axes, not in metres with Y up."""
     pose: str | None = None
@@ -150,8 +152,9 @@ class PoseIk:
         look = dict(_target(text, units) for text in self.look)
         with usage_errors():
             found = space.ik(
-                handles, look=look, pin=self.pin, start=start, count=self.count, seed=self.seed
-            )
+                handles, look=look, pin=self.pin, stand=self.stand, start=start,
+                count=self.count, seed=self.seed,
+            )  # fmt: skip
         for number, residual in enumerate(found.residual.tolist(), start=1):
             share = 100.0 * residual / character.height
             print(f"answer {number}: handles within {residual:.4f} m, {share:.2f} % of height")

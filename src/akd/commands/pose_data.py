@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,6 +22,7 @@ from akd.commands.errors import (
 from akd.commands.options import Device, Out, PriorName
 
 if TYPE_CHECKING:
+    from akd.engine.call import Engine, Resources
     from akd.posespace.dataset import BodyPoses
 
 
@@ -87,8 +88,11 @@ class PoseHarvest:
     assets: Path | None = None
     """Folder of rigged characters, of which those of the training side are taken."""
     actions: tuple[str, ...] = ()
-    """What prompts say after the body's noun; by default a dozen gaits and actions."""
+    """What prompts say after the body's noun; by default all actions that suit the body and that
+    the prior knows."""
     prior: PriorName = "tiny"
+    weights: Path | None = None
+    """Folder of the tiny prior's weights, and of its recognisers, in place of those that ship."""
     videos: int = 32
     """Videos of each body and prompt, fitted in one batch."""
     iterations: int = 60
@@ -103,6 +107,8 @@ class PoseHarvest:
     only: str | None = None
     """Harvest one body, by the id of its job: what the commands of --engine shell do."""
     device: Device = "auto"
+    together: int = 8
+    """Bodies that share one GPU, a process each: of two cores, above 8 of one."""
     seed: int = 0
     seeds: int = 1
     """Rounds over all bodies, each with another seed: --videos more for each body and prompt."""
@@ -113,26 +119,27 @@ class PoseHarvest:
 
         from akd.commands.batch_table import BatchTable
         from akd.engine.run import run_jobs
-        from akd.harvest import ACTIONS, harvest_jobs
+        from akd.harvest import harvest_jobs
         from akd.prior.choose import check_prior
         from akd.prior.source import PriorSource
 
-        check_ranges(self, seed=SEEDS, seeds=(1, 10_000))
+        check_ranges(self, seed=SEEDS, seeds=(1, 10_000), together=(1, 64))
         if self.videos < 1 or self.iterations < 1:
             raise UsageError("--videos and --iterations must be at least 1")
-        check_folders(assets=self.assets)
+        check_folders(assets=self.assets, weights=self.weights)
         until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
         with open_engine(self.engine, self.address, self._command) as engine:
             if self.engine == "local":
                 with usage_errors():
-                    check_prior(PriorSource(self.prior), device=self.device)
+                    check_prior(PriorSource(self.prior, self.weights), device=self.device)
             jobs = [
                 job
                 for job in harvest_jobs(
-                    zoo=self.zoo, assets=self.assets, actions=self.actions or ACTIONS,
-                    prior=self.prior, videos=self.videos, iterations=self.iterations,
-                    device=self.device, seed=self.seed, seeds=self.seeds,
-                    resources=job_resources(self.prior, device=self.device, engine=engine),
+                    zoo=self.zoo, assets=self.assets, actions=self.actions,
+                    prior=self.prior, weights=self.weights, videos=self.videos,
+                    iterations=self.iterations, device=self.device, seed=self.seed,
+                    seeds=self.seeds,
+                    resources=self._resources(engine),
                 )
                 if self.only in (None, job.id)
             ]  # fmt: skip
@@ -144,13 +151,20 @@ class PoseHarvest:
         if self.engine != "shell":
             print(f"{self.out}: {table.summary()}")
 
+    def _resources(self, engine: Engine) -> Resources:
+        found = job_resources(self.prior, device=self.device, engine=engine, together=self.together)
+        return replace(found, cpus=1) if found.gpus and self.together > 8 else found
+
     def _command(self, key: str) -> list[str]:
         words = ["akd", "pose", "harvest", "-o", str(self.out.resolve()), "--only", key]
         if self.assets is not None:
             words += ["--assets", str(self.assets.resolve())]
         if self.actions:
             words += ["--actions", *self.actions]
-        for name in ("zoo", "prior", "videos", "iterations", "device", "seed", "seeds"):
+        if self.weights is not None:
+            words += ["--weights", str(self.weights.resolve())]
+        options = ("zoo", "prior", "videos", "iterations", "device", "together", "seed", "seeds")
+        for name in options:
             words += [f"--{name}", str(getattr(self, name))]
         return words
 

@@ -45,6 +45,12 @@ class Action:
         return self.kind or self.name
 
     @property
+    def participle(self) -> str:
+        """How a sentence says it: `walking`, `lying down`, `turning left`."""
+        verb = self.verbs[0] if self.verbs else self.name.replace("_", " ")
+        return _verb_forms(verb)[2]
+
+    @property
     def is_cyclic(self) -> bool:
         """Whether it is a gait: strides, wing beats or tail beats that repeat."""
         return self.froude > 0.0 and not self.one_off

@@ -21,19 +21,24 @@ _AIRBORNE = 0.5
 the air for 0.64 s. A body that is up for longer climbs or hangs on something that is not there."""
 
 
-def lowest(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:
-    """Height of the lowest surface point, or joint of a body without skin, body sizes.
+def token_heights(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B J"]:
+    """Height of the lowest surface point of each token, or of the joints of a body without skin.
 
-    From the root's neutral place, as in `kinematics`.
+    Body sizes, from the root's neutral place, as in `kinematics`; infinite for tokens without skin.
     """
     places, turned = kinematics(body, states)
     joints = places[..., 1]
     skin = joints[..., None] + (body.points @ turned[..., 1, :, None]).squeeze(-1)
     covered = body.present & body.has_points
-    # One of the two is empty for every body; the other's minimum is finite.
-    skin = skin.masked_fill(~covered[..., None], torch.inf).flatten(1)
     bare = body.present & ~covered.any(-1, keepdim=True)
-    return torch.cat((skin, joints.masked_fill(~bare, torch.inf)), dim=-1).amin(-1)
+    return torch.where(
+        covered, skin.amin(-1), torch.where(bare, joints, torch.full_like(joints, torch.inf))
+    )
+
+
+def lowest(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:
+    """Height of the lowest surface point, or joint of a body without skin, body sizes."""
+    return token_heights(body, states).amin(-1)
 
 
 def clearance(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -24,6 +24,8 @@ _DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-7, 1e-1
 """Of least squares, at first and within what bounds: body sizes squared."""
 _EASE, _HARDEN = 0.25, 8.0
 """Factors of the damping after a round that brought a pose nearer, and after one that did not."""
+_SOFT = 0.1
+"""Weight of the errors of soft goals: the others are met first."""
 _CLOSE = 1e-4
 """Body sizes of error at which goals count as met."""
 _LARGEST_STEP = 1.0
@@ -43,6 +45,8 @@ class Goals:
     facing: Int[Tensor, "#B L"]
     """Tokens that look at a point."""
     points: Float[Tensor, "#B L 3"]
+    soft: int = 0
+    """The last so many targets give way where the others cannot be met as well."""
 
     @classmethod
     def at(cls, tokens: Int[Tensor, "#B H"], targets: Float[Tensor, "#B H 3"]) -> Goals:
@@ -58,20 +62,39 @@ class Goals:
         handles: Mapping[int, Tensor],
         look: Mapping[int, Tensor],
         pin: Sequence[int],
+        stand: Sequence[int] = (),
     ) -> Goals:
-        """The same goals for every pose, by token; pinned tokens stay where `start` has them."""
+        """The same goals for every pose, by token.
+
+        Tokens of `pin` stay where `start` has them, and those of `stand` if the others allow it.
+        """
         places, _ = kinematics(body.expand(1), start[None])
         targets = {token: places[0, token] for token in pin} | dict(handles)
         if not targets and not look:
             raise ValueError("handles must name at least one joint, got none")
+        soft = {token: places[0, token] for token in stand if token not in targets}
+        targets |= soft
 
         def stacked(given: Mapping[int, Tensor]) -> Tensor:
             return torch.stack(list(given.values()))[None] if given else torch.zeros(1, 0, 3)
 
         return cls(
             torch.tensor([list(targets)], dtype=torch.long), stacked(targets),
-            torch.tensor([list(look)], dtype=torch.long), stacked(look),
+            torch.tensor([list(look)], dtype=torch.long), stacked(look), len(soft),
         )  # fmt: skip
+
+    @property
+    def hard(self) -> Goals:
+        """Without the soft targets."""
+        kept = self.tokens.shape[-1] - self.soft
+        return replace(self, tokens=self.tokens[:, :kept], targets=self.targets[:, :kept], soft=0)
+
+    @property
+    def weights(self) -> Float[Tensor, "H"]:
+        """Of the errors of the targets."""
+        weights = self.targets.new_ones(self.tokens.shape[-1])
+        weights[len(weights) - self.soft :] = _SOFT
+        return weights
 
     def chains(self, body: PoseBody) -> Bool[Tensor, "B J"]:
         """Tokens with a goal and those between them and the root."""
@@ -81,17 +104,18 @@ class Goals:
         return chain
 
     def errors(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B E"]:
-        """What is missing: body sizes."""
+        """What is missing: body sizes, times the weights."""
         places, turned = kinematics(body, states)
-        apart = self.targets - _of(places, self.tokens)
+        apart = (self.targets - _of(places, self.tokens)) * self.weights[:, None]
         front = _of(turned[..., 2], self.facing)
         way = torch.nn.functional.normalize(self.points - _of(places, self.facing), dim=-1)
         return torch.cat((apart.flatten(1), _LOOK * (way - front).flatten(1)), dim=-1)
 
     def residual(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:
-        """Largest distance of a token from its target, body sizes."""
+        """Largest distance of a token from its target, soft ones left out: body sizes."""
         places, _ = kinematics(body, states)
-        apart = (self.targets - _of(places, self.tokens)).norm(dim=-1)
+        hard = self.hard
+        apart = (hard.targets - _of(places, hard.tokens)).norm(dim=-1)
         return torch.cat((apart.new_zeros(len(apart), 1), apart), dim=-1).amax(-1)
 
 
@@ -108,7 +132,7 @@ def guided_ik(
     """States that meet goals: denoising and least squares in turn, at falling noise levels.
 
     The joints between the root and the goals are nearly known, so that the model completes the
-    rest of the body to suit them.
+    rest of the body to suit them. Soft goals give way in the end.
     """
     given, x = network.describe(body), reach(body, start, goals, rounds=3)
     share = torch.where(goals.chains(body), _SURE, 1.0)
@@ -116,7 +140,8 @@ def guided_ik(
         alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
         noisy = alpha * x if noise is None else alpha * x + sigma * noise
         x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
-    return reach(body, x, goals, rounds=20)
+    x = reach(body, x, goals, rounds=20)
+    return reach(body, x, goals.hard, rounds=20) if goals.soft else x
 
 
 def reach(
@@ -130,7 +155,8 @@ def reach(
     damping = error.new_full((len(error), 1, 1), _DAMPING)
     moved_by = _ancestors(body, goals.tokens), _ancestors(body, goals.facing)
     for _ in range(rounds):
-        if float(error.detach().norm(dim=-1).max()) < _CLOSE:
+        far = error.detach().norm(dim=-1) >= _CLOSE
+        if not bool(far.any()):
             break
         jacobian = _jacobian(body, states, goals, moved_by)  # [B, E, J * 3]
         square = jacobian @ jacobian.transpose(-1, -2)
@@ -141,7 +167,8 @@ def reach(
         change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))
         moved = states + change.view_as(states)
         after = goals.errors(body, moved)
-        better = after.norm(dim=-1) < error.norm(dim=-1)
+        # A pose that is close enough rests, so that answers do not depend on the batch.
+        better = far & (after.norm(dim=-1) < error.norm(dim=-1))
         states = torch.where(better[:, None, None], moved, states)
         error = torch.where(better[:, None], after, error)
         factor = torch.where(better, _EASE, _HARDEN)[:, None, None]
@@ -161,7 +188,8 @@ def _jacobian(
     """
     places, turned = kinematics(body, states)
     axes = _turning_axes(body, states, turned)
-    rows = _travel(places, axes, goals.tokens, moved_by[0]).flatten(1, 2)
+    travel = _travel(places, axes, goals.tokens, moved_by[0])
+    rows = (travel * goals.weights[:, None, None, None]).flatten(1, 2)
     if goals.facing.shape[-1]:
         offset = goals.points - _of(places, goals.facing)
         distance = offset.norm(dim=-1)[..., None, None]

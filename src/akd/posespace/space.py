@@ -18,6 +18,7 @@ from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, guided_ik
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.score import PoseScores, score
+from akd.posespace.stand import standing_feet
 from akd.posespace.surface import PosedSurface
 from akd.posespace.validate import Validator, between_guidance, body_validators, guidance
 from akd.rig.character import Character
@@ -127,6 +128,7 @@ class PoseSpace:
         *,
         look: Mapping[str, Point] | None = None,
         pin: Sequence[str] = (),
+        stand: bool = True,
         start: Float[Tensor, "J 3"] | None = None,
         count: int = 1,
         seed: int = 0,
@@ -142,6 +144,8 @@ class PoseSpace:
             handles: Targets by joint (name or role): metres, world, of the character in place.
             look: Points that the front of a joint should face, by joint.
             pin: Joints that keep the place that they have in `start`.
+            stand: Feet that stand on the ground in `start` stay there, as far as the handles and
+                pins allow; a handle on a foot frees it.
             start: Pose to start from; the neutral pose if left out.
             count: Answers; the first one starts without noise, the others with their own.
             seed: Of the noise.
@@ -159,11 +163,12 @@ class PoseSpace:
         body = self.codec.body
         first = torch.zeros(body.tokens, 3) if start is None else start
         self._check(first[None])
+        targets = {self.token(j): self._in_body(j, p) for j, p in handles.items()}
+        pinned = [self.token(j) for j in pin]
+        feet = standing_feet(body, first, moved={*targets, *pinned}) if stand else []
         goals = Goals.of(
-            body, first,
-            handles={self.token(j): self._in_body(j, p) for j, p in handles.items()},
+            body, first, handles=targets, pin=pinned, stand=feet,
             look={self.token(j): self._in_body(j, p) for j, p in (look or {}).items()},
-            pin=[self.token(j) for j in pin],
         )  # fmt: skip
         batch = body.expand(count)
         draw = torch.Generator().manual_seed(seed)

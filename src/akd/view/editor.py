@@ -20,6 +20,7 @@ from akd.motion.motion import Motion
 from akd.posespace.codec import PoseCodec
 from akd.posespace.ik import Goals, reach
 from akd.posespace.space import PoseSpace
+from akd.posespace.stand import standing_feet
 from akd.rig.character import Character
 from akd.rig.pose import Pose
 from akd.view.frames import FPS
@@ -69,11 +70,17 @@ class PoseEditor:
         self.state = self.codec.encode(self.codec.rig.from_pose(at.pose))[0]
 
     def drag(
-        self, token: int, target: Float[np.ndarray, "3"], *, pinned: Sequence[int] = ()
+        self,
+        token: int,
+        target: Float[np.ndarray, "3"],
+        *,
+        pinned: Sequence[int] = (),
+        stand: bool = True,
     ) -> float:
         """Bring a joint to a point (metres, world) and return how far away it stays, metres.
 
-        Pinned joints keep their place, as far as the body allows.
+        Pinned joints keep their place, as far as the body allows. With `stand`, so do feet on the
+        ground, as far as the handle and the pins allow.
         """
         body, codec = self.codec.body, self.codec
         point = torch.as_tensor(np.asarray(target), dtype=torch.float32)
@@ -85,13 +92,17 @@ class PoseEditor:
         if self.space is not None:
             names = [codec.rig.skeleton.names[j] for j in self.joints]
             found = self.space.ik(
-                {names[token]: point.tolist()}, pin=[names[t] for t in kept],
+                {names[token]: point.tolist()}, pin=[names[t] for t in kept], stand=stand,
                 start=self.state, level=_LEVEL,
             )  # fmt: skip
             self.state = found.states[0]
             return float(found.residual[0])
-        goals = Goals.of(body, self.state, handles={token: codec.in_body(point)}, look={}, pin=kept)
-        found = reach(body.expand(1), self.state[None], goals, rounds=_ROUNDS).detach()
+        feet = standing_feet(body, self.state, moved={token, *kept}) if stand else []
+        goals = Goals.of(
+            body, self.state, handles={token: codec.in_body(point)}, look={}, pin=kept, stand=feet
+        )
+        found = reach(body.expand(1), self.state[None], goals, rounds=_ROUNDS)
+        found = reach(body.expand(1), found, goals.hard, rounds=_ROUNDS).detach()
         self.state = found[0]
         return float(goals.residual(body.expand(1), found)[0]) * codec.size
 

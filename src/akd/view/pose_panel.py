@@ -44,6 +44,9 @@ class PosePanel:
         self._hold = gui.add_checkbox(
             "Hold other ends", True, hint="feet, hands, head and tail that are not dragged stay"
         )
+        self._stand = gui.add_checkbox(
+            "Feet stand", True, hint="feet on the ground stay there where the handle allows it"
+        )
         self._reset = gui.add_button("Pose of the present frame")
         self._at = gui.add_number("Keyframe at, s", 0.0, min=0.0, max=600.0, step=0.1)
         self._keep = gui.add_button("Keep keyframe")
@@ -163,7 +166,10 @@ class PosePanel:
             while (target := self._wanted) is not None and self.editor is not None:
                 self._wanted = None
                 held = self.editor.handles()[1:] if self._hold.value else []
-                self.editor.drag(self._token, target, pinned=sorted({*held, *self._pinned}))
+                self.editor.drag(
+                    self._token, target, pinned=sorted({*held, *self._pinned}),
+                    stand=self._stand.value,
+                )  # fmt: skip
                 self._show(handle=False)
         finally:
             self._busy.release()
