@@ -201,6 +201,8 @@ def animate(
     if not direction.is_empty:
         job["direction"] = asdict(direction)
     observer.start(job)
+    for note in dict.fromkeys(note for request in requests for note in request.notes):
+        observer.note(note)
     made = [
         animate_part(
             request, observer if len(parts) == 1 else PartObserver(observer, number),
@@ -255,7 +257,7 @@ def animate_part(
     metrics = {
         name: judged(character, motion, recogniser, request.action) for name, motion in kept.items()
     }
-    notes = (*character.notes, *went.notes)
+    notes = (*request.notes, *went.notes)
     if (why := worse[best]) is not None:
         notes = (*notes, f"physics lowered the result, use the distilled clip: {why}")
     return Animation(

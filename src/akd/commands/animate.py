@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -151,13 +150,13 @@ class Animate:
                 )  # fmt: skip
                 if self.quick:
                     self._write_preview(clip)
-                    return
-                terminal.begin("film")
-                clip.save(
-                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
-                    loop_frame=self.loop_frame,
-                )  # fmt: skip
-            folder.finish(notes=list(clip.notes))
+                else:
+                    terminal.begin("film")
+                    clip.save(
+                        self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                        loop_frame=self.loop_frame,
+                    )  # fmt: skip
+                    folder.finish(notes=list(clip.notes))
         except RunFinished as done:
             missing = [
                 f for f in formats if not all((self.out / n).exists() for n in self._files((f,)))
@@ -187,8 +186,14 @@ class Animate:
         finally:
             folder.close()
         for note in clip.notes:
-            print(f"akd: note: {note}", file=sys.stderr)
-        self._say(clip, formats)
+            terminal.note(note)
+        if self.quick:
+            print(
+                f"{self.out / 'preview.glb'}: a preview, neither distilled nor grounded; "
+                f"`akd view {self.out}` shows it, `akd resume {self.out}` goes on to the result"
+            )
+        else:
+            self._say(clip, formats)
 
     def checked(self) -> tuple[tuple[str, ...], DistillSettings]:
         """The formats and the settings, before any file is read. Raises `UsageError`."""
@@ -246,7 +251,6 @@ class Animate:
 
         path = self.out / "preview.glb"
         write_motions(clip.character, [clip.motion], path, extras=clip.provenance(), keys=self.keys)
-        print(f"{path}: a preview; `akd resume {self.out}` goes on to the full result")
 
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""
