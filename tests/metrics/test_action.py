@@ -10,6 +10,8 @@ from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
 from akd.motion.clip import motion_from_clip
+from akd.motion.feet import leg_length
+from akd.motion.loop import close_loop
 from akd.prior.tiny import film
 from akd.rig.character import load_character
 from akd.zoo.creature import build_creature
@@ -42,6 +44,22 @@ def test_every_view_of_every_window_is_shown(recogniser, fox):
     # The character fills a good part of the image, and moves in it.
     assert float((videos[:, 1:] - videos[:, :-1]).abs().mean()) > 0.003
     assert float((videos[0] - videos[3]).abs().mean()) > 0.01
+
+
+def test_a_short_loop_is_repeated_and_a_jump_is_held(recogniser, fox):
+    character, walk = fox
+    stride = walk.sample(walk.times[0] + torch.linspace(0.0, 0.5 * walk.duration, 16))
+    stride = close_loop(character.control_rig, stride)
+    assert stride.duration < 0.5 * 23 / recogniser.settings.rate(
+        leg_length(character, character.control_rig)
+    )
+
+    def moves(action):
+        videos = film_for(recogniser, character, stride, action=action)
+        return float((videos[:, -5:-1] - videos[:, -4:]).abs().mean())
+
+    assert moves("walk") > 0.003
+    assert moves("jump") < 0.5 * moves("walk")  # the camera still settles
 
 
 def test_a_score_is_the_mean_over_views(recogniser, fox):
