@@ -165,17 +165,21 @@ def summary_of(made: Animation) -> str:
     action = metrics.action
     if action is not None and action.asked is not None and action.said is not None:
         told.append(
-            f"A recogniser sees {action.said}, as asked."
+            f"A recogniser takes it for {action.said!r}, as asked."
             if action.said == action.asked
-            else f"A recogniser sees {action.said}, where {action.asked} was asked for."
+            else f"A recogniser takes it for {action.said!r}, not for {action.asked!r}."
         )
     fails = metrics.fails
     told.append(
-        f"It fails {len(fails)} of the conditions below: {'; '.join(fails)}."
+        f"It fails {_count(len(fails))} below: {'; '.join(fails)}. Another seed may do better."
         if fails
         else "It meets all conditions below."
     )
     return " ".join(told)
+
+
+def _count(number: int) -> str:
+    return "a condition" if number == 1 else f"{number} conditions"
 
 
 def _says(word: str, rest: str) -> str:

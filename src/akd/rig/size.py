@@ -75,7 +75,7 @@ def stated_height(asset: Asset, height: float) -> AssumedHeight | None:
     for clip in reversed(clips if isinstance(clips, list) else []):
         extras = clip.get("extras") if isinstance(clip, dict) else None
         metres = extras.get(HEIGHT_KEY) if isinstance(extras, dict) else None
-        if type(metres) in (int, float) and 0 < metres < 1e6:
+        if isinstance(metres, int | float) and 0 < metres < 1e6:
             if not height > 0 or abs(metres / height - 1.0) < 1e-3:
                 return None
             return AssumedHeight(metres, f"a clip of akd states {metres:.4g} m; --height overrules")

@@ -233,8 +233,8 @@ class Session:
         self._key("space", "Play or pause", lambda: self.play(not self.timeline.is_playing))
         self._key("J", "Previous frame", lambda: self._step(-1))
         self._key("L", "Next frame", lambda: self._step(1))
-        self._key("home", "First frame", lambda: self._step(-self._time.max))
-        self._key("end", "Last frame", lambda: self._step(self._time.max))
+        self._key("home", "First frame", lambda: self._step(-self._last_frame()))
+        self._key("end", "Last frame", lambda: self._step(self._last_frame()))
         self._key("Z", "Undo the last change of the pose", self.pose.undo, modifier="cmd/ctrl")
         self._views.on_click(lambda _: self._look(self._views.value))
         measured.on_click(lambda _: self._measure())
@@ -248,7 +248,7 @@ class Session:
         self,
         key: Literal["space", "J", "L", "home", "end", "Z"],
         label: str,
-        act: Callable[[], object],
+        act: Callable[[], None],
         *,
         modifier: Literal["cmd/ctrl"] | None = None,
     ) -> None:
@@ -259,8 +259,11 @@ class Session:
     def _step(self, frames: int) -> None:
         """Pause, and go on by so many frames."""
         if self.actors:
-            self._time.value = min(max(self._time.value + frames, 0), self._time.max)
+            self._time.value = min(max(self._time.value + frames, 0), self._last_frame())
             self._scrub()
+
+    def _last_frame(self) -> int:
+        return int(self._time.max)
 
     def _scrub(self) -> None:
         self.play(False)
