@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Start, watch and stop akd; bring back what it made."""
 
+import os
 import shlex
+import shutil
 
 import bpy
 
@@ -40,6 +42,12 @@ def preferences(context: bpy.types.Context) -> bpy.types.AddonPreferences:
     return context.preferences.addons[__package__].preferences
 
 
+def find_program(context: bpy.types.Context) -> str | None:
+    """Path of akd as the preferences name it; None where there is no such program."""
+    found = shutil.which(bpy.path.abspath(preferences(context).program))
+    return None if found is None else os.path.abspath(found)  # it is run in another folder
+
+
 class _Run:
     """Operators that export the armature, run akd and import its clip."""
 
@@ -57,8 +65,15 @@ class _Run:
 
     def begin(self, context: bpy.types.Context) -> bool:
         """Export and start; report and return False where that fails."""
-        armature = selected_armature(context)
-        running = Job(bpy.path.abspath(preferences(context).program), armature.name)
+        armature, program = selected_armature(context), find_program(context)
+        if program is None:
+            named = preferences(context).program
+            self.report(
+                {"ERROR"}, f"akd: there is no program {named!r}; install akd, and "
+                "set its path in the preferences of this extension",
+            )  # fmt: skip
+            return False
+        running = Job(program, armature.name)
         try:
             words = self.words(context, running)
             export_armature(armature, running.character, with_action=self.with_action)

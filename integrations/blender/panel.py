@@ -22,6 +22,11 @@ class AKD_PT_animate(bpy.types.Panel):
             layout.label(text=job.status or "Starting", icon="TIME")
             layout.operator("akd.cancel", icon="CANCEL")
             return
+        if operators.find_program(context) is None:
+            box = layout.box()
+            box.label(text="The akd program is not found.", icon="ERROR")
+            box.label(text="Install it, then set its path:")
+            box.operator("preferences.addon_show", text="Preferences").module = __package__
         layout.prop(given, "prompt")
         row = layout.row(align=True)
         row.prop(given, "prior", text="")

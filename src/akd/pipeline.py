@@ -205,6 +205,8 @@ def animate(
     if not direction.is_empty:
         job["direction"] = asdict(direction)
     observer.start(job)
+    for note in dict.fromkeys(note for request in requests for note in request.notes):
+        observer.note(note)
     made: list[Animation] = []
     for number, request in enumerate(requests):
         before = made[-1].final if made else None
@@ -261,7 +263,7 @@ def animate_part(
         name: judged(character, motion, recognisers, request.action)
         for name, motion in kept.items()
     }
-    notes = (*character.notes, *went.notes)
+    notes = (*request.notes, *went.notes)
     if (why := worse[best]) is not None:
         notes = (*notes, f"physics lowered the result, use the distilled clip: {why}")
     return Animation(

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from akd.api.animatable import animatable
+from akd.api.animatable import animatable, doubts
 from akd.base.files import file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
@@ -27,6 +27,7 @@ from akd.prior.source import PriorSource
 from akd.prior.tiny.bodies import check_body
 from akd.prior.tiny.load import known_tokens
 from akd.prior.tiny.prior import PriorTiny
+from akd.prior.tiny.vocabulary import ignored_words, read_prompt
 from akd.rig.character import Character
 
 LONGEST_PROMPT = 1000
@@ -43,6 +44,8 @@ class Request:
     """The text that the prior is given."""
     action: str | None
     """What recognisers call the action, where they know it."""
+    notes: tuple[str, ...]
+    """For the user to check before the long work: assumed height, limbs in doubt, ignored words."""
     prior: VideoPrior | PriorSource
     settings: DistillSettings
     physics: TrackingSettings | None
@@ -148,19 +151,25 @@ def make_request(
     if named and isinstance(plan := check_prior(source, device=device), Path):
         tokens = known_tokens(plan)
     character = animatable(character, template=template)
-    notes = list(character.notes)
+    notes = [*character.notes, *doubts(character)]
     action = action_label(plain)
-    if tokens is not None and (warning := check_body(character.anatomy, action, tokens)):
-        notes.append(warning)
+    if tokens is not None:
+        if warning := check_body(character.anatomy, action, tokens):
+            notes.append(warning)
+        if ignored := ignored_words(plain, tokens):
+            words = read_prompt(plain, tokens).within(tokens)
+            notes.append(f"the prior takes the prompt as {str(words)!r}; it ignores: "
+                         f"{', '.join(ignored)}")  # fmt: skip
     if not character.anatomy.legs:
         notes.append("no feet were found: it starts without root motion, and feet are not measured")
     if physics is True:
         physics = TrackingSettings()
     return Request(
-        character=replace(character, notes=tuple(notes)),
+        character=character,
         prompt=plain,
         asked=asked,
         action=action,
+        notes=tuple(notes),
         prior=source,
         settings=preset,
         physics=physics or None,

@@ -106,6 +106,18 @@ assert bpy.ops.akd.animate.poll() and not bpy.ops.akd.cancel.poll()
 finish(code=process.poll(), folder_is_left=job.folder.exists(), status=job.status)
 """
 
+MISSING = """
+from akd_animate import operators
+addon.preferences.program = "no-such-akd"
+assert operators.find_program(bpy.context) is None
+bpy.context.scene.akd.prompt = "walking"
+try:
+    bpy.ops.akd.animate()
+    raise SystemExit("a missing program must be reported")
+except RuntimeError as error:
+    finish(said=str(error))
+"""
+
 
 @pytest.fixture
 def python() -> str:
@@ -182,6 +194,12 @@ def test_a_job_is_cancelled_as_by_ctrl_c(python, tmp_path):
     program = "trap 'echo interrupted; exit 130' INT\necho started\nwhile :; do sleep 0.1; done"
     found = run(python, CANCEL, tmp_path, source=HUSKY, program=program)
     assert (found["code"], found["folder_is_left"]) == (130, False)
+
+
+def test_a_missing_program_is_explained(python, tmp_path):
+    said = run(python, MISSING, tmp_path, source=HUSKY, program="exit 0")["said"]
+    assert "there is no program 'no-such-akd'" in said
+    assert "preferences of this extension" in said
 
 
 def test_the_manifest_passes_blenders_own_check(python):

@@ -13,6 +13,8 @@ from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
 from akd.motion.clip import motion_from_clip
+from akd.motion.feet import leg_length
+from akd.motion.loop import close_loop
 from akd.prior.tiny import film
 from akd.rig.character import load_character
 from akd.zoo.creature import build_creature
@@ -50,7 +52,12 @@ def test_every_view_of_every_window_is_shown(recogniser, fox):
 def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
     character, walk = fox
     filmed = []
-    monkeypatch.setattr(action, "film_for", lambda *given: filmed.append(given) or film_for(*given))
+
+    def film(*given, **more):
+        filmed.append(given)
+        return film_for(*given, **more)
+
+    monkeypatch.setattr(action, "film_for", film)
     other = Recogniser(build_network(replace(RECOGNISERS["c"], frames=12)))
     same = Recogniser(build_network(RECOGNISERS["c"]))
     scores = score_by_each({"b": recogniser, "c": same}, character, walk, "walk")
@@ -58,6 +65,22 @@ def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
     assert scores["b"] == score_action(recogniser, character, walk, "walk")
     score_by_each({"b": recogniser, "c": other}, character, walk, "walk")
     assert len(filmed) == 4
+
+
+def test_a_short_loop_is_repeated_and_a_jump_is_held(recogniser, fox):
+    character, walk = fox
+    stride = walk.sample(walk.times[0] + torch.linspace(0.0, 0.5 * walk.duration, 16))
+    stride = close_loop(character.control_rig, stride)
+    assert stride.duration < 0.5 * 23 / recogniser.settings.rate(
+        leg_length(character, character.control_rig)
+    )
+
+    def moves(action):
+        videos = film_for(recogniser, character, stride, action=action)
+        return float((videos[:, -5:-1] - videos[:, -4:]).abs().mean())
+
+    assert moves("walk") > 0.003
+    assert moves("jump") < 0.5 * moves("walk")  # the camera still settles
 
 
 def test_a_score_is_the_mean_over_views(recogniser, fox):

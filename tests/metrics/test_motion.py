@@ -9,6 +9,7 @@ from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.metrics.judge import MotionMetrics, demo_conditions, sound_parts
 from akd.metrics.motion import measure
+from akd.metrics.reference import reference_of
 from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
@@ -85,6 +86,13 @@ def test_reports_mark_alternation_only_where_it_is_asked_for(fox):
     found = {asked: measure(*fox, gallop, asked=asked) for asked in ("walk", "gallop")}
     (row,) = (r for r in metric_rows(found)["feet"] if r.name.startswith("left/right"))
     assert list(row.marks) == ["bad", ""]
+
+
+def test_reports_say_what_true_clips_measure(fox, walk):
+    rows = {r.name: r for r in metric_rows({"walk": measure(*fox, walk, asked="walk")})["body"]}
+    usual = reference_of("walk", 4)
+    for name, measured in (("roughness, g", "roughness"), ("seam, of usual steps", "seam")):
+        assert rows[name].wanted == f"true clips: {usual[measured][0]:.2f}"
 
 
 def test_a_statue_is_motionless_and_scores_nothing(fox, walk):

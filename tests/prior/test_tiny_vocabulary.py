@@ -1,6 +1,13 @@
 import pytest
 
-from akd.prior.tiny.vocabulary import NONE, TOKENS, Words, creature_word, read_prompt
+from akd.prior.tiny.vocabulary import (
+    NONE,
+    TOKENS,
+    Words,
+    creature_word,
+    ignored_words,
+    read_prompt,
+)
 from akd.zoo.species.catalogue import SPECIES
 
 
@@ -24,6 +31,28 @@ from akd.zoo.species.catalogue import SPECIES
 )
 def test_sentences_are_read(prompt: str, words: Words):
     assert read_prompt(prompt) == words
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ignored"),
+    [
+        ("a fox walking", ()),
+        ("the fox is walking and then turns to the left", ()),
+        ("a snow-leopard is sneaking", ()),
+        ("a raccoon walks happily", ("raccoon", "happily")),
+        ("a knight on a horse, running fast", ("horse",)),
+        ("a tiger runs and jumps", ("jumps",)),
+        ("a dog trots slowly but proudly", ("proudly",)),
+    ],
+)
+def test_words_that_the_prior_does_not_take_in_are_named(prompt: str, ignored: tuple[str, ...]):
+    assert ignored_words(prompt) == ignored
+
+
+def test_a_creature_that_the_weights_never_saw_is_ignored():
+    tokens = (NONE, "fox", "walk")
+    assert ignored_words("a dragon walking", tokens) == ("dragon",)
+    assert str(read_prompt("a dragon walking", tokens).within(tokens)) == "a creature, walk"
 
 
 def test_an_unknown_action_gets_one_line_that_lists_what_is_known():

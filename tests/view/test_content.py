@@ -5,6 +5,7 @@ import pytest
 
 from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
+from akd.view.frames import distance_to_fit
 from akd.view.looks import divide_triangle, paint_surface
 from tests.commands.small_prior import write_fox
 
@@ -123,3 +124,21 @@ def test_few_characters_are_kept_in_memory(tmp_path, monkeypatch):
     subjects = [content.subject(name) for name in content.names()]
     assert content.subject("3.glb") is subjects[3]
     assert content.subject("0.glb") is not subjects[0]
+
+
+def test_a_row_of_bodies_is_seen_whole():
+    away = np.array((0.0, 0.0, 4.0))
+    opening = 2.0 * np.arctan(0.25)  # one body has a radius of 1 m
+
+    def ends(row, aspect):
+        eye = distance_to_fit(away, row, opening=opening, aspect=aspect)
+        for end in (-0.5 * row, 0.5 * row):
+            depth = eye[2] - end[2]
+            yield (abs(end[0]) + 1.0) / depth / aspect, 1.0 / depth
+
+    alone = distance_to_fit(away, np.zeros(3), opening=opening, aspect=0.5)
+    assert alone == pytest.approx((0.0, 0.0, 8.0))
+    for row in ((6.0, 0.0, 0.0), (4.0, 0.0, 5.0), (0.0, 0.0, 3.0)):
+        for aspect in (0.5, 1.6):
+            seen = list(ends(np.array(row), aspect))
+            assert max(side for pair in seen for side in pair) == pytest.approx(0.25)

@@ -57,6 +57,34 @@ def test_the_root_sinks_over_pinned_feet(editor):
     assert np.abs(after[feet] - before[feet]).max() < 0.02
 
 
+def test_changes_are_undone_one_by_one(editor):
+    token = editor.handles()[-1]
+    neutral = editor.places()
+    assert not editor.undo()
+    editor.remember()
+    editor.drag(token, neutral[token] + (0.0, 0.05, 0.0))
+    dragged = editor.places()
+    editor.reset()
+    assert editor.places() == pytest.approx(neutral, abs=1e-6)
+    assert editor.undo()
+    assert editor.places() == pytest.approx(dragged, abs=1e-6)
+    assert editor.undo()
+    assert editor.places() == pytest.approx(neutral, abs=1e-6)
+
+
+def test_a_mirrored_pose_exchanges_left_and_right(editor, fox):
+    roles = [str(role) for role in editor.codec.rig.roles]
+    token, other = (1 + roles.index(f"{side} fore foot") for side in ("left", "right"))
+    editor.drag(token, editor.places()[token] + (0.0, 0.06, 0.05), pinned=[other])
+    before = editor.places()
+    editor.mirror()
+    left = np.cross((0.0, 1.0, 0.0), fox.forward.numpy())
+    partner = editor.codec.body.mirror.numpy()
+    across = before[partner] - 2.0 * np.outer((before[partner] - before[0]) @ left, left)
+    assert editor.places() == pytest.approx(across, abs=0.01 * fox.height)
+    assert np.abs(editor.places() - before).max() > 0.05 * fox.height
+
+
 def test_keyframes_become_a_clip(editor):
     token = editor.handles()[-1]
     editor.keep(0.5)

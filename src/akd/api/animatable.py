@@ -12,6 +12,8 @@ from akd.asset.asset import AssetError
 from akd.rig.character import Character, load_character
 from akd.rig.roles import names
 
+_SURE = 0.9
+"""Probability of a limb's kind below which the user is asked to check it."""
 _VERTICAL = 0.7
 """Left and right are above one another where they lie apart by this share along up."""
 
@@ -47,6 +49,21 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
     if not character.anatomy.legs:
         _check_upright(character)
     return character
+
+
+def doubts(character: Character) -> tuple[str, ...]:
+    """What was assumed about a body, for the user to check: its height, and limbs in doubt."""
+    notes = [character.units.found_by] if character.units.is_assumed else []
+    limbs = [limb for limb in character.anatomy.limbs if limb.confidence < _SURE]
+    if limbs:
+        named = ", ".join(
+            f"{limb} ({100 * limb.confidence:.0f} % sure{f': {limb.doubt}' if limb.doubt else ''})"
+            for limb in limbs
+        )
+        notes.append(
+            f"limbs in doubt: {named}; check with `akd inspect --image`, correct with --roles"
+        )
+    return tuple(notes)
 
 
 def _check_upright(character: Character) -> None:

@@ -19,6 +19,9 @@ class Observer:
     def start(self, job: Mapping[str, Any]) -> None:
         """The job is about to start. `job` is all that decides its result, as JSON values."""
 
+    def note(self, text: str) -> None:
+        """Something for the user to check before the long work, such as an assumed height."""
+
     def begin(self, phase: str) -> None:
         """A phase begins: one of load, stage, sample, search, fit, distil, physics, select, measure
         and film."""
@@ -61,6 +64,11 @@ class Observers(Observer):
         """Tell all of them."""
         for observer in self._observers:
             observer.start(job)
+
+    def note(self, text: str) -> None:
+        """Tell all of them."""
+        for observer in self._observers:
+            observer.note(text)
 
     def begin(self, phase: str) -> None:
         """Tell all of them."""

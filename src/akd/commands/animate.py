@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -139,9 +138,12 @@ class Animate:
             return
         finally:
             folder.close()
-        if not self.quick:
-            for note in clip.notes:
-                print(f"akd: note: {note}", file=sys.stderr)
+        if self.quick:
+            print(
+                f"{self.out / 'preview.glb'}: a preview, neither distilled nor grounded; "
+                f"`akd view {self.out}` shows it, `akd resume {self.out}` goes on to the result"
+            )
+        else:
             self._say(clip, formats)
 
     def _animate(
@@ -169,13 +171,15 @@ class Animate:
             )  # fmt: skip
             if self.quick:
                 self._write_preview(clip)
-                return clip
-            terminal.begin("film")
-            clip.save(
-                self.out, formats=formats, in_place=self.in_place, keys=self.keys,
-                loop_frame=self.loop_frame,
-            )  # fmt: skip
-        folder.finish(notes=list(clip.notes))
+            else:
+                terminal.begin("film")
+                clip.save(
+                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+                    loop_frame=self.loop_frame,
+                )  # fmt: skip
+                folder.finish(notes=list(clip.notes))
+        for note in clip.notes:
+            terminal.note(note)
         return clip
 
     @contextmanager
@@ -261,7 +265,6 @@ class Animate:
 
         path = self.out / "preview.glb"
         write_motions(clip.character, [clip.motion], path, extras=clip.provenance(), keys=self.keys)
-        print(f"{path}: a preview; `akd resume {self.out}` goes on to the full result")
 
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""

@@ -61,6 +61,7 @@ class Terminal(Observer):
         self._remaining: int | None = None
         self._waits = self._wanted = False
         self._before = None
+        self._notes: set[str] = set()
 
     def __enter__(self) -> Terminal:
         self._bar.start()
@@ -80,6 +81,13 @@ class Terminal(Observer):
     def start(self, job: Mapping[str, Any]) -> None:
         """Plan the time."""
         self._left.start(job, quick=self._quick)
+
+    def note(self, text: str) -> None:
+        """Print it above the progress, once."""
+        if text in self._notes:
+            return
+        self._notes.add(text)
+        self._console.print(f"akd: note: {text}", markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, phase: str) -> None:
         """Show the next phase."""

@@ -15,6 +15,7 @@ from akd.export.settings import KeyChoice
 from akd.motion.clip import clip_from_motion
 from akd.motion.motion import Motion
 from akd.rig.character import Character
+from akd.rig.size import HEIGHT_KEY
 
 
 def write_motions(
@@ -28,10 +29,10 @@ def write_motions(
 ) -> tuple[Problem, ...]:
     """Write the file that the character came from, with a clip for each motion, as GLB.
 
-    Everything else in the file stays as it is. `extras` (where the motion came from) go to every
-    clip. With reduced `keys` joints stay within `KEY_TOLERANCE` body heights. With `alone` the
-    file's own clips are left out. Returns what could not be packed, such as an image that was
-    missing already.
+    Everything else in the file stays as it is. `extras` (where the motion came from) and the
+    body's height go to every clip. With reduced `keys` joints stay within `KEY_TOLERANCE` body
+    heights. With `alone` the file's own clips are left out. Returns what could not be packed, such
+    as an image that was missing already.
     """
     document = character.asset.document
     if document is None:
@@ -42,6 +43,8 @@ def write_motions(
     if alone:
         rest = {key: value for key, value in document.json.items() if key != "animations"}
         document = replace(document, json=rest)
+    # The name of the character's own file may have decided its height.
+    extras = {**(extras or {}), HEIGHT_KEY: character.height}
     clips = [clip_from_motion(character, motion, extras=extras) for motion in motions]
     if keys == "reduced":
         clips = [

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, Name
+from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
+from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.scene.compose import render_scene
@@ -49,11 +51,13 @@ class ActionScore:
 
 
 def film_for(
-    recogniser: Recogniser, character: Character, motion: Motion
+    recogniser: Recogniser, character: Character, motion: Motion, *, action: str | None = None
 ) -> Float[Tensor, "K T S S 3"]:
     """Videos of a motion as a recogniser wants them: every view of up to three windows of time.
 
-    A motion that is shorter than a window is held at its end.
+    A loop that is shorter than a window is repeated, as players show it and as recognisers were
+    trained. Any other short motion, and an `action` that has an end, such as a jump, is held at its
+    end.
     """
     mesh = character.mesh
     if mesh is None:
@@ -62,6 +66,11 @@ def film_for(
     rate = settings.rate(leg_length(character, character.control_rig))
     span = (settings.frames - 1) / rate
     spare = max(0.0, motion.duration - span)
+    known = None if action is None else ACTIONS.get(action)
+    if 0 < motion.duration < span and not (known is not None and known.one_off):
+        rig = character.control_rig
+        if is_loop(rig, motion, height=character.height):
+            motion = repeat(rig, motion, math.ceil(span / motion.duration))
     windows = min(_MOST_WINDOWS, 1 + round(spare / (0.5 * span)))
     cloud = surface_splats(mesh, _SPLATS)
     colours = role_colours(bone_roles(character))
@@ -104,7 +113,8 @@ def score_action(
 ) -> ActionScore:
     """What the recogniser says. `asked` is the label of an action, or None where it is not known;
     it counts as not known where the recogniser has no class for it."""
-    return score_videos(recogniser, film_for(recogniser, character, motion), asked)
+    videos = film_for(recogniser, character, motion, action=asked)
+    return score_videos(recogniser, videos, asked)
 
 
 def score_by_each(
@@ -116,7 +126,7 @@ def score_by_each(
     for name, recogniser in recognisers.items():
         looks_at = recogniser.settings.looks_at
         if looks_at not in films:
-            films[looks_at] = film_for(recogniser, character, motion)
+            films[looks_at] = film_for(recogniser, character, motion, action=asked)
         scores[name] = score_videos(recogniser, films[looks_at], asked)
     return scores
 

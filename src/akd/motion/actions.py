@@ -241,16 +241,23 @@ class Sentence:
     for what something feeds on, as in `man-eating`."""
 
     @property
-    def actions(self) -> tuple[Action, ...]:
-        """Actions in the order in which they are named."""
+    def named(self) -> tuple[tuple[Action, tuple[str, ...]], ...]:
+        """Actions in the order in which they are named, each with the words that name it."""
         found, skip = [], False
         for word, after in pairwise((*self.words, "")):
             # A verb with its particle goes before the verb alone: `stands up` is no standing.
             pair = _ACTION_OF.get(f"{word} {after}")
-            if pair or (word in _ACTION_OF and not skip):
-                found.append(pair or _ACTION_OF[word])
+            if pair:
+                found.append((pair, (word, after)))
+            elif word in _ACTION_OF and not skip:
+                found.append((_ACTION_OF[word], (word,)))
             skip = pair is not None
         return tuple(found)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """Actions in the order in which they are named."""
+        return tuple(action for action, _ in self.named)
 
     @property
     def gait(self) -> Action | None:

@@ -17,7 +17,7 @@ from akd.math import quaternion
 from akd.motion.footing.replant import find_footing, replant
 from akd.motion.grid import on_grid
 from akd.motion.key_poses import Bend, KeyPoses
-from akd.motion.loop import loop_gap, repeat
+from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
@@ -25,8 +25,6 @@ from akd.rig.pose import Pose
 
 LONGEST = 120.0
 """Seconds that a clip may be asked to last."""
-_LOOP = 0.01
-"""A motion is a loop where its last pose is this near to its first, in body heights."""
 _SLOWEST, _FASTEST = 0.4, 2.5
 """Factors on the pace of a gait beyond which it would be another gait."""
 _STANDS = 0.05
@@ -164,8 +162,7 @@ def _lasting(
 ) -> Motion:
     """The motion over and over, or its last pose held, until `seconds` are over."""
     rig = character.control_rig
-    is_loop = len(motion) > 3 and loop_gap(rig, motion, height=character.height) < _LOOP
-    if is_loop:
+    if is_loop(rig, motion, height=character.height):
         rounds = seconds / motion.duration
         count = max(1, round(rounds)) if whole else math.ceil(rounds - 1e-6)
         motion = repeat(rig, motion, max(1, count))

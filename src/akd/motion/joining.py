@@ -19,15 +19,13 @@ from torch import Tensor
 
 from akd.math import davenport, quaternion
 from akd.motion.grid import on_grid
-from akd.motion.loop import loop_gap, repeat
+from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.pose import Pose
 
-_LOOP = 0.01
-"""A part is a loop where its last pose is this near to its first, in body heights."""
 _BLENDS = (0.25, 0.35, 0.5, 0.7, 0.9, 1.2)
 """Seconds that a transition may last."""
 _LEAST = 2.0
@@ -81,12 +79,11 @@ def join(
     rig, height = character.control_rig, character.height
     frames = [on_grid(motion, fps) for motion in motions]
     loops = [
-        is_gait and len(m) > 3 and loop_gap(rig, m, height=height) < _LOOP
-        for m, is_gait in zip(frames, gaits, strict=True)
+        is_gait and is_loop(rig, m, height=height) for m, is_gait in zip(frames, gaits, strict=True)
     ]
     frames = [
-        repeat(rig, m, math.ceil(_LEAST / m.duration)) if is_loop and m.duration < _LEAST else m
-        for m, is_loop in zip(frames, loops, strict=True)
+        repeat(rig, m, math.ceil(_LEAST / m.duration)) if looping and m.duration < _LEAST else m
+        for m, looping in zip(frames, loops, strict=True)
     ]
     poses = [rig.from_pose(m.pose) for m in frames]
     cuts = [(0, len(m) - 1) for m in frames]

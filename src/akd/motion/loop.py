@@ -10,6 +10,9 @@ from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.control import ControlPose, ControlRig
 
+_LOOP = 0.01
+"""Largest gap of a loop, in body heights."""
+
 
 def loop_gap(rig: ControlRig, motion: Motion, *, height: float) -> float:
     """Mean distance of the driven joints between the last frame and the first, once the bodies are
@@ -21,6 +24,11 @@ def loop_gap(rig: ControlRig, motion: Motion, *, height: float) -> float:
     level = ends.new_tensor((1.0, 0.0, 1.0))
     last = quaternion.rotate(back, ends[1] - ends[1, 0] * level)
     return float((last - (ends[0] - ends[0, 0] * level)).norm(dim=-1).mean()) / height
+
+
+def is_loop(rig: ControlRig, motion: Motion, *, height: float) -> bool:
+    """Whether the last pose of a motion is its first, within 1 % of the body's height."""
+    return len(motion) > 3 and loop_gap(rig, motion, height=height) < _LOOP
 
 
 def close_loop(rig: ControlRig, motion: Motion) -> Motion:

@@ -58,9 +58,7 @@ def describe(character: Character) -> dict[str, Any]:
         "body_height": character.height,
         "limbs": [
             {
-                "limb": " ".join(
-                    str(w) for w in (limb.side.value, limb.kind.value, limb.number) if w
-                ),
+                "limb": str(limb),
                 "joints": [character.skeleton.names[j] for j in limb.joints],
                 "tip": character.skeleton.names[limb.tip],
                 "confidence": round(limb.confidence, 3),

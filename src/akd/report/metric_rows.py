@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from akd.metrics import judge
 from akd.metrics.action import ActionScore
 from akd.metrics.judge import MotionMetrics
+from akd.metrics.reference import reference_of
 from akd.report.page import Row
 
 
@@ -18,13 +19,19 @@ class _Metric:
     wanted: str = ""
     holds: Callable[[MotionMetrics], bool] | None = None
     applies: Callable[[MotionMetrics], bool] = lambda _: True
+    measure: str = ""
+    """Its name in the reference table, where that has the median of true clips."""
 
-    def row(self, metrics: Sequence[MotionMetrics]) -> Row:
-        marks = []
+    def row(
+        self, metrics: Sequence[MotionMetrics], reference: Mapping[str, tuple[float, float]]
+    ) -> Row:
+        marks, wanted = [], self.wanted
+        if self.measure:
+            wanted = f"true clips: {reference[self.measure][0]:.2f}"
         if self.holds is not None:
             holds = {True: "good", False: "bad"}
             marks = [holds[self.holds(m)] if self.applies(m) else "" for m in metrics]
-        return Row(self.name, [self.show(m) for m in metrics], marks, self.wanted)
+        return Row(self.name, [self.show(m) for m in metrics], marks, wanted)
 
 
 _SPACE, _MINUS = "\u00a0", "\u2212"
@@ -61,6 +68,7 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             lambda m: m.travel >= judge.TRAVEL,
         ),
         _Metric("speed, m/s", lambda m: f"{m.speed:.2f}"),
+        _Metric("speed over √(g leg)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
             "root leans, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
@@ -70,7 +78,8 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             "deepest under the ground, of height", lambda m: _percent(m.penetration, 2),
             f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
         ),
-        _Metric("roughness, g", lambda m: f"{m.roughness:.2f}"),
+        _Metric("roughness, g", lambda m: f"{m.roughness:.2f}", measure="roughness"),
+        _Metric("seam, of usual steps", lambda m: f"{m.seam:.2f}", measure="seam"),
         _Metric("loop gap, of height", lambda m: _percent(m.loop_gap)),
         _Metric("limbs stretch, of height", lambda m: _percent(m.limb_stretch, 2)),
         _Metric("surface changes shape, of edges", lambda m: _percent(m.shape_change)),
@@ -104,7 +113,11 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
 def metric_rows(metrics: Mapping[str, MotionMetrics]) -> dict[str, list[Row]]:
     """Rows by the part of the table they belong to; one metric a row, one motion a cell.
 
-    What `judge.demo_conditions` bounds is marked `good` or `bad`.
+    What `judge.demo_conditions` bounds is marked `good` or `bad`. True clips are those of the last
+    motion's action and number of legs.
     """
     found = list(metrics.values())
-    return {part: [metric.row(found) for metric in rows] for part, rows in _PARTS.items()}
+    reference = reference_of(found[-1].asked, len(found[-1].contact))
+    return {
+        part: [metric.row(found, reference) for metric in rows] for part, rows in _PARTS.items()
+    }

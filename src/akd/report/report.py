@@ -63,7 +63,8 @@ def report_page(report: Report) -> str:
         parts.append(f'<p class="about">Feet in this order: {escape(", ".join(report.feet))}.</p>')
     parts.append(
         '<p class="about">Wanted is what a walk should have that is to be shown; gallops and '
-        "jumps do not alternate left and right.</p>"
+        "jumps do not alternate left and right. True clips: the median of artists' and zoo clips "
+        "of this action on as many legs.</p>"
     )
     parts += [pages.section(heading, charts) for heading, charts in report.charts.items()]
     text = escape(json.dumps(report.settings, indent=2, default=str))

@@ -163,19 +163,23 @@ def summary_of(made: Animation) -> str:
         f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
     ]
     for name, action in (("B", metrics.action), ("C", metrics.action_c)):
-        if action is not None and action.asked is not None:
+        if action is not None and action.asked is not None and action.said is not None:
             told.append(
-                f"Recogniser {name} sees {action.said}, as asked."
+                f"Recogniser {name} takes it for {action.said!r}, as asked."
                 if action.said == action.asked
-                else f"Recogniser {name} sees {action.said}, where {action.asked} was asked for."
+                else f"Recogniser {name} takes it for {action.said!r}, not for {action.asked!r}."
             )
     fails = metrics.fails
     told.append(
-        f"It fails {len(fails)} of the conditions below: {'; '.join(fails)}."
+        f"It fails {_count(len(fails))} below: {'; '.join(fails)}. Another seed may do better."
         if fails
         else "It meets all conditions below."
     )
     return " ".join(told)
+
+
+def _count(number: int) -> str:
+    return "a condition" if number == 1 else f"{number} conditions"
 
 
 def _says(word: str, rest: str) -> str:

@@ -22,7 +22,7 @@ from akd.rig.pose import Pose
 from akd.rig.props import find_props
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
-from akd.rig.size import assume_height
+from akd.rig.size import assume_height, stated_height
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
 from akd.rig.surface import surface_of
@@ -87,11 +87,11 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
     anatomy, extent = find_anatomy(read.evidence), read.evidence.height
     units = find_units(extent, file_format=asset.format, up=up, wanted_height=height)
     if height is None and asset.format != "bvh":  # captured people
-        assumed = assume_height(
-            extent * units.metres_per_unit, stem=asset.path.stem, anatomy=anatomy
-        )
+        by_units = extent * units.metres_per_unit
+        stated = stated_height(asset, by_units)
+        assumed = stated or assume_height(by_units, stem=asset.path.stem, anatomy=anatomy)
         if assumed is not None:
-            units = FileUnits(assumed.metres / extent, up, assumed.why)
+            units = FileUnits(assumed.metres / extent, up, assumed.why, is_assumed=not stated)
     world = units.matrices_in(read.bind.world_from_joint)
     rest = units.pose_in(read.raw.rest).to(dtype=torch.float32)
     skeleton = Skeleton(read.raw.names, read.raw.parents, rest)

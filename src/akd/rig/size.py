@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from akd.asset.asset import Asset
 from akd.rig.roles import names
 from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.role import LimbKind
@@ -56,6 +57,31 @@ class AssumedHeight:
     """For a person to read."""
 
 
+HEIGHT_KEY = "akd_height"
+"""Name of the body's height, metres, in the extras of a clip that akd wrote."""
+
+
+def stated_height(asset: Asset, height: float) -> AssumedHeight | None:
+    """The height that a clip of akd states, which was found from the name of another file.
+
+    Args:
+        asset: The file.
+        height: Of the body by the file's units, metres.
+
+    Returns:
+        None where no clip states a height, or one that is the file's own.
+    """
+    clips = asset.document.json.get("animations") if asset.document is not None else None
+    for clip in reversed(clips if isinstance(clips, list) else []):
+        extras = clip.get("extras") if isinstance(clip, dict) else None
+        metres = extras.get(HEIGHT_KEY) if isinstance(extras, dict) else None
+        if isinstance(metres, int | float) and 0 < metres < 1e6:
+            if not height > 0 or abs(metres / height - 1.0) < 1e-3:
+                return None
+            return AssumedHeight(metres, f"a clip of akd states {metres:.4g} m; --height overrules")
+    return None
+
+
 def is_person(limbs: Collection[LimbKind | None], *, tail_joints: int) -> bool:
     """Whether a body has the plan of a person: arms, one pair of legs, and no long tail.
 
@@ -79,7 +105,8 @@ def assume_height(height: float, *, stem: str, anatomy: Anatomy) -> AssumedHeigh
         return None
     known = [word for word in names.words(stem) if word in _BY_NAME]
     if known:
-        what, usual = f"a {known[-1]}", _BY_NAME[known[-1]]
+        word = known[-1]
+        what, usual = f"{'an' if word[0] in 'aeio' else 'a'} {word}", _BY_NAME[word]
         low, high = usual / _TOLERATED, usual * _TOLERATED
     else:
         kinds = {limb.kind for limb in anatomy.limbs}

@@ -28,6 +28,8 @@ class FileUnits:
     """The file's axis that points up: `x`, `y` or `z`."""
     found_by: str = "the format's own rule"
     """Why these units were chosen, for a person to read."""
+    is_assumed: bool = False
+    """Whether the file's own units are not believed."""
 
     def __post_init__(self) -> None:
         if self.up not in UP_AXES:

@@ -16,7 +16,7 @@ from akd.view.looks import Piece, Surface
 _BONES, _FORCES = (20, 120, 220), (210, 40, 40)
 _FORCE_HEIGHTS = 0.5
 """Body heights that the arrow of one body weight is long."""
-_THROUGH = 0.45
+THROUGH = 0.45
 _FELT = 0.02
 """Body weights below which no arrow is drawn."""
 
@@ -110,7 +110,7 @@ class Actor:
             self._move_skeleton(nodes, frame)
             return
         # What is inside shows through.
-        opacity = _THROUGH if self._shown.skeleton and self._opacity is None else self._opacity
+        opacity = THROUGH if self._shown.skeleton and self._opacity is None else self._opacity
         for handle, piece in zip(nodes, self._pieces(surface), strict=True):
             handle.vertices = points[piece.points]
             if handle.opacity != opacity:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from akd.math import quaternion
 from akd.motion.motion import Motion
+from akd.posespace.body import mirrored
 from akd.posespace.codec import PoseCodec
 from akd.posespace.ik import Goals, reach
 from akd.posespace.space import PoseSpace
@@ -26,6 +27,8 @@ from akd.rig.pose import Pose
 from akd.view.frames import FPS
 
 _ROUNDS = 12
+_MOST_UNDO = 100
+"""Poses that are remembered."""
 _LEVEL = 0.3
 """Noise level at which the pose model starts: low, so that a drag changes the pose a little."""
 
@@ -49,6 +52,7 @@ class PoseEditor:
             self.space = PoseSpace.of(character)
         self.keyframes: list[Keyframe] = []
         self.state = torch.zeros(self.codec.body.tokens, 3)
+        self._history: list[Float[Tensor, "J 3"]] = []
         rig = self.codec.rig
         self.joints: tuple[int, ...] = (rig.root, *rig.joints)
         """The file's joint of each token."""
@@ -64,8 +68,37 @@ class PoseEditor:
         ends = [d + 1 for d in range(len(self.codec.rig)) if d not in parents]
         return [0, *ends]
 
+    def remember(self) -> None:
+        """Keep the pose for `undo`: to be called before it is changed."""
+        self._history = [*self._history[1 - _MOST_UNDO :], self.state.clone()]
+
+    def undo(self) -> bool:
+        """Go back to the pose that was last remembered. Returns whether there was one."""
+        if not self._history:
+            return False
+        self.state = self._history.pop()
+        return True
+
+    def reset(self) -> None:
+        """Take the neutral pose."""
+        self.remember()
+        self.state = torch.zeros_like(self.state)
+
+    def mirror(self) -> None:
+        """Exchange left and right.
+
+        Raises:
+            ValueError: A joint has no partner on the other side.
+        """
+        body = self.codec.body
+        if bool((body.mirror < 0).any()):
+            raise ValueError("left and right cannot be exchanged: a joint has no partner")
+        self.remember()
+        self.state = mirrored(body.expand(1), self.state[None])[0]
+
     def take(self, motion: Motion, seconds: float) -> None:
         """Start from a pose of a clip."""
+        self.remember()
         at = motion.sample(motion.times[:1] + seconds)
         self.state = self.codec.encode(self.codec.rig.from_pose(at.pose))[0]
 

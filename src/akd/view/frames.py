@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +19,27 @@ from akd.view.looks import Looks
 FPS = 30.0
 _CACHE = 64_000_000
 """Bytes of posed points that are kept for a clip."""
+
+
+def distance_to_fit(
+    away: Float[np.ndarray, "3"], row: Float[np.ndarray, "3"], *, opening: float, aspect: float
+) -> Float[np.ndarray, "3"]:
+    """From the middle of a row of bodies to an eye that sees all of them.
+
+    Args:
+        away: From one body to an eye that sees it fill a square image, metres.
+        row: From the first body to the last, metres.
+        opening: Vertical field of view, radians.
+        aspect: Width of the image by its height.
+    """
+    distance = float(np.linalg.norm(away))
+    ahead = away / distance
+    right = np.cross((0.0, 1.0, 0.0), ahead)
+    right /= np.linalg.norm(right)
+    slope = math.tan(0.5 * opening)
+    wide = (slope * distance + 0.5 * abs(float(row @ right))) / (slope * aspect)
+    # The near end of the row is closer than its middle.
+    return ahead * (max(distance, wide) + 0.5 * abs(float(row @ ahead)))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,11 @@ class _Watcher(Observer):
         self.frames: UInt8[ndarray, "T H W 3"] | None = None
         self.fps = 8.0
         self.versions = 0
+        self.notes: list[str] = []
         self._stopped, self._asked = stopped, False
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def begin(self, phase: str) -> None:
         self._check()

@@ -10,6 +10,7 @@ import viser
 
 from akd.asset.asset import AssetError
 from akd.export.character import write_motions
+from akd.view.actor import THROUGH
 from akd.view.content import Subject, safe_name
 from akd.view.editor import PoseEditor
 from akd.view.events import by_user
@@ -47,6 +48,9 @@ class PosePanel:
         self._stand = gui.add_checkbox(
             "Feet stand", True, hint="feet on the ground stay there where the handle allows it"
         )
+        self._change = gui.add_button_group(
+            "Pose", ["undo", "mirror", "neutral"], hint="Ctrl+Z undoes; mirror exchanges sides"
+        )
         self._reset = gui.add_button("Pose of the present frame")
         self._at = gui.add_number("Keyframe at, s", 0.0, min=0.0, max=600.0, step=0.1)
         self._keep = gui.add_button("Keep keyframe")
@@ -57,6 +61,7 @@ class PosePanel:
         self.on.on_update(lambda _: self._switch())
         self._joint.on_update(by_user(self._choose_named))
         self._pin.on_update(by_user(self._toggle_pin))
+        self._change.on_click(lambda _: self._act(self._change.value))
         self._reset.on_click(lambda _: self._take())
         self._keep.on_click(lambda _: self._keep_frame())
         self._drop.on_click(lambda _: self._forget())
@@ -116,7 +121,7 @@ class PosePanel:
             self._nodes = [
                 scene.add_mesh_simple(
                     f"{_NODE}/surface/{number}", points[piece.points], piece.faces,
-                    color=piece.colour, side="double",
+                    color=piece.colour, side="double", opacity=THROUGH,
                 )
                 for number, piece in enumerate(surface.pieces)
             ]  # fmt: skip
@@ -159,6 +164,8 @@ class PosePanel:
 
     def _dragged(self, event: viser.TransformControlsEvent) -> None:
         """Follow the handle. Threads of earlier events that still solve are not waited for."""
+        if event.phase == "start" and self.editor is not None:
+            self.editor.remember()
         self._wanted = np.array(event.target.position)
         if not self._busy.acquire(blocking=False):
             return
@@ -191,6 +198,27 @@ class PosePanel:
                 dot.position = places[token]
             if handle and self._gizmo is not None:
                 self._gizmo.position = places[self._token]
+
+    def undo(self) -> None:
+        """Go back to the pose before the last change."""
+        self._act("undo")
+
+    def _act(self, change: str) -> None:
+        """Change the whole pose."""
+        editor = self.editor
+        if editor is None or not self.on.value:
+            self.session.say("Turn pose mode on first.")
+            return
+        try:
+            if change == "undo" and not editor.undo():
+                self.session.say("There is nothing to undo.")
+            elif change == "mirror":
+                editor.mirror()
+            elif change == "neutral":
+                editor.reset()
+        except ValueError as error:
+            self.session.say(str(error))
+        self._show(handle=True)
 
     def _take(self) -> None:
         if self.editor is not None and self._subject is not None:

@@ -91,7 +91,9 @@ class RunPanel:
         while job.is_running and not self._closed.wait(_SECONDS):
             watcher = job.watcher
             if not job.was_stopped:
-                self._says.content = f"seed {job.seed}: {watcher.phase}, {watcher.share:.0%}"
+                notes = "".join(f"\n\n*Note:* {note}" for note in dict.fromkeys(watcher.notes))
+                said = f"seed {job.seed}: {watcher.phase}, {watcher.share:.0%}{notes}"
+                self._says.content = said
             self._bar.value = 100.0 * watcher.share
             if (frames := watcher.frames) is not None:
                 at = int((time.monotonic() - began) * watcher.fps) % len(frames)

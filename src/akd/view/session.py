@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from threading import RLock
+from typing import Literal
 
 import numpy as np
 import viser
@@ -14,7 +16,7 @@ from akd.view.actor import Actor, Shown
 from akd.view.content import GROUNDED, Content, Subject
 from akd.view.curves import Curves
 from akd.view.events import by_user
-from akd.view.frames import FPS
+from akd.view.frames import FPS, distance_to_fit
 from akd.view.job import Animate
 from akd.view.numbers import metrics_table
 from akd.view.pose_panel import PosePanel
@@ -185,7 +187,9 @@ class Session:
         self._clip = gui.add_dropdown("Clip", clips, initial_value=clips[0])
         self._compare = gui.add_dropdown("Compare with", clips, initial_value=clips[0])
         self._layout = gui.add_dropdown("Layout", [OVERLAID, BESIDE], initial_value=OVERLAID)
-        self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
+        self._play = gui.add_button(
+            "Play", icon=viser.Icon.PLAYER_PLAY, hint="space; J and L step by a frame"
+        )
         self._time = gui.add_slider("Frame", 0, 1, 1, 0)
         self._loop = gui.add_checkbox("Loop", True)
         self._speed = gui.add_dropdown("Speed", list(_SPEEDS), initial_value="1")
@@ -225,6 +229,13 @@ class Session:
         self._shadows.on_update(
             lambda _: self.client.scene.configure_default_lights(cast_shadow=self._shadows.value)
         )
+        # viser itself orbits with the arrow keys, and moves with W, A, S, D, Q and E.
+        self._key("space", "Play or pause", lambda: self.play(not self.timeline.is_playing))
+        self._key("J", "Previous frame", lambda: self._step(-1))
+        self._key("L", "Next frame", lambda: self._step(1))
+        self._key("home", "First frame", lambda: self._step(-self._last_frame()))
+        self._key("end", "Last frame", lambda: self._step(self._last_frame()))
+        self._key("Z", "Undo the last change of the pose", self.pose.undo, modifier="cmd/ctrl")
         self._views.on_click(lambda _: self._look(self._views.value))
         measured.on_click(lambda _: self._measure())
 
@@ -232,6 +243,27 @@ class Session:
         """Play or pause."""
         self.timeline.play(wanted)
         self._play.label = "Pause" if self.timeline.is_playing else "Play"
+
+    def _key(
+        self,
+        key: Literal["space", "J", "L", "home", "end", "Z"],
+        label: str,
+        act: Callable[[], None],
+        *,
+        modifier: Literal["cmd/ctrl"] | None = None,
+    ) -> None:
+        """Bind a key; Ctrl+K lists them in the browser."""
+        command = self.client.gui.add_command(label, hotkey=key, modifier=modifier)
+        command.on_trigger(lambda _: act())
+
+    def _step(self, frames: int) -> None:
+        """Pause, and go on by so many frames."""
+        if self.actors:
+            self._time.value = min(max(self._time.value + frames, 0), self._last_frame())
+            self._scrub()
+
+    def _last_frame(self) -> int:
+        return int(self._time.max)
 
     def _scrub(self) -> None:
         self.play(False)
@@ -277,10 +309,9 @@ class Session:
         frames, beside = self.actors[0].frames, self.actors[-1].offset
         frame = frames.frame(self.timeline.seconds)
         eye, target, opening = frames.camera_from(view, frame)
-        wider = 1.0 + np.linalg.norm(beside) / (2.0 * frames.looks.character.height)
-        target = target + 0.5 * beside
         aspect = self.client.camera.aspect
-        away = wider / min(aspect, 1.0) * (eye + 0.5 * beside - target)
+        away = distance_to_fit(eye - target, beside, opening=opening, aspect=aspect)
+        target = target + 0.5 * beside
         lower = np.zeros(3)
         if aspect < 1.0:  # a phone: the panel covers the lower part
             lower[1] = _PHONE * np.tan(0.5 * opening) * np.linalg.norm(away)

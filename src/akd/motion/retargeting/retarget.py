@@ -17,7 +17,7 @@ from akd.motion.footing.planting import Footing, lift_out, plant_feet, upward
 from akd.motion.footing.points import BodyPoints, body_points
 from akd.motion.footing.stance import find_stance, smooth, swing_clearance
 from akd.motion.grid import on_grid
-from akd.motion.loop import close_loop, loop_gap, repeat
+from akd.motion.loop import close_loop, is_loop, repeat
 from akd.motion.motion import Motion
 from akd.motion.retargeting.roles import check_match, check_same_plan, correspond
 from akd.motion.retargeting.transfer import to_body, transfer_rotations
@@ -26,8 +26,6 @@ from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
 from akd.rig.pose import Pose
 
-_LOOP = 0.01
-"""A clip is a loop where its last pose is this near to its first, in body heights."""
 _SHORT = 3.0
 """Seconds. A shorter loop is planted three times over, so that the seam is planted as well."""
 
@@ -98,10 +96,9 @@ def retarget(
 
 def _rounds(character: Character, motion: Motion) -> int:
     """How often the clip is played while it is planted."""
-    if len(motion) < 4 or motion.duration > _SHORT:
+    if motion.duration > _SHORT:
         return 1
-    gap = loop_gap(character.control_rig, motion, height=character.height)
-    return 3 if gap < _LOOP else 1
+    return 3 if is_loop(character.control_rig, motion, height=character.height) else 1
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,43 @@ CREATURES: dict[str, tuple[str, ...]] = {
 """What a creature may be called. The last two are body plans; any other noun is a `creature`."""
 PLAN_WORDS = {"quadruped": "quadruped", "humanoid": "biped", "theropod": "biped"}
 """Words for body plans; creatures of other plans are called by their names alone."""
+_GRAMMAR = frozenset(
+    [
+        *(
+            "a",
+            "an",
+            "the",
+            "this",
+            "that",
+            "it",
+            "its",
+            "he",
+            "his",
+            "she",
+            "her",
+            "they",
+            "their",
+        ),
+        *("is", "are", "was", "were", "be", "being", "do", "does", "doing", "go", "goes", "going"),
+        *(
+            "and",
+            "or",
+            "but",
+            "as",
+            "while",
+            "then",
+            "just",
+            "very",
+            "own",
+            "with",
+            "of",
+            "on",
+            "in",
+        ),
+        *("at", "to", "from", "by", "for", "into", "over", "across", "through", "around", "along"),
+    ]
+)
+"""Words without a meaning of their own here: leaving them out takes nothing from a prompt."""
 NONE = "<none>"
 """Nothing was said, or nothing may be said."""
 TOKENS: tuple[str, ...] = (NONE, *CREATURES, *ACTION_LABELS, *MANNER_LABELS)
@@ -87,11 +124,13 @@ class Words:
 
     def numbers(self, tokens: Sequence[str] = TOKENS) -> tuple[int, int, int]:
         """Numbers of the words in a vocabulary; what it does not hold is not said."""
-        creature, action, manner = (
-            tokens.index(word if word in tokens else NONE)
-            for word in (self.creature, self.action, self.manner)
-        )
-        return creature, action, manner
+        known = self.within(tokens)
+        return tokens.index(known.creature), tokens.index(known.action), tokens.index(known.manner)
+
+    def within(self, tokens: Collection[str]) -> Words:
+        """What of it a vocabulary holds."""
+        said = (self.creature, self.action, self.manner)
+        return Words(*(word if word in tokens else NONE for word in said))
 
     def __str__(self) -> str:
         creature = "creature" if self.creature == NONE else self.creature
@@ -117,6 +156,29 @@ _CREATURE_OF = {
 
 def _find_creature(words: Iterable[str]) -> str:
     return next((_CREATURE_OF[word] for word in words if word in _CREATURE_OF), NONE)
+
+
+def ignored_words(prompt: str, tokens: Collection[str] = TOKENS) -> tuple[str, ...]:
+    """Words of a prompt that a prior with these `tokens` does not take in, in their order.
+
+    Raises `ValueError` as `read_prompt` does.
+    """
+    sentence, words = read_sentence(prompt), read_prompt(prompt, tokens).within(tokens)
+    used = {word for action, named in sentence.named for word in named
+            if action in (sentence.gait, TURN)}  # fmt: skip
+    if words.action.startswith("turn_"):
+        used.add(words.action.removeprefix("turn_"))
+    if words.creature != NONE:
+        used.add(next(word for word in sentence.words if word in _CREATURE_OF))
+    if sentence.manners and words.manner != NONE:
+        used |= set(sentence.manners[0].words)
+    return tuple(
+        dict.fromkeys(
+            word
+            for word in sentence.words
+            if used.isdisjoint((word, word.split("-")[-1])) and word not in _GRAMMAR
+        )
+    )
 
 
 def read_prompt(prompt: str, tokens: Collection[str] = TOKENS) -> Words:

@@ -81,3 +81,6 @@ class Limb:
     """Probability that it is of this kind, by shape and names together."""
     doubt: str = field(default="", compare=False)
     """What shape and names disagree about; empty where they agree."""
+
+    def __str__(self) -> str:
+        return " ".join(str(w) for w in (self.side.value, self.kind.value, self.number) if w)
