@@ -64,6 +64,29 @@ class Character:
         """Horizontal unit vector, the way the character faces."""
         return torch.from_numpy(self.anatomy.forward).float()
 
+    def resized(self, height: float, *, why: str) -> Character:
+        """The same character at another height.
+
+        Args:
+            height: Of the body, metres.
+            why: For a person to read.
+        """
+        factor = FileUnits(height / self.height)
+        metres = self.units.metres_per_unit * factor.metres_per_unit
+        mesh = None if self.mesh is None else _in_metres(self.mesh, factor)
+        body = self.body_mesh
+        if body is not None:
+            body = mesh if body is self.mesh else _in_metres(body, factor)
+        return replace(
+            self,
+            skeleton=replace(self.skeleton, rest=factor.pose_in(self.skeleton.rest)),
+            mesh=mesh,
+            body_mesh=body,
+            bind=factor.pose_in(self.bind),
+            units=replace(self.units, metres_per_unit=metres, found_by=why),
+            height=height,
+        )
+
 
 @dataclass(frozen=True)
 class _Reading:

@@ -28,6 +28,8 @@ class FileUnits:
     """The file's axis that points up: `x`, `y` or `z`."""
     found_by: str = "the format's own rule"
     """Why these units were chosen, for a person to read."""
+    is_given: bool = False
+    """The user gave the height, so nothing overrules it."""
 
     def __post_init__(self) -> None:
         if self.up not in UP_AXES:
@@ -97,7 +99,8 @@ def find_units(
             raise ValueError(f"height must be above zero and finite, got {wanted_height}")
         if height <= 0:
             return FileUnits(1.0, up, "nothing to measure")
-        return FileUnits(wanted_height / height, up, f"the wanted height of {wanted_height:g} m")
+        metres = wanted_height / height
+        return FileUnits(metres, up, f"the wanted height of {wanted_height:g} m", is_given=True)
     if height <= 0:
         return FileUnits(1.0, up, "nothing to measure")
     if file_format in ("glb", "gltf"):
