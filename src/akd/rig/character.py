@@ -109,8 +109,12 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
     anatomy, extent = find_anatomy(read.evidence), read.evidence.height
     units = find_units(extent, file_format=asset.format, up=up, wanted_height=height)
     if height is None and asset.format != "bvh":  # captured people
+        breadth = float(np.ptp(read.evidence.points @ anatomy.left)) if extent > 0 else 0.0
         assumed = assume_height(
-            extent * units.metres_per_unit, stem=asset.path.stem, anatomy=anatomy
+            extent * units.metres_per_unit,
+            stem=asset.path.stem,
+            anatomy=anatomy,
+            breadth=breadth * units.metres_per_unit,
         )
         if assumed is not None:
             units = FileUnits(assumed.metres / extent, up, assumed.why)
