@@ -171,8 +171,9 @@ def ground(
         observer: Receives progress, and may cancel.
 
     Returns:
-        The grounded motion with its physics data. `save` writes the files. A walk that is too fast
-        for the character is simulated at the size it is timed for, unless the height was given.
+        The grounded motion with its physics data. `save` writes the files. A walk of the
+        file that is too fast for its body is simulated at the size it is timed for, unless the
+        height was given.
 
     Raises:
         AssetError: The file cannot be read, or there is no body in it.
@@ -187,7 +188,8 @@ def ground(
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
         raise AssetError(f"{source.asset.path}: there is no body in it")
-    source, motion = sized_for_walk(source, motion)
+    if not isinstance(clip, Motion):
+        source, motion = sized_for_walk(source, motion)
     if simulator == "newton":
         from akd.physics.newton_simulator import NewtonSimulator as Simulates
     else:
@@ -196,7 +198,7 @@ def ground(
     observer.begin("physics")
     result = physics.ground(
         source.control_rig, source.body_mesh, motion, fps=fps, settings=settings,
-        make_simulator=Simulates,
+        carried=action_label(motion.name) == "walk", make_simulator=Simulates,
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip
     return Grounding(source, motion, result, fps, _kept(source, motion, result))
