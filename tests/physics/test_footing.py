@@ -160,8 +160,6 @@ def test_a_body_that_does_not_fall_is_carried() -> None:
     body, motion, height = raised(flight, ballistic=True)
     assert bool((height > 0.045).any())
     assert not bool(find_stance(body, FEET, motion)[height > 0.04].any())
-    # What is known to have no flight phase stands all the time.
-    assert bool(find_stance(body, FEET, motion, carried=True)[:, FEET].any(1).all())
 
 
 def test_travel_is_that_of_the_feet_that_stand() -> None:

@@ -198,7 +198,7 @@ def ground(
     observer.begin("physics")
     result = physics.ground(
         source.control_rig, source.body_mesh, motion, fps=fps, settings=settings,
-        carried=action_label(motion.name) == "walk", make_simulator=Simulates,
+        make_simulator=Simulates,
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip
     return Grounding(source, motion, result, fps, _kept(source, motion, result))

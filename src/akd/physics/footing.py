@@ -47,20 +47,11 @@ FARTHEST = 0.1
 """Mean distance of the parts beyond which planting has not found the same motion."""
 
 
-def find_stance(
-    body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion, *, carried: bool = False
-) -> Bool[Tensor, "F B"]:
+def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bool[Tensor, "F B"]:
     """When each foot stands, whatever the motion's height above the ground.
 
     Each foot has a floor of its own, the height under which it is for a tenth of the time that it
     does not swing: clips whose feet are sunk or lifted have steps as well.
-
-    Args:
-        body: The simulated body.
-        feet: Its parts that stand.
-        motion: In body units.
-        carried: The motion has no flight phase, as a walk has none: where no foot is near its
-            floor, the nearest one that does not swing stands.
     """
     stance = torch.zeros(len(motion.position), len(body), dtype=torch.bool)
     if not bool(feet.any()):
@@ -83,10 +74,8 @@ def find_stance(
     # Where a foot swings all the time there is no floor, and nothing is near it.
     above = torch.where(swings, torch.inf, (low - floor).nan_to_num(torch.inf))
     standing = above < STANCE
-    nearest = (above == above.amin(1, keepdim=True)) & (above < (torch.inf if carried else CARRIES))
-    alone = ~standing.any(1)
-    if not carried:
-        alone &= ~_falls(body, placement, motion.fps)
+    nearest = (above == above.amin(1, keepdim=True)) & (above < CARRIES)
+    alone = ~standing.any(1) & ~_falls(body, placement, motion.fps)
     standing = long_enough(standing | (nearest & alone[:, None]), SHORTEST)
     stance[:, feet] = _within_reach(standing, motion.position)
     return stance

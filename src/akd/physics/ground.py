@@ -95,7 +95,6 @@ def ground(
     *,
     fps: float = 30.0,
     travel: bool = True,
-    carried: bool = False,
     settings: TrackingSettings | None = None,
     world: SimulatorSettings | None = None,
     make_simulator: MakeSimulator = WarpSimulator,
@@ -109,7 +108,6 @@ def ground(
         motion: What to follow, on the rig's skeleton.
         fps: Frame rate of the result.
         travel: Give a clip that walks on the spot the travel its stance feet imply.
-        carried: The motion has no flight phase: a foot stands at any time, as in a walk.
         settings: How controls are searched for.
         world: What the simulated world is made of.
         make_simulator: The simulator; `WarpSimulator` unless another is asked for.
@@ -127,7 +125,7 @@ def ground(
     if velocity is not None:
         target = add_travel(target, velocity)
     tracking = track(
-        body, target, feet=character.feet, carried=carried, settings=settings, world=world,
+        body, target, feet=character.feet, settings=settings, world=world,
         make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
     s = tracking.states

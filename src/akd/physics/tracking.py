@@ -71,7 +71,6 @@ def track(
     target: TargetMotion,
     *,
     feet: Bool[Tensor, "B"] | None = None,
-    carried: bool = False,
     settings: TrackingSettings | None = None,
     world: SimulatorSettings | None = None,
     make_simulator: MakeSimulator = WarpSimulator,
@@ -80,8 +79,7 @@ def track(
     """Find joint targets and an initial velocity under which the body follows a motion.
 
     The motion is first moved up or down so that it stands on the ground (all frames alike), and
-    the feet that stand in it are made to keep their place, where the parts that are feet are named
-    (`carried` as in `find_stance`).
+    the feet that stand in it are made to keep their place, where the parts that are feet are named.
     A run that diverges is begun again with half the substep; what was best so far is kept.
     """
     settings, world = settings or TrackingSettings(), world or SimulatorSettings()
@@ -93,7 +91,7 @@ def track(
     unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
     given, lift = stand_on_ground(unit_body, units.motion_in(target))
     feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
-    given, planted, stance = _plant(unit_body, feet, given, settings, carried)
+    given, planted, stance = _plant(unit_body, feet, given, settings)
     duration = (len(given.position) - 1) / target.fps
     # More than two knots a frame have nothing to hold them.
     rate = min(settings.knots_per_second, 2.0 * target.fps)
@@ -119,11 +117,7 @@ def track(
 
 
 def _plant(
-    body: Body,
-    feet: Bool[Tensor, "B"],
-    given: TargetMotion,
-    settings: TrackingSettings,
-    carried: bool,
+    body: Body, feet: Bool[Tensor, "B"], given: TargetMotion, settings: TrackingSettings
 ) -> tuple[TargetMotion, TargetMotion, Bool[Tensor, "F B"]]:
     """The motion, the same with its stance feet pinned, and when each part stands in it.
 
@@ -135,7 +129,7 @@ def _plant(
         frames = len(given.position) - 1
         longer = repeat_cycle(given, before=1, after=2)
         kept = slice(frames, 2 * frames + math.ceil(OVERLAP * frames) + 1)
-    stance, planted = find_stance(body, feet, longer, carried=carried), longer
+    stance, planted = find_stance(body, feet, longer), longer
     if settings.plant:
         planted = plant_feet(body, feet, longer, stance, clearance=settings.clearance)
     if planted is longer:
