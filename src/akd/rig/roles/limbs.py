@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -187,7 +188,8 @@ class LimbFinder:
     def _swims(self, pair: Pair) -> bool:
         """Whether the only pair that reaches the ground is fins, by the shape of the body."""
         measured = dict(zip(FEATURES, self.measure(pair).tolist(), strict=True))
-        return measured["length"] > np.log(_LONG_BODY) and measured["across"] > _SPLAYED
+        is_long = measured["length"] > math.log(_LONG_BODY)
+        return is_long and measured["across"] > _SPLAYED
 
     def _could_be_leg(self, start: int) -> bool:
         return self._stands(start) and self._hangs(start)
