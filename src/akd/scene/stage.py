@@ -91,8 +91,8 @@ class Stage:
             raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
         cloud = surface_splats(mesh, splats, paint=Paint.of(character))
         neutral = mesh.skin.bone_transforms(rig.neutral_world)
-        body = character.body_mesh
-        has_props = body is not None and body is not mesh
+        body = character.body_mesh or mesh
+        has_props = body is not mesh
         body_cloud = surface_splats(body, splats) if has_props else cloud
         low, _ = bounding_boxes(body_cloud, neutral[None])
         lift = -float(low[0, 1])
