@@ -58,7 +58,9 @@ def row(path: str) -> tuple[str, bool]:
     """The row of one file, and whether both aims are met."""
     character = load_character(read_asset(ASSETS / path))
     walks = [c.name for c in character.asset.clips if "walk" in c.name.lower()]
-    result = ground(character, min(walks, key=len)).result
+    given_height = character.height
+    grounding = ground(character, min(walks, key=len))
+    character, result = grounding.character, grounding.result
     rig = character.control_rig
     given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
     before, after = (
@@ -68,6 +70,9 @@ def row(path: str) -> tuple[str, bool]:
     met = after.penetration < MOST_PENETRATION and min(after.contact) >= LEAST_CONTACT
     side = "training" if asset_trains(path) else "measuring"
     name = "/".join(Path(path).with_suffix("").parts[-2:])
+    size = f"{given_height:.2f}"
+    if character.height != given_height:
+        size += f" > {character.height:.2f}"
     cells = (
         f"{100 * before.penetration:.2f} > {100 * after.penetration:.2f}",
         f"{min(before.contact):.2f} > {min(after.contact):.2f}",
@@ -76,7 +81,7 @@ def row(path: str) -> tuple[str, bool]:
         f"{100 * result.tracking.error:.1f}",
         "yes" if met else "no",
     )
-    return f"| {name} | {side} | {len(after.contact)} | {' | '.join(cells)} |", met
+    return f"| {name} | {side} | {size} | {len(after.contact)} | {' | '.join(cells)} |", met
 
 
 def _skate(metrics: MotionMetrics) -> float:
@@ -91,8 +96,9 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     lines = [
-        "| file | side | feet | penetration, % | contact | float, % | skate | error, % | met |",
-        "|" + " --- |" * 9,
+        "| file | side | height, m | feet | penetration, % | contact | float, % | skate | error, % "
+        "| met |",
+        "|" + " --- |" * 10,
     ]
     print("\n".join(lines), flush=True)
     count = 0

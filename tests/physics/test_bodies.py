@@ -53,6 +53,13 @@ def test_a_tyrannosaur_weighs_tonnes(shared_assets: Path) -> None:
     assert 5000.0 < made.body.mass < 15000.0
 
 
+def test_an_eagle_weighs_kilograms_and_its_wings_a_fifth(shared_assets: Path) -> None:
+    _, made = load(shared_assets / "mesh2motion/models-variation/bird-eagle.glb")
+    assert 2.0 < made.body.mass < 8.0
+    is_wing = ["wing" in name for name in made.body.names]
+    assert float(made.body.masses[is_wing].sum()) == pytest.approx(0.2 * made.body.mass)
+
+
 def test_a_given_density_decides(shared_assets: Path) -> None:
     character, _ = load(shared_assets / "quaternius/modular_men/King.glb")
     body = build_body(character.control_rig, character.body_mesh, density=500.0).body

@@ -7,6 +7,8 @@ import pytest
 
 from akd.base.splits import roles_family_develops
 from akd.rig.character import load_character
+from akd.rig.roles import limb_kind
+from akd.rig.roles.role import LimbKind
 from benchmarks import roles as benchmark
 from benchmarks.roles_variants import flattened, without_names
 from tests.assets import character, up_axis, upright
@@ -89,3 +91,16 @@ def test_a_fish_that_lies_on_its_fins_has_no_legs(shared_assets):
     # Told by shape: its fins are called `Bone` and `Bone.001`.
     assert [x.kind.value for x in shark.anatomy.limbs] == ["fin", "fin"]
     np.testing.assert_allclose(shark.anatomy.forward, [0, 0, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "legs"),
+    [("quaternius/fish_pack/Whale.glb", 0), ("quaternius/dinosaurs_pack/Trex.glb", 2)],
+)
+def test_a_long_body_does_not_stand_on_one_splayed_pair(path, legs, shared_assets, monkeypatch):
+    model = limb_kind.shape_model()
+    # Whatever the shape model thinks of such limbs: here it takes all of them for legs.
+    all_legs = replace(model, bias=model.bias + 50.0 * np.eye(5)[0])
+    monkeypatch.setattr(limb_kind, "shape_model", lambda: all_legs)
+    bare = load_character(without_names(character(path).asset), up=up_axis(path))
+    assert [leg.kind for leg in bare.anatomy.legs] == [LimbKind.LEG] * legs

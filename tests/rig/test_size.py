@@ -49,6 +49,29 @@ def test_by_plan(zoo_character, kinds, height, assumed):
     assert (found and found.metres) == assumed
 
 
+@pytest.mark.parametrize(
+    ("height", "breadth", "assumed"),
+    [
+        (0.8, 2.0, None),  # an eagle that stands with its wings spread
+        (0.25, 2.0, None),  # in flight
+        (0.86, 6.4, 0.86 * 0.8 * 2.4 / 6.4),
+        (0.1, 0.2, 0.8),
+    ],
+)
+def test_a_bird_in_flight_is_as_large_as_its_wingspan(zoo_character, height, breadth, assumed):
+    wing = Limb(LimbKind.WING, Side.LEFT, (0,), 0)
+    anatomy = replace(zoo_character("fox").anatomy, limbs=(wing,))
+    found = assume_height(height, stem="eagle", anatomy=anatomy, breadth=breadth)
+    assert (found and found.metres) == (assumed and pytest.approx(assumed))
+    if breadth > 6:
+        assert found.why.startswith("a wingspan of 6.4 m is wide for an eagle: ")
+
+
+def test_arms_are_no_wings(zoo_character):
+    anatomy = replace(zoo_character("fox").anatomy, limbs=())
+    assert assume_height(1.7, stem="man", anatomy=anatomy, breadth=9.0) is None
+
+
 def test_two_legs_arms_and_a_long_tail_may_have_any_height(zoo_character):
     anatomy = zoo_character("trex").anatomy
     assert {LimbKind.LEG, LimbKind.ARM} <= {limb.kind for limb in anatomy.limbs}

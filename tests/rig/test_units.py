@@ -23,6 +23,7 @@ from akd.rig.units import FileUnits, find_units
         (170.0, "bvh", 0.01),
         (1.7, "bvh", 1.0),
         (22.27, "bvh", 0.0254 / 0.45),  # 82_01 of CMU, near decimetres
+        (41.62, "bvh", 1.5 / 41.62),  # AnimatedDrawings: 1.06 m in inches, 2.35 m in CMU's unit
         (180.0, "obj", 0.01),
         (1.8, "obj", 1.0),
         (0.0, "glb", 1.0),
@@ -35,6 +36,7 @@ def test_metres_per_unit(height, file_format, metres):
 def test_a_wanted_height_decides():
     units = find_units(79.0, file_format="glb", wanted_height=0.4)
     assert units.metres_per_unit == pytest.approx(0.4 / 79)
+    assert units.is_given
     with pytest.raises(ValueError, match="height must be above zero and finite, got -1"):
         find_units(79.0, file_format="glb", wanted_height=-1.0)
 

@@ -26,6 +26,20 @@ def test_textures_are_on_stage(shared_assets):
     assert float((blended - painted).abs().amax(1).quantile(0.9)) > 0.1
 
 
+def test_props_decide_neither_the_ground_nor_the_camera():
+    fox = creature_character("fox", seed=0)
+    mesh = fox.mesh
+    assert mesh is not None
+    # As if all below a third of the height were a prop that hangs there.
+    body = mesh.only(mesh.vertices[:, 1] > mesh.vertices[:, 1].min() + 0.33 * fox.height)
+    stage = stage_for(replace(fox, body_mesh=body), Screen(), splats=800)
+    points = body.pose(fox.control_rig.neutral_world)
+    assert stage.lift == pytest.approx(-float(points[:, 1].min()), abs=0.02 * fox.height)
+    low, high = stage.neutral_box
+    assert float(low[0, 1]) == pytest.approx(0.0, abs=1e-5)
+    assert float(high[0, 1]) < 0.7 * fox.height
+
+
 def test_a_stride_makes_the_body_look_no_smaller(fox):
     """The camera's distance is that of the neutral pose: a head stays as large as it was."""
     stage = fox_stage(fox, splats=400)

@@ -19,6 +19,7 @@ from akd.export.clip_files import key_motions
 from akd.export.mjcf import write_mjcf
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.metrics.motion import measure
+from akd.metrics.pace import sized_for_walk
 from akd.metrics.selection import lowered
 from akd.motion.actions import action_label
 from akd.motion.motion import Motion
@@ -44,6 +45,8 @@ class Grounding:
     """A clip that was tracked by physics."""
 
     character: Character
+    """At the height that was simulated: where none was given, a walk may be timed for a smaller
+    body (`character.units.found_by` says so)."""
     clip: Motion
     """What was tracked."""
     result: Grounded
@@ -168,7 +171,9 @@ def ground(
         observer: Receives progress, and may cancel.
 
     Returns:
-        The grounded motion with its physics data. `save` writes the files.
+        The grounded motion with its physics data. `save` writes the files. A walk of the
+        file that is too fast for its body is simulated at the size it is timed for, unless the
+        height was given.
 
     Raises:
         AssetError: The file cannot be read, or there is no body in it.
@@ -183,6 +188,8 @@ def ground(
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
         raise AssetError(f"{source.asset.path}: there is no body in it")
+    if not isinstance(clip, Motion):
+        source, motion = sized_for_walk(source, motion)
     if simulator == "newton":
         from akd.physics.newton_simulator import NewtonSimulator as Simulates
     else:

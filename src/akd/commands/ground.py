@@ -33,8 +33,8 @@ class Ground:
     asset: Path | None = None
     """Another rigged character of the same body plan: the clip is retargeted to it first."""
     height: float | None = None
-    """Height of the character in metres, overriding the file's units: how fast a body can step
-    depends on it."""
+    """Height of the character in metres, overriding the file's units and the size that a walk is
+    timed for: how fast a body can step depends on it."""
     up: str = "auto"
     """The file's axis that points up: x, y or z. glTF states y; for BVH, which states none, auto
     takes the axis along which the legs hang."""
@@ -86,6 +86,8 @@ class Ground:
             raise UsageError(
                 said if said.startswith(str(self.file)) else f"{self.file}: {said}"
             ) from None
+        if (units := grounding.character.units) != (target or source).units:
+            print(units.found_by)
         written = grounding.save(
             self.out, in_place=self.in_place, keys=self.keys, loop_frame=self.loop_frame,
             samples=self.samples, seed=self.seed,

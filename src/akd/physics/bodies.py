@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
@@ -45,6 +45,9 @@ HEEL = 0.5
 captured skeletons two fall over with 0.25; all stand with 0.35."""
 PERSON_DENSITY = 14.0
 """kg/m^3: mass of a person over the cube of the stature, 69 kg at 1.7 m."""
+WING_SHARE = 0.2
+"""Greatest share of a body's mass that its wings have: a tenth to a fifth in birds (Berg and Rayner
+1995). Feathers and membranes are thin and curved, and their cuboids mostly hold air."""
 LEG_BONES = 0.491
 """Thigh and shank of a person over the stature (Drillis and Contini, 1966)."""
 BONE_WIDTH = 0.15
@@ -98,7 +101,7 @@ def build_body(
         rig: The control rig.
         mesh: The skin; without one, cuboids follow the bones.
         density: Of the cuboids, kg/m^3. By default a body with the plan of a person has the mass
-            of a person of its stature, any other `FLESH_DENSITY`.
+            of a person of its stature, any other `FLESH_DENSITY`; wings are lighter (`WING_SHARE`).
 
     Returns:
         The body. An outer part that carries less than a thousandth of it is welded to its parent.
@@ -135,6 +138,9 @@ def build_body(
         orientations=torch.stack([pieces[part].orientation for part in kept]),
         density=density or FLESH_DENSITY,
     )
+    if density is None:
+        limbs = [rig.roles[part - 1].limb if part else None for part in kept]
+        body = _with_light_wings(body, limbs)
     tail_joints = sum(role.part is Part.TAIL for role in rig.roles)
     if density is None and is_person({role.limb for role in rig.roles}, tail_joints=tail_joints):
         mass = PERSON_DENSITY * _stature(rig, mesh, height) ** 3
@@ -147,6 +153,16 @@ def build_body(
         feet=torch.tensor([pieces[part].stands for part in kept]),
         ground=ground,
     )
+
+
+def _with_light_wings(body: Body, limbs: list[LimbKind | None]) -> Body:
+    """The body with wings of at most `WING_SHARE` of its mass."""
+    is_wing = torch.tensor([limb is LimbKind.WING for limb in limbs])
+    wings = float(body.masses[is_wing].sum())
+    most = WING_SHARE / (1.0 - WING_SHARE) * (body.mass - wings)
+    factor = torch.where(is_wing, min(1.0, most / max(wings, 1e-12)), 1.0).to(body.masses)
+    inertias = body.inertias * factor[:, None, None]
+    return replace(body, masses=body.masses * factor, inertias=inertias)
 
 
 def _stature(rig: ControlRig, mesh: SkinnedMesh | None, span: float) -> float:

@@ -65,6 +65,29 @@ class Character:
         """Horizontal unit vector, the way the character faces."""
         return torch.from_numpy(self.anatomy.forward).float()
 
+    def resized(self, height: float, *, why: str) -> Character:
+        """The same character at another height.
+
+        Args:
+            height: Of the body, metres.
+            why: For a person to read.
+        """
+        factor = FileUnits(height / self.height)
+        metres = self.units.metres_per_unit * factor.metres_per_unit
+        mesh = None if self.mesh is None else _in_metres(self.mesh, factor)
+        body = self.body_mesh
+        if body is not None:
+            body = mesh if body is self.mesh else _in_metres(body, factor)
+        return replace(
+            self,
+            skeleton=replace(self.skeleton, rest=factor.pose_in(self.skeleton.rest)),
+            mesh=mesh,
+            body_mesh=body,
+            bind=factor.pose_in(self.bind),
+            units=replace(self.units, metres_per_unit=metres, found_by=why),
+            height=height,
+        )
+
 
 @dataclass(frozen=True)
 class _Reading:
@@ -89,7 +112,13 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
     if height is None and asset.format != "bvh":  # captured people
         by_units = extent * units.metres_per_unit
         stated = stated_height(asset, by_units)
-        assumed = stated or assume_height(by_units, stem=asset.path.stem, anatomy=anatomy)
+        breadth = float(np.ptp(read.evidence.points @ anatomy.left)) if extent > 0 else 0.0
+        assumed = stated or assume_height(
+            by_units,
+            stem=asset.path.stem,
+            anatomy=anatomy,
+            breadth=breadth * units.metres_per_unit,
+        )
         if assumed is not None:
             units = FileUnits(assumed.metres / extent, up, assumed.why, is_assumed=not stated)
     world = units.matrices_in(read.bind.world_from_joint)

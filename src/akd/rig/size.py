@@ -43,7 +43,9 @@ _HEIGHTS: dict[float, str] = {
 _BY_NAME = {word: height for height, words in _HEIGHTS.items() for word in words.split()}
 _PERSON, _QUADRUPED = (0.3, 1.7, 4.0), (0.02, 0.8, 6.0)
 """Least, usual and greatest height of a body with arms and one pair of legs, and with two pairs."""
-
+_WINGSPAN = 2.4
+"""Of a bird, over its standing height: eagle 2.5, pigeon 2.2, crow 2, gull 3. A bird that is bound
+in flight is flat, and its height says nothing."""
 _LONG_TAIL = 3
 """Joints of a tail that a person in a costume does not have."""
 
@@ -90,12 +92,15 @@ def is_person(limbs: Collection[LimbKind | None], *, tail_joints: int) -> bool:
     return LimbKind.LEG in limbs and LimbKind.ARM in limbs and tail_joints < _LONG_TAIL
 
 
-def assume_height(height: float, *, stem: str, anatomy: Anatomy) -> AssumedHeight | None:
+def assume_height(
+    height: float, *, stem: str, anatomy: Anatomy, breadth: float = 0.0
+) -> AssumedHeight | None:
     """A height where the file's own is not to be believed.
 
     Args:
         height: Of the body by the file's units, metres.
         stem: The file's name.
+        breadth: Extent of the body across, metres: a wingspan where there are wings.
         anatomy: Its limbs tell the plan where the name says nothing.
 
     Returns:
@@ -103,24 +108,28 @@ def assume_height(height: float, *, stem: str, anatomy: Anatomy) -> AssumedHeigh
     """
     if not height > 0:
         return None
+    kinds = {limb.kind for limb in anatomy.limbs}
+    standing = max(height, breadth / _WINGSPAN) if LimbKind.WING in kinds else height
     known = [word for word in names.words(stem) if word in _BY_NAME]
     if known:
         word = known[-1]
-        what, usual = f"{'an' if word[0] in 'aeio' else 'a'} {word}", _BY_NAME[word]
+        what, usual = f"{'an' if word[0] in 'aeiou' else 'a'} {word}", _BY_NAME[word]
         low, high = usual / _TOLERATED, usual * _TOLERATED
+    elif is_person(kinds, tail_joints=len(anatomy.tail)):
+        what, (low, usual, high) = "a figure on two legs", _PERSON
+    elif {LimbKind.FORE, LimbKind.HIND} <= kinds and LimbKind.MID not in kinds:
+        what, (low, usual, high) = "an animal on four legs", _QUADRUPED
     else:
-        kinds = {limb.kind for limb in anatomy.limbs}
-        if is_person(kinds, tail_joints=len(anatomy.tail)):
-            what, (low, usual, high) = "a figure on two legs", _PERSON
-        elif {LimbKind.FORE, LimbKind.HIND} <= kinds and LimbKind.MID not in kinds:
-            what, (low, usual, high) = "an animal on four legs", _QUADRUPED
-        else:
-            return None
-    if low <= height <= high:
         return None
-    tall = "tall" if height > usual else "small"
+    if low <= standing <= high:
+        return None
+    factor = usual / standing
+    if standing > height:
+        size = f"a wingspan of {breadth:.3g} m is {'wide' if factor < 1 else 'narrow'}"
+        usual = breadth * factor
+    else:
+        size = f"{height:.3g} m is {'tall' if factor < 1 else 'small'}"
     return AssumedHeight(
-        usual,
-        f"{height:.3g} m is {tall} for {what}: timing and physics for {usual:g} m; "
-        "--height overrules",
+        height * factor,
+        f"{size} for {what}: timing and physics for {usual:.3g} m; --height overrules",
     )

@@ -17,6 +17,10 @@ from akd.math import quaternion
 from akd.rig.pose import Pose
 
 UP_AXES = ("x", "y", "z")
+_PERSON_SPAN = 1.5
+"""Metres that the joints of a person of 1.7 m span."""
+_PERSON_WITHIN = 1.25
+"""Captured people are within this factor of it; a unit that makes them anything else is wrong."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class FileUnits:
     """Why these units were chosen, for a person to read."""
     is_assumed: bool = False
     """Whether the file's own units are not believed."""
+    is_given: bool = False
+    """The user gave the height, so nothing overrules it."""
 
     def __post_init__(self) -> None:
         if self.up not in UP_AXES:
@@ -99,7 +105,8 @@ def find_units(
             raise ValueError(f"height must be above zero and finite, got {wanted_height}")
         if height <= 0:
             return FileUnits(1.0, up, "nothing to measure")
-        return FileUnits(wanted_height / height, up, f"the wanted height of {wanted_height:g} m")
+        metres = wanted_height / height
+        return FileUnits(metres, up, f"the wanted height of {wanted_height:g} m", is_given=True)
     if height <= 0:
         return FileUnits(1.0, up, "nothing to measure")
     if file_format in ("glb", "gltf"):
@@ -109,12 +116,14 @@ def find_units(
         return FileUnits(metres, up, f"{height:.4g} units tall: taken as {name}")
     if file_format == "bvh":
         # Motion capture is of people: metres, inches, decimetres, centimetres, millimetres, or the
-        # inch-and-0.45 unit of the CMU database. The joints of a person of 1.7 m span about 1.5 m.
+        # inch-and-0.45 unit of the CMU database.
         customary = (1.0, 0.0254, 0.0254 / 0.45, 0.1, 0.01, 0.001)
-        metres = min(customary, key=lambda m: abs(math.log(m * height / 1.5)))
-        return FileUnits(
-            metres, up, f"{height:.4g} units tall: a person of {metres * height:.2f} m"
-        )
+        metres = min(customary, key=lambda m: abs(math.log(m * height / _PERSON_SPAN)))
+        why = f"{height:.4g} units tall: a person of {metres * height:.2f} m"
+        if abs(math.log(metres * height / _PERSON_SPAN)) > math.log(_PERSON_WITHIN):
+            metres = _PERSON_SPAN / height
+            why = f"{height:.4g} units fit a person in no customary unit: taken as {_PERSON_SPAN} m"
+        return FileUnits(metres, up, why)
     if height <= 30.0:
         return FileUnits(1.0, up, "the format states no unit: taken as metres")
     metres = 0.01 if height < 1000.0 else 0.001

@@ -42,6 +42,8 @@ class Stage:
 
     character: Character
     cloud: SplatCloud
+    body_cloud: SplatCloud
+    """The same without props: ground and cameras go by the body, not by a crossbow at its side."""
     scene: SceneSettings
     bone_colours: Float[Tensor, "B 3"]
     driver_index: Tensor
@@ -90,14 +92,18 @@ class Stage:
             raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
         cloud = surface_splats(mesh, splats, paint=Paint.of(character))
         neutral = mesh.skin.bone_transforms(rig.neutral_world)
-        low, _ = bounding_boxes(cloud, neutral[None])
+        body = character.body_mesh or mesh
+        has_props = body is not mesh
+        body_cloud = surface_splats(body, splats) if has_props else cloud
+        low, _ = bounding_boxes(body_cloud, neutral[None])
         lift = -float(low[0, 1])
         raised = torch.eye(4)
         raised[1, 3] = lift
         scene = SceneSettings(style=style, shadow=ShadowSettings(cells=48))
         return cls(
             character,
-            cloud.to(device),
+            shown := cloud.to(device),
+            body_cloud.to(device) if has_props else shown,
             scene if ground else replace(scene, ground=None, shadow=None),
             role_colours(bone_roles(character)).to(device),
             rig.driver_index[mesh.skin.bone_joints],
@@ -131,9 +137,10 @@ class Stage:
 
     @cached_property
     def ground_points(self) -> SplatCloud:
-        """Some of the cloud, evenly taken, for the depth of the body below the ground."""
-        step = max(1, len(self.cloud) // _GROUND_POINTS)
-        return self.cloud[torch.arange(0, len(self.cloud), step, device=self.cloud.means.device)]
+        """Some of the body, evenly taken, for its depth below the ground."""
+        body = self.body_cloud
+        step = max(1, len(body) // _GROUND_POINTS)
+        return body[torch.arange(0, len(body), step, device=body.means.device)]
 
     def show(
         self,
@@ -198,7 +205,7 @@ class Stage:
         """The bones on the stage's device, and where the cameras look."""
         device = self.cloud.means.device
         bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
-        middles = box_middles(self.cloud, bones.flatten(0, 1)).view(*bones.shape[:2], 3)
+        middles = box_middles(self.body_cloud, bones.flatten(0, 1)).view(*bones.shape[:2], 3)
         ways = path.reshape(-1, *path.shape[-2:]).to(device)
         offsets = (middles - ways).mean(1, keepdim=True)
         return bones, smooth_path(ways + offsets, SMOOTH)
@@ -213,7 +220,7 @@ class Stage:
     @cached_property
     def neutral_box(self) -> tuple[Float[Tensor, "1 3"], Float[Tensor, "1 3"]]:
         """Lowest and highest corner of the neutral body, metres, on the CPU."""
-        low, high = bounding_boxes(self.cloud, self.neutral[None].to(self.cloud.means))
+        low, high = bounding_boxes(self.body_cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
 
     @cached_property

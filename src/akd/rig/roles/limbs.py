@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -33,6 +34,11 @@ _FOOT_LENGTH = 1.0
 """From heel to toes it is less than this times the height of the leg."""
 _SOLE = 0.02
 """Skin within this fraction of the body's height touches the ground."""
+_LONG_BODY = 2.3
+"""A body longer than this many times its height does not stand on one pair of limbs that are
+splayed: fins reach as low as the belly."""
+_SPLAYED = 0.33
+"""Sine of the angle between the vertical and a limb that points across the body."""
 _SHORT = 0.1
 """A branch that reaches less far than this fraction of the body's height is no limb."""
 
@@ -109,6 +115,8 @@ class LimbFinder:
         """The pairs, judged, and followed from the body outwards."""
         said = [self._words(p.starts[0]) | self._words(p.starts[1]) for p in self.pairs]
         stands = [all(map(self._could_be_leg, pair.starts)) for pair in self.pairs]
+        if sum(stands) == 1:
+            stands[stands.index(True)] = not self._swims(self.pairs[stands.index(True)])
         if not any(stands):  # in flight: what is called a leg and hangs down is one
             stands = [
                 bool(words & {"leg", "foot"}) and all(map(self._hangs, pair.starts))
@@ -176,6 +184,12 @@ class LimbFinder:
     def _words(self, start: int) -> frozenset[str]:
         joints = self.body.subtree(start)
         return frozenset().union(*(names.parts_of(self.evidence.skeleton.names[j]) for j in joints))
+
+    def _swims(self, pair: Pair) -> bool:
+        """Whether the only pair that reaches the ground is fins, by the shape of the body."""
+        measured = dict(zip(FEATURES, self.measure(pair).tolist(), strict=True))
+        is_long = measured["length"] > math.log(_LONG_BODY)
+        return is_long and measured["across"] > _SPLAYED
 
     def _could_be_leg(self, start: int) -> bool:
         return self._stands(start) and self._hangs(start)
