@@ -182,7 +182,7 @@ class Animate:
             raise usage_error(error, self) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
-            kept = "; what was done so far is kept" if folder.has_checkpoints() else ""
+            kept = "; what was done so far is kept" if folder.kept() else ""
             raise UsageError(f"{where}{error.strerror or error}{kept}") from None
         finally:
             folder.close()

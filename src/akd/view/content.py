@@ -13,6 +13,7 @@ import torch
 
 from akd.api.loading import load
 from akd.asset.asset import AssetError
+from akd.base.files import list_files
 from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
 from akd.motion.actions import action_label
@@ -111,8 +112,11 @@ class Content:
         elif _is_run(self.root):
             found = [self.root, *self._runs(self.root / "runs")]
         else:
-            files = [p for p in sorted(self.root.iterdir()) if p.suffix.lower() in _SUFFIXES]
-            found = [*files, *self._runs(self.root), *self._runs(self.root / "runs")]
+            found = [
+                *list_files(self.root, _SUFFIXES),
+                *self._runs(self.root),
+                *self._runs(self.root / "runs"),
+            ]
         kept = [p for p in found if self._is_inside(p)][:_MOST]
         return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
 
