@@ -59,6 +59,10 @@ def replace_atomically(
         temporary.replace(path)
         if durable:
             _flush(path.parent)
+    except OSError as error:
+        if error.filename in (None, str(temporary)):  # the user knows the file by its final name
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

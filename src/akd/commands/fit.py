@@ -111,6 +111,7 @@ class Fit:
         except ValueError as error:
             raise UsageError(str(error)) from None
         from akd.api.fitting import fit
+        from akd.base.lock import hold_lock
         from akd.commands.terminal import Terminal
         from akd.fit.settings import FitSettings
         from akd.physics.settings import TrackingSettings
@@ -127,7 +128,8 @@ class Fit:
         if self.video:
             character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
         try:
-            with Terminal() as terminal:
+            # Taken before the long work: a folder that cannot be written to is told at once.
+            with hold_lock(self.out), Terminal() as terminal:
                 made = fit(
                     character, given if len(given) > 1 else given[0],
                     views=views, masks=self.masks,
