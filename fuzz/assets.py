@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from functools import partial
 
+import trimesh  # noqa: F401  # readers import it with the first input that needs it
+
 from akd.asset.asset import AssetError, Budget, Image
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.image import decode_image
