@@ -7,8 +7,6 @@ import json
 from collections.abc import Callable
 from functools import partial
 
-import trimesh  # noqa: F401  # readers import it with the first input that needs it
-
 from akd.asset.asset import AssetError, Budget, Image
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.image import decode_image
@@ -24,6 +22,7 @@ _BVH = (
     b"Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\n"
     b"Frame Time: 0.1\n0 0 0 0 0 0\n"
 )
+importlib.import_module("trimesh")  # readers would, with the first input that needs it
 _BUFFER_MARK = b"\0BIN\0"
 
 

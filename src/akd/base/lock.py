@@ -43,8 +43,9 @@ def hold_lock(folder: Path) -> Iterator[None]:
     finally:
         if _is_there(lock, path):
             path.unlink(missing_ok=True)
-            with suppress(OSError):  # it is not empty
-                was_there or folder.rmdir()
+            if not was_there:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
         os.close(lock)
 
 

@@ -55,7 +55,7 @@ def divide_context(networks: Sequence[Any], device: torch.device) -> None:
 
 
 def _divide(network: Any, count: int) -> None:
-    from diffusers import ContextParallelConfig
+    from diffusers import ContextParallelConfig  # pyright: ignore[reportPrivateImportUsage]
 
     if (name := type(network).__name__) not in _KNOWN:
         raise PriorError(
