@@ -235,7 +235,8 @@ def check_complete(out: Path) -> None:
 
 def results(job: Job, out: Path) -> dict[str, object]:
     """The contents to compare; metadata of tensors holds times, so that it is left out."""
-    paths = sorted(p for pattern in job.results for p in out.glob(pattern))
+    found = (p for pattern in job.results for p in out.glob(pattern))
+    paths = sorted(p for p in found if not p.name.startswith("."))
     return {
         str(p.relative_to(out)): {k: v.numpy().tobytes() for k, v in load_file(p).items()}
         if p.suffix == ".safetensors"

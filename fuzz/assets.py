@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -13,6 +14,7 @@ from akd.asset.isolated import READERS, read_made, write_made
 from akd.asset.read import read_asset
 from fuzz.harness import FOLDER, Harness, file_parser
 from tests.asset.fbx_text import fbx_text
+from tests.asset.gltf_builder import pack_glb, sample
 from tests.asset.usd_text import USD_TEXT
 
 _BVH = (
@@ -20,6 +22,8 @@ _BVH = (
     b"Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\n"
     b"Frame Time: 0.1\n0 0 0 0 0 0\n"
 )
+importlib.import_module("trimesh")  # readers would, with the first input that needs it
+_BUFFER_MARK = b"\0BIN\0"
 
 
 def _asset(suffix: str, *seeds: bytes, companions: tuple[str, ...] = ()) -> Harness:
@@ -41,6 +45,26 @@ def _isolated(format: str, seed: str, *suffixes: str) -> Harness:
             pass
 
     return Harness(parse, suffixes, (seed.encode(),), inputs_a_process=50_000)
+
+
+def _character() -> Harness:
+    """What commands do with a file after reading it: rig, description, clips and writers.
+
+    An input is a GLB, or its JSON and its buffer with a mark between them, so that a byte more or
+    less leaves a sound container.
+    """
+    from tests.asset.use import use
+
+    parse_file = file_parser("a.glb", lambda path: use(read_asset(path)), AssetError)
+
+    def parse(data: bytes) -> None:
+        text, mark, buffer = data.partition(_BUFFER_MARK)
+        parse_file(pack_glb(text, buffer) if mark else data)
+
+    made = sample()
+    made.json["buffers"] = [{"byteLength": len(made.data)}]
+    seed = json.dumps(made.json).encode() + _BUFFER_MARK + bytes(made.data)
+    return Harness(parse, (".glb",), (seed,))
 
 
 def _image() -> Harness:
@@ -77,6 +101,7 @@ HARNESSES: dict[str, Callable[[], Harness]] = {
     "bvh": partial(_asset, ".bvh", _BVH),
     "fbx": partial(_isolated, "fbx", fbx_text(), ".fbx"),
     "usd": partial(_isolated, "usd", USD_TEXT, ".usd", ".usda", ".usdc"),
+    "character": _character,
     "image": _image,
     "roles": _roles,
     "joints": _joints,

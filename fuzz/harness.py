@@ -18,7 +18,8 @@ FOLDER = Path(tempfile.mkdtemp(prefix="akd-fuzz-"))
 
 MODULES = {
     "assets": (
-        "gltf", "glb", "obj", "ply", "stl", "off", "bvh", "fbx", "usd", "image", "roles", "joints",
+        "gltf", "glb", "obj", "ply", "stl", "off", "bvh", "fbx", "usd", "character", "image",
+        "roles", "joints",
     ),
     "fit_inputs": ("video", "camera", "tracks", "depth", "normals", "mask", "points"),
     "records": (

@@ -42,6 +42,9 @@ def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
     assert len(poses) == len(kept) >= 1
     assert poses.records[0].source == "harvest"
     assert poses.clips[0].name == "a fox walking #1"
+    for suffix in (".parquet", ".safetensors"):  # of a process that was killed while it wrote
+        (tmp_path / f".0123456789abcdef.part{suffix}").write_bytes(b"half")
+    assert len(load_poses(tmp_path)) == len(poses)
     assert list(read_tables(tmp_path)) == rows
     assert run(body, tmp_path, judge=second) == []
 

@@ -160,6 +160,17 @@ def test_the_hash_of_weights_sees_names_sizes_and_both_ends(tmp_path: Path) -> N
     assert len(seen) == 6
 
 
+def test_what_a_killed_process_leaves_is_no_file_of_a_folder(tmp_path: Path) -> None:
+    for name in ("b.PNG", "a.png", "a.txt", "deep/c.png"):
+        files.write_text(tmp_path / name, name)
+    before = files.weights_hash(tmp_path, pattern="*")
+    with files.write_atomically(tmp_path / "d.png"):
+        assert [p.name for p in files.list_files(tmp_path, (".png",))] == ["a.png", "b.PNG"]
+        deep = files.list_files(tmp_path, (".png",), deep=True)
+        assert [p.name for p in deep] == ["a.png", "b.PNG", "c.png"]
+        assert files.weights_hash(tmp_path, pattern="*") == before
+
+
 def test_arrays_come_back_within_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     files.write_arrays(path, {"ones": np.ones(1000), "name": np.array("fox")})

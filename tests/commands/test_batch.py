@@ -11,8 +11,10 @@ from akd.api.clips import find_motion
 from akd.api.loading import load
 from akd.asset.read import read_asset
 from akd.cli import main
+from akd.commands.batch_file import read_jobs
+from akd.engine.call import Resources
 from tests.commands.animating import DONE, words
-from tests.commands.small_prior import QUICK, write_retargeting
+from tests.commands.small_prior import QUICK, write_retargeting, write_weights
 
 OPTIONS = f"""
 [options]
@@ -180,6 +182,23 @@ def test_wrong_files_are_one_line(text, message, fox, tmp_path, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_weights_is_a_prior(fox, tmp_path):
+    """Its path is relative to the file, and its content is part of the job's id."""
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(
+        f"[[product]]\nassets = [{json.dumps(str(fox))}]\nprompts = ['a fox walking']\n"
+        f"priors = ['tiny', 'second']"
+    )
+    write_weights(tmp_path / "second")
+    tiny, second = read_jobs(jobs, lambda prior, device: Resources())
+    assert second.arguments["options"]["prior"] == str(tmp_path / "second")
+    assert "(second, seed 0)" in second.label
+    write_weights(tmp_path / "second", frames=6)
+    again = read_jobs(jobs, lambda prior, device: Resources())
+    assert again[0].id == tiny.id
+    assert again[1].id != second.id
 
 
 def test_wrong_options_are_refused(fox, tmp_path, capsys):

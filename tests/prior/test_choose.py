@@ -128,6 +128,12 @@ def test_what_is_missing_is_said_first(
     assert "on cpu, which has 0.0 GiB free; use the lean settings" in refused(large)
 
 
+def test_the_home_of_an_unknown_user_is_no_folder() -> None:
+    assert not choose.is_tiny("~nobody-here/weights")
+    with pytest.raises(PriorError, match="~nobody-here"):
+        check_prior("~nobody-here")
+
+
 def test_auto_takes_what_fits(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a stand-in for a GPU: only its memory is looked at."""
     need = {FAST: Need(10.0, 40.0, 30.0, 3.0), LEAN: Need(6.0, 12.0, 1.0, 3.0, loading=9.0)}

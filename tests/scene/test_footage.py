@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
 from akd.scene.footage import MOST_FRAMES, read_footage
 from akd.scene.video import Video
@@ -93,6 +94,11 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(tmp_path):
     (tmp_path / "broken.mp4").write_bytes(b"not a video" * 50)
     with pytest.raises(ValueError, match="cannot be read as a video"):
         read_footage(tmp_path / "broken.mp4")
+    gif = Video(torch.zeros(2, 8, 8, 3), 8.0).write(tmp_path / "wide.gif")
+    data = gif.read_bytes()
+    gif.write_bytes(data[:6] + (9000).to_bytes(2, "little") + data[8:])
+    with pytest.raises(ValueError, match="at most 8192 pixels a side, got 9000 x 8"):
+        read_footage(gif)
     one = write(tmp_path / "one.mp4", (0,), rate=10)
     with pytest.raises(ValueError, match="at least 2 frames, got 1"):
         read_footage(one)

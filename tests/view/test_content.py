@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from akd.asset.asset import AssetError
 from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
 from akd.view.frames import distance_to_fit
@@ -36,6 +37,25 @@ def test_an_empty_folder_is_refused(tmp_path):
         Content(tmp_path)
     with pytest.raises(ValueError, match="no such file"):
         Content(tmp_path / "missing")
+
+
+def test_files_deleted_under_the_viewer_are_one_line(tmp_path):
+    """A file, the only file of a viewer, and the whole folder; after the server has started."""
+    root = tmp_path / "root"
+    write_fox(root / "a.glb")
+    write_fox(root / "b.glb")
+    content, only = Content(root), Content(root / "a.glb")
+    (root / "a.glb").unlink()
+    with pytest.raises(ValueError, match=r"there is no 'a\.glb' to show"):
+        content.subject("a.glb")
+    assert content.first().name == "b.glb"
+    with pytest.raises(AssetError, match=r"a\.glb: "):
+        only.first()
+    (root / "b.glb").unlink()
+    root.rmdir()
+    with pytest.raises(ValueError, match="there is nothing left to show"):
+        content.first()
+    assert content.subject("b.glb").name == "b.glb"  # as long as it is kept in memory
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "..", ".hidden", "", "a\0b\n"])

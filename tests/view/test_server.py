@@ -1,5 +1,6 @@
 """The viewer's server: to this computer alone, for its own page alone; the command's errors."""
 
+import signal
 import socket
 
 import pytest
@@ -54,6 +55,21 @@ def test_what_cannot_be_shown_is_one_line(tmp_path, capsys, path, says):
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
     assert says in said[0]
+
+
+def test_sigterm_ends_it(tmp_path, capsys, monkeypatch):
+    from akd import cli
+    from akd.commands import view
+
+    fox = write_fox(tmp_path / "fox.glb")
+    monkeypatch.setattr(view.time, "sleep", lambda _: signal.raise_signal(signal.SIGTERM))
+    before = signal.signal(signal.SIGTERM, cli._terminate)
+    try:
+        assert main(["view", str(fox), "--port", "0"]) == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().out.endswith("ended\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["fox.glb"]
 
 
 def test_another_host_is_warned_of(tmp_path, capsys, monkeypatch):

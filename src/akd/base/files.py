@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -59,6 +59,10 @@ def replace_atomically(
         temporary.replace(path)
         if durable:
             _flush(path.parent)
+    except OSError as error:
+        if error.filename in (None, str(temporary)):  # the user knows the file by its final name
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -265,6 +269,19 @@ def _tensors_hash(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> st
     return digest.hexdigest()
 
 
+def list_files(folder: Path, suffixes: Collection[str], *, deep: bool = False) -> list[Path]:
+    """Files of a folder, or of all folders in it, with one of the suffixes, by name.
+
+    Hidden ones are left out: a process that was killed leaves its temporary files.
+    """
+    found = folder.rglob("*") if deep else folder.iterdir()
+    return sorted(p for p in found if p.suffix.lower() in suffixes and not _is_hidden(p))
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith(".")
+
+
 def bytes_hash(parts: Iterable[bytes]) -> str:
     """SHA-256 of the parts, one after the other."""
     digest = hashlib.sha256()
@@ -296,7 +313,8 @@ def sampled_hash(path: Path) -> str:
 
 def weights_hash(folder: Path, *, pattern: str = "*.safetensors") -> str:
     """SHA-256 of a folder of weights: the name, size and both ends of every file in it."""
-    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    found = (path for path in folder.rglob(pattern) if path.is_file())
+    files = sorted(path for path in found if not _is_hidden(path))
     return bytes_hash(
         part for path in files for part in _samples(path, path.relative_to(folder).as_posix())
     )

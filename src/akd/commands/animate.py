@@ -202,7 +202,7 @@ class Animate:
             raise UsageError(said_of(self, error)) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
-            kept = "; what was done so far is kept" if folder.has_checkpoints() else ""
+            kept = "; what was done so far is kept" if folder.kept() else ""
             raise UsageError(f"{where}{error.strerror or error}{kept}") from None
 
     def _write_missing(self, formats: Sequence[str], done: RunFinished) -> None:

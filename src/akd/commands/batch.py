@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tyro
 
 from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import ResultFailed, UsageError, check_ranges, usage_errors
+from akd.commands.errors import UsageError, check_ranges, usage_errors
 from akd.commands.options import Out
 
 if TYPE_CHECKING:
@@ -109,12 +109,9 @@ class Batch:
                         write_batch_page(page, self.out, jobs)
                         next_page = time.monotonic() + _PAGE_SECONDS
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                f"stopped; {table.summary()}; the same command does what is left"
-            ) from None
+            raise KeyboardInterrupt(table.stopped()) from None
         finally:
             if self.only is None:
                 write_batch_page(page, self.out, jobs)
         print(f"{page if self.only is None else self.out}: {table.summary()}")
-        if failed := table.counts["failed"]:
-            raise ResultFailed(f"{failed} of {len(jobs)} jobs failed; their logs are named above")
+        table.check()

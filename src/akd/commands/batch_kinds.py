@@ -48,20 +48,30 @@ def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> 
     files = {"file": input_file(folder / values.pop("asset")).resolve()}
     if isinstance(values.get("weights"), str):
         values["weights"] = str((folder / values["weights"]).resolve())
+    if isinstance(values.get("prior"), str):
+        values["prior"] = _prior(folder, values["prior"])
     files |= _take_files(folder, values, "roles", "pose_weights")
     prompt = values["prompt"]
     given = {name: str(path) for name, path in files.items()}
     command = Animate(out=folder, **checked_options(where, {**values, **given}))
     check_ranges(command, seed=SEEDS, fps=(1, 240))
     command.checked()
-    source = str(command.weights or command.prior)
-    _check_prompt(source, prompt)
-    resources = needs(source, command.device)
+    source = command.weights or Path(command.prior)
+    _check_prompt(str(source), prompt)
+    resources = needs(str(source), command.device)
     arguments: dict[str, Any] = {"options": values, "threads": resources.cpus}
-    if command.weights is not None:
-        arguments["weights_hash"] = weights_hash(command.weights)
-    label = f"{files['file'].stem}: {prompt} ({command.prior}, seed {command.seed})"
+    if source.is_absolute():
+        arguments["weights_hash"] = weights_hash(source)
+    label = f"{files['file'].stem}: {prompt} ({Path(command.prior).name}, seed {command.seed})"
     return Job(animate_task, arguments, label, files=files, resources=resources)
+
+
+def _prior(folder: Path, name: str) -> str:
+    """A folder of weights by its whole path; names of models stay."""
+    from akd.prior.source import user_path
+
+    path = folder / user_path(name)
+    return str(path.resolve()) if name != "tiny" and path.is_dir() else name
 
 
 @lru_cache(maxsize=4096)

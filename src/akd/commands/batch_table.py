@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from akd.commands.errors import ResultFailed
 from akd.commands.terminal import clock
 from akd.engine.folder import JobFolder
 from akd.engine.run import Event
@@ -73,6 +74,15 @@ class BatchTable:
         words = ("done", "earlier", "failed", "retried")
         counts = ", ".join(f"{self.counts[word]} {word}" for word in words if self.counts[word])
         return f"{counts or 'nothing to do'} of {self._total}"
+
+    def stopped(self) -> str:
+        """What to say to whoever stopped the batch."""
+        return f"stopped; {self.summary()}; the same command does what is left"
+
+    def check(self) -> None:
+        """Raise `ResultFailed` where jobs were given up."""
+        if failed := self.counts["failed"]:
+            raise ResultFailed(f"{failed} of {self._total} jobs failed; their logs are named above")
 
     def _render(self) -> RenderableType:
         now = time.monotonic()

@@ -111,6 +111,7 @@ class Fit:
         with usage_errors():
             formats = read_formats(self.formats, option="--formats")
         from akd.api.fitting import fit
+        from akd.base.lock import hold_lock
         from akd.commands.terminal import Terminal
         from akd.fit.settings import FitSettings
         from akd.physics.settings import TrackingSettings
@@ -119,7 +120,8 @@ class Fit:
         character, given = None, list(self.video) or [self.file]
         if self.video:
             character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-        with usage_errors(command=self), Terminal() as terminal:
+        # Locked before the long work: a folder that cannot be written to is told at once.
+        with usage_errors(command=self), hold_lock(self.out), Terminal() as terminal:
             made = fit(
                 character, given if len(given) > 1 else given[0],
                 views=views, masks=self.masks,

@@ -60,6 +60,7 @@ class Ground:
             self, iterations=(1, 100_000), fps=(1, 240), samples=(0, 1_000_000), seed=SEEDS
         )
         from akd.api.grounding import ground
+        from akd.base.lock import hold_lock
         from akd.commands.terminal import Terminal
         from akd.physics.settings import TrackingSettings
 
@@ -74,10 +75,14 @@ class Ground:
         if self.up == "auto" and (up := source.units.up) != "y":
             print(f"{self.file.name}: its legs hang along -{up}, so {up} is up (--up y if not)")
         try:
-            with Terminal() as terminal:
+            with hold_lock(self.out), Terminal() as terminal:
                 grounding = ground(
                     source, self.clip, target=target, fps=self.fps, simulator=self.simulator,
                     settings=TrackingSettings(iterations=self.iterations), observer=terminal,
+                )  # fmt: skip
+                written = grounding.save(
+                    self.out, in_place=self.in_place, keys=self.keys, loop_frame=self.loop_frame,
+                    samples=self.samples, seed=self.seed,
                 )  # fmt: skip
         except ImportError as error:
             raise UsageError(f"--simulator newton needs akd[newton]: {error}") from None
@@ -88,10 +93,6 @@ class Ground:
             ) from None
         if (units := grounding.character.units) != (target or source).units:
             print(units.found_by)
-        written = grounding.save(
-            self.out, in_place=self.in_place, keys=self.keys, loop_frame=self.loop_frame,
-            samples=self.samples, seed=self.seed,
-        )  # fmt: skip
         if self.out / "body.usda" not in written:
             print("body.usda was not written: that needs akd[usd]")
         before, after = grounding.result.before, grounding.result.after

@@ -145,11 +145,16 @@ class PoseHarvest:
             ]  # fmt: skip
             if not jobs:
                 raise UsageError("there are no bodies: give --zoo or --assets")
-            with BatchTable(self.out, len(jobs)) as table:
-                for event in run_jobs(jobs, self.out, engine, until=until):
-                    table.show(event)
+            table = BatchTable(self.out, len(jobs))
+            try:
+                with table:
+                    for event in run_jobs(jobs, self.out, engine, until=until):
+                        table.show(event)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(table.stopped()) from None
         if self.engine != "shell":
             print(f"{self.out}: {table.summary()}")
+        table.check()
 
     def _resources(self, engine: Engine) -> Resources:
         found = job_resources(self.prior, device=self.device, engine=engine, together=self.together)

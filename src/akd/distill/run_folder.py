@@ -178,10 +178,6 @@ class RunFolder(Observer):
         """A hash of the job."""
         return json_hash((self._about or self.read() or {}).get("job"))
 
-    def has_checkpoints(self) -> bool:
-        """Whether anything is kept to continue from."""
-        return any(self.path.glob("*.safetensors"))
-
     def kept(self) -> str:
         """What a stopped run continues from, in words; empty where it starts again."""
         words = {"videos": "sampled videos", "starts": "fitted motions", "distil": "distillation"}

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.surface import read_image
-from akd.base.files import DamagedFile, read_arrays, read_json
+from akd.base.files import DamagedFile, list_files, read_arrays, read_json
 from akd.fit.observation import PointTracks
 from akd.scene.footage import Footage, read_footage
 from akd.splat.camera import Camera
@@ -29,7 +29,7 @@ def read_masks(path: Path, footage: Footage) -> Float[Tensor, "T H W"]:
     """Masks from a folder of images (white is the character, one a frame, by name) or a video."""
     count, height, width = footage.frames.shape[:3]
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.suffix.lower() in _IMAGES)
+        files = list_files(path, _IMAGES)
         if len(files) != count:
             raise ValueError(f"{path}: must hold {count} images, one a frame, got {len(files)}")
         masks = torch.stack([_mask(file, height, width) for file in files])

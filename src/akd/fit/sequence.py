@@ -16,6 +16,7 @@ from akd.asset.asset import Asset, AssetError, MeshPart
 from akd.asset.ply_elements import parse_header, read_elements
 from akd.asset.read import find_format, read_asset
 from akd.asset.surface import naming_file, read_bytes
+from akd.base.files import list_files
 from akd.motion.clip import motion_from_clip
 from akd.rig.bind import skeleton_of
 from akd.rig.character import load_character
@@ -64,7 +65,7 @@ def read_sequence(path: Path, *, fps: float | None = None) -> PointSequence:
     rate = fps or _FPS
     if not path.is_dir():
         return PointSequence(tuple(_animated(path, rate)), rate, path, path.stem)
-    files = sorted((p for p in path.iterdir() if p.suffix.lower() in SUFFIXES), key=_number)
+    files = sorted(list_files(path, SUFFIXES), key=_number)
     if not 2 <= len(files) <= MOST_FRAMES:
         raise ValueError(
             f"{path}: must hold from 2 to {MOST_FRAMES} files of geometry, got {len(files)}"

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
+from akd.base.files import list_files
 from akd.base.splits import pose_file_trains
 from akd.motion.clip import motion_from_clip
 from akd.posespace.codec import PoseCodec
@@ -89,9 +90,9 @@ def asset_families(folder: Path) -> dict[str, str]:
         with manifest.open(encoding="utf-8", newline="") as file:
             rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             families = {row["path"]: row["family"] for row in rows if row.get("family")}
-    for path in sorted(folder.rglob("*")):
+    for path in list_files(folder, (".glb", ".gltf", ".bvh"), deep=True):
         place = path.relative_to(folder).as_posix()
-        if path.suffix.lower() in (".glb", ".gltf", ".bvh") and not place.startswith("robustness"):
+        if not place.startswith("robustness"):
             families.setdefault(place, "/".join(Path(place).parts[:-1][:2]))
     return families
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.base.files import checking_content, read_tensors, write_tensors
+from akd.base.files import checking_content, list_files, read_tensors, write_tensors
 from akd.posespace.body import PoseBody, stack_bodies
 
 FORMAT = "akd-poses-1"
@@ -161,7 +161,7 @@ def load_poses(path: Path) -> PoseSet:
         ValueError: A file holds no poses (`DamagedFile`), or the folder holds no file.
     """
     if path.is_dir():
-        files = sorted(path.glob("*.safetensors"))
+        files = list_files(path, (".safetensors",))
         if not files:
             raise ValueError(f"{path}: must hold .safetensors files of poses, got none")
         return merge_poses([load_poses(file) for file in files])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from akd.base.files import replace_atomically, write_text
+from akd.base.files import list_files, replace_atomically, write_text
 from akd.posespace.dataset import BodyPoses, join_poses, save_poses
 
 Row = Mapping[str, str | int | float | bool]
@@ -38,7 +38,7 @@ def write_shard(folder: Path, job: str, poses: BodyPoses, rows: Sequence[Row]) -
 
 def read_tables(folder: Path) -> Iterator[Row]:
     """The rows of all tables of a folder."""
-    for path in sorted(p for p in folder.iterdir() if p.suffix in _TABLES):
+    for path in list_files(folder, _TABLES):
         if path.suffix == ".jsonl":
             yield from map(json.loads, path.read_text("utf-8").splitlines())
         else:

@@ -20,7 +20,7 @@ from akd.prior.large.plan import Plan, plan_prior
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.protocol import VideoPrior
 from akd.prior.served import with_server
-from akd.prior.source import PriorSource
+from akd.prior.source import PriorSource, user_path
 from akd.prior.tiny.load import has_weights, known_tokens, load_tiny, shipped_weights
 from akd.prior.tiny.vocabulary import read_prompt
 
@@ -31,7 +31,7 @@ it fits on no single one."""
 
 def is_tiny(name: str | Path) -> bool:
     """Whether a name or folder means the tiny prior."""
-    return str(name) == "tiny" or has_weights(Path(name).expanduser())
+    return str(name) == "tiny" or has_weights(user_path(name))
 
 
 def prompt_for(
@@ -125,8 +125,8 @@ def _tiny_folder(source: PriorSource) -> Path:
     if str(source.name) != "tiny":
         if source.weights is not None:
             raise PriorError(f"{source.name}: is a folder itself, so that weights must be left out")
-        return Path(source.name).expanduser()
-    folder = shipped_weights() if source.weights is None else source.weights.expanduser()
+        return user_path(source.name)
+    folder = shipped_weights() if source.weights is None else user_path(source.weights)
     if not has_weights(folder):
         raise PriorError(
             f"{folder}: holds no weights of the tiny prior (tiny-*.safetensors); `akd prior train` "

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def user_path(name: str | Path) -> Path:
+    """A path whose `~` is the user's home; `~` of an unknown user stays as it is."""
+    return Path(os.path.expanduser(name))
 
 
 @dataclass(frozen=True)

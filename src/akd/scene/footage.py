@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_FRAMES = 300
 """Frames that are kept of a video."""
 HIGHEST_FPS = 30.0
-_MOST_PIXELS = 16_384
+_MOST_PIXELS = 8192
 """Along either side of a frame that is decoded."""
 _MOST_TOTAL = 32_000_000
 """Pixels of all frames together: with the copies that a fit makes as floats, about 2 GiB."""

@@ -13,6 +13,7 @@ import torch
 
 from akd.api.loading import load
 from akd.asset.asset import AssetError
+from akd.base.files import list_files
 from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
 from akd.motion.actions import action_label
@@ -108,13 +109,25 @@ class Content:
             poses = self.root / f"{safe_name(self._only.stem)}-poses.glb"
             made = [poses] if poses.is_file() and poses != self._only else []
             found = [self._only, *made, *self._runs(self.root / "runs")]
+        elif not self.root.is_dir():
+            found = []
         elif _is_run(self.root):
             found = [self.root, *self._runs(self.root / "runs")]
         else:
-            files = [p for p in sorted(self.root.iterdir()) if p.suffix.lower() in _SUFFIXES]
-            found = [*files, *self._runs(self.root), *self._runs(self.root / "runs")]
+            found = [
+                *list_files(self.root, _SUFFIXES),
+                *self._runs(self.root),
+                *self._runs(self.root / "runs"),
+            ]
         kept = [p for p in found if self._is_inside(p)][:_MOST]
         return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
+
+    def first(self) -> Subject:
+        """What a browser is shown first; raises as `subject`."""
+        names = self.names()
+        if not names:
+            raise ValueError(f"{self.root}: there is nothing left to show")
+        return self.subject(names[0])
 
     def subject(self, name: str) -> Subject:
         """Load one of them.
@@ -128,9 +141,12 @@ class Content:
                 if name not in self.names():
                     raise ValueError(f"there is no {name!r} to show")
                 path = self.root / name
-                if not path.exists():
+                if not path.exists() and _is_run(self.root):
                     path = self.root
-                found = _run(name, path) if path.is_dir() else _file(name, path)
+                try:
+                    found = _run(name, path) if path.is_dir() else _file(name, path)
+                except OSError as error:
+                    raise ValueError(f"{name}: {error.strerror or error}") from None
                 self._loaded[name] = replace(found, most_triangles=self._most_triangles)
                 while len(self._loaded) > _MOST_LOADED:
                     del self._loaded[next(iter(self._loaded))]

@@ -14,6 +14,7 @@ from threading import Lock
 import viser
 import websockets.asyncio.server
 
+from akd.asset.asset import AssetError
 from akd.pipeline import animate
 from akd.view.content import Content
 from akd.view.job import Animate
@@ -58,7 +59,7 @@ class Viewer:
             AssetError: The first file cannot be read.
         """
         self.content = Content(path, most_triangles=most_triangles)
-        self.content.subject(self.content.names()[0])
+        self.content.first()
         # A tab may close between two messages of a frame; its session ends right after.
         warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
         self._make = make
@@ -97,7 +98,11 @@ class Viewer:
         self.close()
 
     def _enter(self, client: viser.ClientHandle) -> None:
-        session = Session(client, self.content, make=self._make)
+        try:
+            session = Session(client, self.content, make=self._make)
+        except (AssetError, ValueError) as error:  # the file was deleted since the server started
+            client.add_notification("akd", str(error))
+            return
         with self._lock:
             self._sessions[client.client_id] = session
 

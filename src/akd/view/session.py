@@ -44,7 +44,7 @@ class Session:
         self.actors: list[Actor] = []
         self._shown: list[tuple[Subject, str]] = []
         """The clips of `actors`."""
-        self._subject = content.subject(content.names()[0])
+        self._subject = content.first()
         self._followed: np.ndarray | None = None
         self._closed = False
         self.lock = RLock()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
+from akd.base.files import list_files
 from akd.base.splits import asset_trains, mocap_trains
 from akd.motion.clip_names import clip_action
 from akd.motion.library.clip import LibraryClip
@@ -38,7 +39,7 @@ def artist_clips(folder: Path) -> Iterator[LibraryClip]:
 
     Files that cannot be read are passed over.
     """
-    for path in sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".glb", ".gltf")):
+    for path in list_files(folder, (".glb", ".gltf"), deep=True):
         place = path.relative_to(folder).as_posix()
         try:
             clips = read_asset(path).clips

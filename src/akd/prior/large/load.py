@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from akd.base.process_group import ProcessGroup
+from akd.prior.large.context import divide_context
 from akd.prior.large.encoder.frozen import freeze
 from akd.prior.large.encoder.taehv import load_tiny_encoder
 from akd.prior.large.families.base import Parts
@@ -21,7 +23,11 @@ from akd.prior.large.spread import spread_devices, spread_network
 def load_planned(plan: Plan, *, cache: Path | None = None) -> PriorDiffusers:
     """Read the weights of a prior that was looked at."""
     folder, settings, device = plan.folder, plan.settings, plan.device
+    if settings.context_parallel:
+        _, device = ProcessGroup.join(device)  # each process has a GPU of its own
     networks = [load_network(folder, name, settings, device) for name in plan.networks]
+    if settings.context_parallel:
+        divide_context(networks, device)
     vae = load_autoencoder(folder, settings, device)
     parts = Parts(plan.label, networks, vae, plan.schedule, settings, plan.size, folder.index)
     tiny = None

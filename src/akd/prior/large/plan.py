@@ -19,7 +19,7 @@ from akd.prior.large.memory import Need, check_memory, empty_module, free_gib, m
 from akd.prior.large.schedulers import Schedule, read_schedule, schedule_of
 from akd.prior.large.settings import LargeSettings
 from akd.prior.large.spread import spread_devices
-from akd.prior.source import PriorSource
+from akd.prior.source import PriorSource, user_path
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ def plan_prior(
 def locate(source: PriorSource) -> tuple[str, PipelineFolder]:
     """A model's label and folder."""
     name, weights, download = source.name, source.weights, source.download
-    path = Path(name).expanduser()
+    path = user_path(name)
     if path.is_dir() or isinstance(name, Path) or str(name).startswith((".", "/", "~")):
         if weights is not None:
             raise PriorError(f"{name}: is a folder itself, so that weights must be left out")
         return path.name, open_folder(path)
     entry = find(str(name))
     if weights is not None:
-        folder = open_folder(weights.expanduser())
+        folder = open_folder(user_path(weights))
         if folder.pipeline == "StableDiffusionPipeline" and entry.adapter is not None:
             adapter = hub_folder(entry, entry.adapter, download=download)
             folder = replace(folder, adapter=adapter)

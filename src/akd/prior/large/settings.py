@@ -70,6 +70,9 @@ class LargeSettings:
     """Keep the network in main memory and bring it to the GPU block by block."""
     spread: int = 1
     """GPUs that hold the network's blocks, in order, from the prior's own GPU on."""
+    context_parallel: bool = False
+    """Divide each prediction over the processes that `torchrun` started, one a GPU, each of which
+    holds the whole network. The first process goes on; the others serve it and end with it."""
     together: bool = True
     """Evaluate all rows (with the words and without, and several samples of noise) in one batch;
     one after the other takes less memory."""
@@ -86,6 +89,8 @@ class LargeSettings:
             raise ValueError(f"spread must be at least 1, got {self.spread}")
         if self.spread > 1 and self.offload:
             raise ValueError("spread and offload are two ways to the same end: set one of them")
+        if self.context_parallel and (self.spread > 1 or self.offload):
+            raise ValueError("context_parallel needs the whole network: no spread, no offload")
         if self.offload and self.weights in (Weights.FP8, Weights.INT8):
             raise ValueError(
                 f"offload needs weights full or fp8-stored, got {self.weights.value!r}"

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
+from akd.base.files import list_files
 from akd.base.splits import asset_trains
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import clip_action
@@ -38,7 +39,7 @@ from akd.splat.surface import surface_splats
 
 def find_files(folder: Path, *, training: bool) -> list[Path]:
     """The glTF files of one side of `splits.toml` in a folder of assets."""
-    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".glb", ".gltf"))
+    files = list_files(folder, (".glb", ".gltf"), deep=True)
     return [p for p in files if asset_trains(p.relative_to(folder).as_posix()) == training]
 
 
