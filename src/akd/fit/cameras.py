@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.math.resident import constant
 from akd.splat.camera import Camera
 
 FIELD_OF_VIEW = math.radians(35.0)
@@ -96,12 +97,12 @@ class SolvedCamera:
         translation = place - rotation @ self.anchor
         stretch = torch.cat((zoom.expand(2), zoom.new_ones(1)))
         top = stretch[:, None] * torch.cat((rotation, translation[:, None]), dim=1)
-        bottom = top.new_tensor(((0.0, 0.0, 0.0, 1.0),))
+        bottom = constant((0.0, 0.0, 0.0, 1.0), top)
         pixels = self.focal * self.height
         return Camera(
-            torch.cat((top, bottom))[None],
+            torch.cat((top, bottom[None]))[None],
             top.new_full((1, 2), pixels),
-            top.new_tensor(((0.5 * self.width, 0.5 * self.height),)),
+            constant((0.5 * self.width, 0.5 * self.height), top)[None],
             self.width,
             self.height,
         )
@@ -114,4 +115,4 @@ FitCamera = SolvedCamera | Camera
 def cameras_of(candidates: Sequence[FitCamera], frames: int) -> Camera:
     """The cameras of several candidates, `frames` of each, one after the other; differentiable."""
     found = [c.zoomed() if isinstance(c, SolvedCamera) else c for c in candidates]
-    return Camera.join([c[torch.arange(frames) % len(c)] for c in found])
+    return Camera.join([c.expand(frames) for c in found])

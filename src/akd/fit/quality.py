@@ -41,10 +41,19 @@ class FitQuality:
     def score(self) -> float:
         """0..1: mean overlap, less for outlines that are apart, colours that differ and frames in
         which the body is cut off."""
-        colour = 0.0 if self.colour is None else self.colour
-        away = float(self.outline.mean())
-        hidden = _CUT_OFF * float(self.cut_off.float().mean())
-        return max(0.0, float(self.overlap.mean()) - 2.0 * away - 0.5 * colour - hidden)
+        own = self.parts()
+        lost = 2.0 * own["outline"] + 0.5 * own["colour"] + _CUT_OFF * own["cut_off"]
+        return max(0.0, own["overlap"] - lost)
+
+    def parts(self) -> dict[str, float]:
+        """What the score is made of."""
+        return {
+            "overlap": float(self.overlap.mean()),
+            "outline": float(self.outline.mean()),
+            "explained": self.explained,
+            "colour": 0.0 if self.colour is None else self.colour,
+            "cut_off": float(self.cut_off.float().mean()),
+        }
 
     def distrusted(self) -> list[int]:
         """Frames whose pose should be checked."""

@@ -268,7 +268,7 @@ def _path(
     rows, values = [], []
     for observation, guess, own in zip(observations, guesses, cameras, strict=True):
         camera = own.camera() if isinstance(own, SolvedCamera) else own
-        camera = camera[torch.arange(frames) % len(camera)]
+        camera = camera.expand(frames)
         pose, distance = camera.camera_from_world, guess.distance(focal_of(observation))
         seen = (guess.places.to(pose) - camera.centre) / camera.focal
         across = pose[:, :2, :3] - seen[..., None] * pose[:, 2:3, :3]

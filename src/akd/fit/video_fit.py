@@ -15,6 +15,7 @@ from torch import Tensor
 from akd.base.observer import Observer
 from akd.fit.cameras import cameras_of
 from akd.fit.evidence import Evidence
+from akd.fit.graph import graph_step
 from akd.fit.losses import LossTerm, evaluate, pose_regulariser, smoothness
 from akd.fit.observation import Observation
 from akd.fit.photometric import photometric_loss, pyramid
@@ -79,10 +80,12 @@ def fit_video(
     full = [o.resized(settings.size).to(device) for o in observations]
     half = [o.resized(max(32, settings.size // 2)) for o in full]
     observer.begin("search")
-    candidates = make_starts(stage, half, settings, fps=fps)
+    # Limbs are thin: they are searched in all pixels, which costs little more.
+    starts = make_starts(stage, full, settings, fps=fps)
+    candidates = [start.resized(half) for start in starts]
     terms = [
-        LossTerm("smooth", settings.smooth, smoothness, batched=True),
-        LossTerm("rest", settings.rest, pose_regulariser, batched=True),
+        LossTerm("smooth", settings.smooth, smoothness, batched=True, capturable=True),
+        LossTerm("rest", settings.rest, pose_regulariser, batched=True, capturable=True),
         *losses,
     ]
     history: list[dict[str, float]] = []
@@ -130,19 +133,19 @@ def optimise(
     All are rendered together; none depends on the others.
     """
     fastest = rate * settings.learning_rate
-    groups = [{"params": [t for c in candidates for t in c.tensors()], "share": 1.0}]
+    tensors = [t for c in candidates for t in c.tensors()]
+    groups = [{"params": tensors, "share": 1.0}]
     if settings.solve_camera:
         cameras = [t for c in candidates for t in c.camera_tensors()]
         groups += [{"params": cameras, "share": _CAMERA_RATE}] if cameras else []
+        tensors = [*tensors, *cameras]
     optimiser = torch.optim.Adam(groups, lr=fastest, betas=(0.9, 0.99))
-    count = len(candidates)
+    count, curves = len(candidates), [c.curves for c in candidates]
     wanted = [pyramid(_target(o, settings).expand(count, -1, -1, -1, -1)) for o in observations]
     evidence = [Evidence.of(stage, candidates, k, o) for k, o in enumerate(observations)]
-    left = [float("inf")] * len(candidates)
-    for iteration in range(iterations):
-        for group in optimiser.param_groups:
-            group["lr"] = group["share"] * fastest * (1.0 - 0.9 * iteration / iterations)
-        posed = pose_together([c.curves for c in candidates], stage)
+
+    def compare(*, progress: float) -> list[Tensor | None]:
+        posed = pose_together(curves, stage)
         parts, video = [], None
         for k, observation in enumerate(observations):
             image = _rendered(stage, candidates, k, posed, observation, settings)
@@ -153,17 +156,25 @@ def optimise(
             video = image if video is None else video
         difference = torch.stack(parts).mean(0)
         assert video is not None
-        others = evaluate(
-            terms, stage, [c.curves for c in candidates], posed, video[..., :3],
-            iteration / iterations,
-        )  # fmt: skip
+        others = evaluate(terms, stage, curves, posed, video[..., :3], progress)
         losses = torch.stack([difference, *others.values()]).sum(0)
-        optimiser.zero_grad()
-        losses.sum().backward()
+        gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
+        return [torch.stack((losses, difference)).detach(), *gradients]
+
+    plain = all(seen is None for seen in evidence)
+    run = graph_step(compare, stage, curves, terms, capture=plain)
+    left = [float("inf")] * count
+    for iteration in range(iterations):
+        for group in optimiser.param_groups:
+            group["lr"] = group["share"] * fastest * (1.0 - 0.9 * iteration / iterations)
+        values, *gradients = run(progress=iteration / iterations)
+        for tensor, gradient in zip(tensors, gradients, strict=True):
+            tensor.grad = gradient
         optimiser.step()
-        left = losses.tolist()
+        assert values is not None
+        left, differences = values.tolist()
         if step is not None:
-            step({"loss": min(left), "difference": float(difference.detach().min())})
+            step({"loss": min(left), "difference": min(differences)})
     return left
 
 
@@ -220,7 +231,7 @@ def show_fit(
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """Premultiplied colours and transmittance of a body, some frames at a time."""
     colours, lights = [], []
-    camera = camera[torch.arange(len(transforms)) % len(camera)].to(transforms.device)
+    camera = camera.expand(len(transforms)).to(transforms.device)
     for first in range(0, len(transforms), _TOGETHER):
         some = slice(first, first + _TOGETHER)
         seen = render_body(
