@@ -147,7 +147,7 @@ def test_fit_to_a_video_keeps_to_the_device(stage: Stage, rig, monkeypatch) -> N
             curves,
             (
                 SolvedCamera.start(
-                    size=size, azimuth=1.0, elevation=0.2, axes=rig.root_axes.to(META),
+                    observation=video, azimuth=1.0, elevation=0.2, axes=rig.root_axes.to(META),
                     anchor=torch.zeros(3, device=META), place=(0.0, 0.0), distance=3.0,
                 ),
             ),

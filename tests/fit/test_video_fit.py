@@ -91,8 +91,9 @@ def test_limbs_are_found_without_a_gradient(stage, filmed):
 
 def test_a_camera_that_is_solved_for_sees_the_same_zoomed_or_not(stage):
     low, high = stage.neutral_box
+    video = Observation(torch.zeros(3, 48, 64, 3), torch.zeros(3, 48, 64))
     solved = SolvedCamera.start(
-        size=(64, 48), azimuth=0.4, elevation=0.2, axes=stage.rig.root_axes,
+        observation=video, azimuth=0.4, elevation=0.2, axes=stage.rig.root_axes,
         anchor=0.5 * (low + high)[0], place=(0.1, -0.05), distance=2.0,
     )  # fmt: skip
     with torch.no_grad():
@@ -170,6 +171,61 @@ def test_observations_are_checked():
         Observation(frames, masks, Camera.look_at(*torch.eye(3)[:2, None], width=4, height=4))
     small = Observation(frames, masks).resized(4)
     assert small.size == (4, 4)
+
+
+def crossing() -> tuple[Observation, torch.Tensor]:
+    """A block that crosses the image, unseen in one frame, and where its corner is."""
+    masks, places = torch.zeros(4, 40, 80), torch.tensor([(2, 5), (20, 8), (20, 8), (66, 20)])
+    for t in (0, 1, 3):
+        x, y = places[t].tolist()
+        masks[t, y : y + 16, x : x + 12] = 1.0
+    frames = masks[..., None] * torch.tensor((0.2, 0.5, 0.9))
+    camera = Camera.look_at(
+        torch.tensor([[0.0, 1.0, 3.0]]), torch.tensor([[0.1, 0.8, 0.0]]), width=80, height=40
+    )
+    tracks = PointTracks(places[:, None].float(), torch.ones(4, 1, dtype=torch.bool))
+    return Observation(frames, masks, camera, tracks=tracks, depth=masks + 1.0), places
+
+
+def test_crops_follow_the_character_and_cameras_follow_the_crops():
+    whole, places = crossing()
+    crop = whole.cropped()
+    assert crop.size == (16, 21)
+    assert crop.whole == (80, 40)
+    assert crop.masks.sum((1, 2)).tolist() == [192.0, 192.0, 0.0, 192.0]
+    assert crop.window is not None
+    corners, tracks = crop.window.corners, crop.tracks
+    assert tracks is not None
+    assert crop.depth is not None
+    torch.testing.assert_close(crop.depth, crop.masks + 1.0)
+    torch.testing.assert_close(tracks.points[:, 0], places - corners)
+    point, seen = torch.tensor((0.3, 0.9, 0.1, 1.0)), []
+    for one in (whole, crop, crop.resized(10)):
+        camera = one.camera
+        assert camera is not None
+        at = (camera.camera_from_world @ point)[:, :3]
+        seen.append(camera.focal * at[:, :2] / at[:, 2:] + camera.centre)
+    torch.testing.assert_close(seen[1], seen[0] - corners)
+    small = torch.tensor((8 / 16, 10 / 21))
+    torch.testing.assert_close(seen[2], seen[1] * small)
+    axes = torch.eye(3)[[1, 0, 2]]
+    solved = SolvedCamera.start(
+        observation=whole, azimuth=0.1, elevation=0.2, axes=axes, anchor=torch.zeros(3),
+        place=(0.1, 0.0), distance=3.0,
+    )  # fmt: skip
+    plain, cropped = solved.camera(), solved.of(crop).camera()
+    torch.testing.assert_close(cropped.centre, plain.centre - corners)
+    torch.testing.assert_close(cropped.focal, plain.focal.expand(4, 2))
+    tiny = solved.of(crop.resized(10)).camera()
+    torch.testing.assert_close(tiny.focal[:, 1], plain.focal[:, 1].expand(4) * 10 / 21)
+    assert crop.cropped() is crop
+
+
+def test_a_character_that_fills_the_image_is_not_cropped():
+    frames, masks = torch.zeros(3, 20, 20, 3), torch.zeros(3, 20, 20)
+    assert Observation(frames, masks).cropped().window is None
+    masks[:, 2:18, 2:18] = 1.0
+    assert Observation(frames, masks).cropped().window is None
 
 
 def test_masks_of_a_plain_background_and_of_a_static_camera():

@@ -32,8 +32,11 @@ _GREY = 0.5
 """What both the video's body and the rendered one are laid over."""
 _TINT = (0.5, 2.0)
 """By how much light may brighten or darken the video's colours."""
-_CAMERA_RATE = 0.3
+_CAMERA_RATE = 0.1
 """Learning rate of cameras against that of the motion."""
+_WARM_UP = 8
+"""Iterations in which the learning rate rises: Adam's first steps are of full length in every
+coordinate, whatever the gradient, and would throw away what the search found."""
 _TOGETHER = 8
 """Frames that are rendered at once where no gradient is needed."""
 
@@ -77,7 +80,7 @@ def fit_video(
     if len({len(o) for o in observations}) != 1:
         raise ValueError("views must have as many frames as each other")
     device = stage.cloud.means.device
-    full = [o.resized(settings.size).to(device) for o in observations]
+    full = [o.cropped().resized(settings.size).to(device) for o in observations]
     half = [o.resized(max(32, settings.size // 2)) for o in full]
     observer.begin("search")
     # Limbs are thin: they are searched in all pixels, which costs little more.
@@ -165,8 +168,9 @@ def optimise(
     run = graph_step(compare, stage, curves, terms, capture=plain)
     left = [float("inf")] * count
     for iteration in range(iterations):
+        now = min(1.0, (iteration + 1) / _WARM_UP) * (1.0 - 0.9 * iteration / iterations)
         for group in optimiser.param_groups:
-            group["lr"] = group["share"] * fastest * (1.0 - 0.9 * iteration / iterations)
+            group["lr"] = group["share"] * fastest * now
         values, *gradients = run(progress=iteration / iterations)
         for tensor, gradient in zip(tensors, gradients, strict=True):
             tensor.grad = gradient
