@@ -10,7 +10,7 @@ from akd.fit.cameras import SolvedCamera, cameras_of
 from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limbs
 from akd.fit.masks import find_masks, plain_background, static_background
 from akd.fit.observation import Observation, PointTracks
-from akd.fit.quality import assess_fit
+from akd.fit.quality import assess_fit, disagreement
 from akd.fit.settings import FitSettings
 from akd.fit.video_fit import fit_video, show_fit
 from akd.fit.view_search import (
@@ -290,6 +290,18 @@ def test_clutter_that_a_body_never_uncovers_is_refused(stage):
     frames, _ = before_clutter(stage, steps=0.3)
     with pytest.raises(ValueError, match=r"finds no whole body .* give --masks"):
         find_masks(frames)
+
+
+def test_starts_that_differ_and_explain_the_video_as_well_lower_the_score():
+    joints = torch.zeros(3, 2, 4, 3)
+    joints[1] += torch.tensor((0.3, 0.0, 0.0))
+    same = disagreement(joints, (1.0, 1.0, 9.0))
+    assert abs(same - 0.15) < 1e-3
+    assert disagreement(joints, (1.0, 1.1, 9.0)) < same
+    assert disagreement(joints, (1.0, 9.0, 1.0)) < 1e-6
+    mask = torch.ones(2, 8, 8)
+    sure, unsure = (assess_fit([mask], [mask], None, ambiguity) for ambiguity in (0.0, same))
+    assert unsure.score < sure.score
 
 
 def test_quality_names_frames_to_distrust():

@@ -19,7 +19,7 @@ from akd.fit.graph import graph_step
 from akd.fit.losses import LossTerm, evaluate, pose_regulariser, smoothness
 from akd.fit.observation import Observation
 from akd.fit.photometric import photometric_loss, pyramid
-from akd.fit.quality import FitQuality, assess_fit
+from akd.fit.quality import FitQuality, assess_fit, disagreement
 from akd.fit.settings import FitSettings
 from akd.fit.starts import Candidate, make_starts
 from akd.motion.parameters import ControlCurves
@@ -101,10 +101,11 @@ def fit_video(
         observer.step(len(history), total, values)
 
     observer.begin("fit")
-    residuals = {}
+    residuals, ambiguity = {}, 0.0
     if trial:
         away = optimise(stage, candidates, half, terms, settings, iterations=trial, step=step)
         residuals = {c.name: value for c, value in zip(candidates, away, strict=True)}
+        ambiguity = disagreement(torch.stack([_joints(stage, c) for c in candidates]), away)
         candidates = [candidates[away.index(min(away))]]
     early = settings.iterations - late
     optimise(stage, candidates, half, terms, settings, iterations=early, step=step)
@@ -114,7 +115,7 @@ def fit_video(
     return VideoFit(
         best.curves,
         best.resized(observations).plain_cameras(),
-        _judge(stage, best, full, settings),
+        _judge(stage, best, full, settings, ambiguity),
         residuals,
         history,
     )
@@ -247,8 +248,21 @@ def show_fit(
     return torch.cat(colours), torch.cat(lights)
 
 
+@torch.no_grad()
+def _joints(stage: Stage, candidate: Candidate) -> Float[Tensor, "T J 3"]:
+    """Joints as the first camera sees them: in its frame, from the root, in body heights."""
+    rig, pose = stage.rig, candidate.curves.controls()
+    world = rig.world(pose)[:, [rig.root, *rig.joints], :3, 3]
+    rotation = candidate.plain_cameras()[0].camera_from_world[0, :3, :3]
+    return (world - world[:, :1]) @ rotation.T / stage.character.height
+
+
 def _judge(
-    stage: Stage, best: Candidate, observations: Sequence[Observation], settings: FitSettings
+    stage: Stage,
+    best: Candidate,
+    observations: Sequence[Observation],
+    settings: FitSettings,
+    ambiguity: float,
 ) -> FitQuality:
     """How well the fit explains the observations, at the size that was compared."""
     transforms = pose_together([best.curves], stage).transforms[0].detach()
@@ -262,4 +276,4 @@ def _judge(
             differences.append(float((colour - observation.frames)[both].square().mean().sqrt()))
     compared = settings.colour > 0.0 and bool(differences)
     colour = sum(differences) / len(differences) if compared else None
-    return assess_fit(coverage, [o.masks for o in observations], colour)
+    return assess_fit(coverage, [o.masks for o in observations], colour, ambiguity)
