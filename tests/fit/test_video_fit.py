@@ -8,6 +8,7 @@ import torch
 
 from akd.fit.cameras import SolvedCamera, cameras_of
 from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limbs
+from akd.fit.losses import LossState, smoothness
 from akd.fit.masks import find_masks, plain_background, static_background
 from akd.fit.observation import Observation, PointTracks
 from akd.fit.quality import assess_fit, disagreement
@@ -22,6 +23,8 @@ from akd.fit.view_search import (
     onto_canvas,
     search_views,
 )
+from akd.motion.parametrization import MotionStart, pose_together
+from akd.motion.settings import Spline
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import Part, Side
 from akd.scene.follow import View, follow
@@ -290,6 +293,14 @@ def test_clutter_that_a_body_never_uncovers_is_refused(stage):
     frames, _ = before_clutter(stage, steps=0.3)
     with pytest.raises(ValueError, match=r"finds no whole body .* give --masks"):
         find_masks(frames)
+
+
+def test_two_frames_have_no_bends(stage):
+    start = MotionStart(stage.rig, 2, 12.0, 0.3)
+    curves = Spline(knots=2, free_root=True).begin(start, stage)
+    posed = pose_together([curves], stage)
+    state = LossState(stage, curves, posed, torch.zeros(1, 2, 4, 4, 3), 0.0)
+    assert smoothness(state).tolist() == [0.0]
 
 
 def test_starts_that_differ_and_explain_the_video_as_well_lower_the_score():

@@ -13,6 +13,9 @@ from torch import Tensor
 
 GOOD_OVERLAP = 0.8
 """Intersection over union from which a frame can be trusted."""
+_GOOD_OUTLINE = 0.03
+"""Distance of the outlines, in body heights, up to which a fit is good: a body that curls up to
+look like a ball overlaps with it, but its outline stays apart."""
 _BELOW = 0.12
 """A frame that overlaps by so much less than the median is distrusted."""
 _BORDER = 0.02
@@ -72,7 +75,9 @@ class FitQuality:
     def verdict(self) -> str:
         """One line for a person."""
         overlap, away = float(self.overlap.mean()), float(self.outline.mean())
-        word = "good" if overlap > GOOD_OVERLAP else "fair" if overlap > 0.65 else "poor"
+        # The median: single frames are named as frames to distrust.
+        good = overlap > GOOD_OVERLAP and float(self.outline.median()) < _GOOD_OUTLINE
+        word = "good" if good else "fair" if overlap > 0.65 else "poor"
         if self.what == "points":
             return (
                 f"{word}: {overlap:.0%} of the points are explained, the surface is "
