@@ -1,11 +1,13 @@
 """`akd fit` on clips with known motion: joint error, legs, spoiled videos, stated quality.
 
-    python -m benchmarks.fit --clips 24 --processes 2
-    python -m benchmarks.fit --clips 24 --device cuda --processes 12 --out docs/benchmarks/fit.md
+    python -m benchmarks.fit --clips 24 --processes 2 --rows rows.jsonl
+    python -m benchmarks.fit --clips 24 --device cuda --processes 12 --rows rows.jsonl \\
+        --parts main,views,without,spoiled --out docs/benchmarks/fit.md
     python -m benchmarks.fit --smoke
 
 Joint positions are compared in the camera's frame, relative to the root, as shares of the body's
 height; angles are geodesic between the true and the found rotation of every driven joint.
+`--rows` receives a line for each fit as it ends; a run that was interrupted goes on from there.
 `--side training` is for choosing settings; `--smoke` runs every part once, tiny, and checks nothing
 but that it runs. The warm start of `akd animate` is a baseline that knows action and camera.
 """
@@ -13,25 +15,26 @@ but that it runs. The warm start of `akd animate` is a baseline that knows actio
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import multiprocessing
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from statistics import fmean, median
 
 import torch
-from scipy.stats import spearmanr
 from torch import Tensor
 
+from akd.fit.losses import LossTerm
 from akd.fit.masks import find_masks
 from akd.fit.observation import Observation
 from akd.fit.settings import FitSettings
 from akd.fit.video_fit import fit_video
 from akd.math import davenport, quaternion
+from akd.posespace.loss import pose_prior
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import Side
@@ -39,6 +42,9 @@ from akd.scene.follow import FRONT
 from akd.scene.stage import Stage
 from akd.splat.camera import Camera
 from benchmarks.fit_clips import FPS, SPOILS, Clip, ClipSpec, film, front_view, specs, spoil
+from benchmarks.fit_points import fit_noisy_points
+from benchmarks.fit_tables import Row, append_row, read_rows, tables
+from benchmarks.fit_warm_start import fit_warm_start
 from benchmarks.measured import write_report
 
 WITHOUT: dict[str, dict[str, object]] = {
@@ -51,6 +57,7 @@ WITHOUT: dict[str, dict[str, object]] = {
 }
 PARTS = ("main", "views", "without", "spoiled", "points")
 WARM_START = "warm start of animate"
+POSE_MODEL = "true mask, pose model"
 SMOKE = FitSettings(size=48, splats=400, starts=2, trial=2, iterations=3, limb_search=False)
 
 
@@ -66,26 +73,19 @@ class Job:
     device: str
     settings: FitSettings
 
+    @property
+    def key(self) -> str:
+        """What was fitted and how; the same for equal jobs of another run."""
+        return repr(self)
 
-@dataclass(frozen=True)
-class Row:
-    """How one fit went."""
-
-    part: str
-    variant: str
-    clip: str
-    error: float
-    """Mean joint error, share of the height."""
-    degrees: float
-    swapped: bool
-    score: float
-    overlap: float
-    seconds: float
-    failed: str = ""
+    @property
+    def clip(self) -> str:
+        """For a person to read."""
+        return f"{self.spec.species} {self.spec.action}, {self.spec.style.value}"
 
 
 def jobs_of(arguments: argparse.Namespace) -> list[Job]:
-    """All fits of the parts that were asked for."""
+    """All fits of the parts that were asked for, clip by clip."""
     settings = SMOKE if arguments.smoke else FitSettings()
     found = []
 
@@ -99,9 +99,8 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
             )  # fmt: skip
 
     for spec in specs(arguments.clips, training=arguments.side == "training"):
-        add("main", "true mask", spec)
-        add("main", "found mask", spec)
-        add("main", WARM_START, spec)
+        for variant in ("true mask", "found mask", POSE_MODEL, WARM_START):
+            add("main", variant, spec)
         add("views", "side and front", spec)
         for name, changes in WITHOUT.items():
             add("without", name, spec, **changes)
@@ -111,45 +110,70 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
     return found
 
 
+def batches_of(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
+    """Jobs that one process does one after the other: those of a clip, so that it is filmed once;
+    parts of them where there are fewer clips than processes."""
+    clips: dict[ClipSpec, list[Job]] = defaultdict(list)
+    for job in jobs:
+        clips[job.spec].append(job)
+    parts = max(1, -(-processes // max(1, len(clips))))
+    batches = [own[k::parts] for own in clips.values() for k in range(parts)]
+    return [batch for batch in batches if batch]
+
+
+def run_batch(jobs: Sequence[Job], *, rows: Path) -> None:
+    """Fit one after the other; every row is written at once."""
+    for job in jobs:
+        row = run(job)
+        append_row(rows, row)
+        print(
+            f"{row.part}, {row.variant}, {row.clip}: {100 * row.error:.2f} %, "
+            f"{row.degrees:.1f} deg, exchanged {row.swapped}, score {row.score:.3f}, "
+            f"{row.seconds:.1f} s {row.failed}",
+            flush=True,
+        )
+
+
 def run(job: Job) -> Row:
     """Film, fit and measure."""
     torch.set_num_threads(1)
     spec = job.spec
     actor = spec.seed + 1 if job.variant == "other proportions" else None
-    clip = film(spec, frames=job.frames, size=job.size, actor_seed=actor)
+    clip = film(spec, frames=job.frames, size=job.size, actor_seed=actor, device=job.device)
     character = clip.character
     if job.variant == "wrong scale":
         character = load_character(character.asset, height=0.6 * character.height)
-    name = f"{spec.species} {spec.action}, {spec.style.value}"
     began = time.perf_counter()
+    score = overlap = math.nan
+    stated: dict[str, float] = {}
     try:
         if job.part == "points":
-            from benchmarks.fit_points import fit_noisy_points
-
             pose, score = fit_noisy_points(clip, job.settings)
             cameras, overlap = clip.camera, score
         elif job.variant == WARM_START:
-            from benchmarks.fit_warm_start import fit_warm_start
-
-            pose = fit_warm_start(clip, job.settings, device=job.device)
-            cameras, score, overlap = clip.camera, math.nan, math.nan
+            pose, cameras = fit_warm_start(clip, job.settings, device=job.device), clip.camera
         else:
             observations = observe(clip, job)
             stage = Stage.of(
                 character, style=spec.style, size=(job.settings.size, job.settings.size),
                 splats=job.settings.splats, device=job.device, ground=False,
             )  # fmt: skip
-            found = fit_video(stage, observations, fps=FPS, settings=job.settings)
+            losses: list[LossTerm] = [pose_prior(1.0)] if job.variant == POSE_MODEL else []
+            found = fit_video(stage, observations, fps=FPS, settings=job.settings, losses=losses)
             with torch.no_grad():
                 pose = found.curves.controls()
             pose = ControlPose(pose.translation.cpu(), pose.root_rotation.cpu(), pose.angles.cpu())
             cameras = found.cameras[0].to("cpu")
             score, overlap = found.quality.score, float(found.quality.overlap.mean())
+            stated = found.quality.parts()
     except ValueError as error:
-        return Row(job.part, job.variant, name, 1.0, 180.0, True, 0.0, 0.0, 0.0, str(error))
+        return Row.of_failure(job.key, job.part, job.variant, job.clip, str(error))
     seconds = time.perf_counter() - began
     error, degrees, swapped = measure(clip, character, pose, cameras)
-    return Row(job.part, job.variant, name, error, degrees, swapped, score, overlap, seconds)
+    return Row(
+        job.key, job.part, job.variant, job.clip, error, degrees, swapped, score, overlap, seconds,
+        stated=stated,
+    )  # fmt: skip
 
 
 def observe(clip: Clip, job: Job) -> list[Observation]:
@@ -161,7 +185,7 @@ def observe(clip: Clip, job: Job) -> list[Observation]:
     first = Observation(clip.frames, masks)
     if job.part != "views":
         return [first]
-    frames, masks, _ = front_view(clip)
+    frames, masks, _ = front_view(clip, device=job.device)
     side = replace(first, azimuth=torch.deg2rad(torch.tensor(clip.spec.azimuth)).item())
     return [side, Observation(frames, masks, azimuth=FRONT.azimuth)]
 
@@ -213,52 +237,13 @@ def _swapped(character: Character, found: Tensor, true: Tensor) -> bool:
     return False
 
 
-def tables(rows: Sequence[Row], arguments: argparse.Namespace) -> str:
-    """Everything as Markdown."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row.part, row.variant].append(row)
-    lines = [
-        f"{arguments.clips} clips of the {arguments.side} side, {arguments.frames} frames of "
-        f"{arguments.size} x {arguments.size}, {arguments.device}, {arguments.processes} processes "
-        f"at a time.",
-        "",
-        "| part | variant | clips | joint error, % of height | median | degrees | legs exchanged | "
-        "overlap | score | s | failed |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (part, variant), group in groups.items():
-        good = [row for row in group if not row.failed]
-        if not good:
-            lines.append(f"| {part} | {variant} | {len(group)} | | | | | | | | {len(group)} |")
-            continue
-        errors = sorted(100 * row.error for row in good)
-        lines.append(
-            f"| {part} | {variant} | {len(group)} | {fmean(errors):.2f} | "
-            f"{median(errors):.2f} | {fmean(r.degrees for r in good):.1f} | "
-            f"{sum(r.swapped for r in good)} | {fmean(r.overlap for r in good):.3f} | "
-            f"{fmean(r.score for r in good):.3f} | {fmean(r.seconds for r in good):.0f} | "
-            f"{len(group) - len(good)} |"
-        )
-    judged = [
-        row for row in rows
-        if row.part in ("main", "spoiled") and not row.failed and not math.isnan(row.score)
-    ]  # fmt: skip
-    if len(judged) > 4:
-        found = spearmanr([row.score for row in judged], [-row.error for row in judged])
-        lines += ["", f"Rank correlation of stated quality with true error: {found[0]:.2f} over "
-                      f"{len(judged)} fits."]  # fmt: skip
-    lines += ["", "| part | variant | clip | error, % | degrees | exchanged | score | s |",
-              "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
-    lines += [
-        f"| {r.part} | {r.variant} | {r.clip} | {100 * r.error:.2f} | {r.degrees:.1f} | "
-        f"{'yes' if r.swapped else 'no'} | {r.score:.3f} | {r.failed or f'{r.seconds:.0f}'} |"
-        for r in rows
-    ]
-    return "\n".join(lines) + "\n"
+def warm_up(device: str) -> None:
+    """Load kernels and libraries, so that the first fit is no slower than the others."""
+    spec = specs(1, training=True)[0]
+    run(Job("main", "true mask", spec, 4, 48, device, SMOKE))
 
 
-def main(work: Callable[[Job], Row] = run) -> None:
+def main() -> None:
     """Run the parts and print tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clips", type=int, default=24)
@@ -269,33 +254,33 @@ def main(work: Callable[[Job], Row] = run) -> None:
     parser.add_argument("--smoke", action="store_true", help="every part once, tiny")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--rows", type=Path, help="a line for each fit; goes on from what is there")
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     if arguments.smoke:
         arguments.clips, arguments.frames, arguments.size = 1, 8, 64
     jobs = jobs_of(arguments)
-    rows: list[Row] = []
-
-    def keep(row: Row) -> None:
-        rows.append(row)
-        print(
-            f"{len(rows)}/{len(jobs)} {row.part}, {row.variant}, {row.clip}: "
-            f"{100 * row.error:.2f} %, {row.degrees:.1f} deg, exchanged {row.swapped}, "
-            f"score {row.score:.3f}, {row.seconds:.0f} s {row.failed}",
-            flush=True,
-        )
-        if arguments.json is not None:
-            arguments.json.write_text(json.dumps([vars(one) for one in rows], indent=1))
-
-    if arguments.processes > 1:
-        with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:
-            for row in pool.imap(work, jobs, chunksize=1):
-                keep(row)
-    else:
-        for job in jobs:
-            keep(work(job))
-    text = tables(rows, arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        path = arguments.rows or Path(folder) / "rows.jsonl"
+        done = read_rows(path)
+        waiting = batches_of([job for job in jobs if job.key not in done], arguments.processes)
+        work = partial(run_batch, rows=path)
+        if arguments.processes > 1:
+            context = multiprocessing.get_context("spawn")
+            count = min(arguments.processes, max(1, len(waiting)))
+            with context.Pool(count, warm_up, (arguments.device,)) as pool:
+                for _ in pool.imap_unordered(work, waiting):
+                    pass
+        else:
+            for batch in waiting:
+                work(batch)
+        done = read_rows(path)
+    text = tables(
+        [done[job.key] for job in jobs],
+        f"{arguments.clips} clips of the {arguments.side} side, {arguments.frames} frames of "
+        f"{arguments.size} x {arguments.size}, {arguments.device}, {arguments.processes} processes "
+        f"at a time.",
+    )
     print(text)
     if arguments.out is not None:
         write_report(arguments.out, text)

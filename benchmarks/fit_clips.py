@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -123,8 +124,14 @@ def make_character(
     return character, world
 
 
+@lru_cache(maxsize=2)
 def film(
-    spec: ClipSpec, *, frames: int = 48, size: int = 256, actor_seed: int | None = None
+    spec: ClipSpec,
+    *,
+    frames: int = 48,
+    size: int = 256,
+    actor_seed: int | None = None,
+    device: str = "cpu",
 ) -> Clip:
     """Render the clip before a plain background. `actor_seed`: another body plays, and the
     character to be fitted stays who it was."""
@@ -132,31 +139,40 @@ def film(
     actor, shown = (character, world)
     if actor_seed is not None:
         actor, shown = make_character(spec, frames, seed=actor_seed)
-    seen, masks, camera = render(spec, actor, shown, size=size)
+    seen, masks, camera = render(spec, actor, shown, size=size, device=device)
     return Clip(spec, character, world, seen, masks, camera)
 
 
 def render(
-    spec: ClipSpec, actor: Character, world: Tensor, *, size: int, view: View | None = None
+    spec: ClipSpec,
+    actor: Character,
+    world: Tensor,
+    *,
+    size: int,
+    view: View | None = None,
+    device: str = "cpu",
 ) -> tuple[Tensor, Tensor, Camera]:
-    """Frames, masks and the camera, which stands still."""
-    stage = Stage.of(actor, style=spec.style, size=(size, size), splats=FILM_SPLATS, ground=False)
+    """Frames, masks and the camera, which stands still; on the CPU."""
+    stage = Stage.of(
+        actor, style=spec.style, size=(size, size), splats=FILM_SPLATS, ground=False, device=device
+    )
     assert actor.mesh is not None
-    bones = actor.mesh.skin.bone_transforms(world)
+    bones = actor.mesh.skin.bone_transforms(world).to(device)
     low, high = (box for box in bounding_boxes(stage.cloud, bones))
     low, high = low.amin(0, keepdim=True), high.amax(0, keepdim=True)
     view = view or View(
         math.radians(spec.azimuth), math.radians(spec.elevation),
         field_of_view=math.radians(spec.field_of_view),
     )  # fmt: skip
-    camera = follow(low, high, view, forward=actor.forward, width=size, height=size)
-    colour, light = show_fit(stage, bones, camera)
+    camera = follow(low.cpu(), high.cpu(), view, forward=actor.forward, width=size, height=size)
+    colour, light = (seen.cpu() for seen in show_fit(stage, bones, camera))
     return colour + light[..., None] * torch.tensor(BACKGROUND), 1.0 - light, camera
 
 
-def front_view(clip: Clip) -> tuple[Tensor, Tensor, Camera]:
+def front_view(clip: Clip, *, device: str = "cpu") -> tuple[Tensor, Tensor, Camera]:
     """The same motion from the front."""
-    return render(clip.spec, clip.character, clip.world, size=clip.frames.shape[1], view=FRONT)
+    size = clip.frames.shape[1]
+    return render(clip.spec, clip.character, clip.world, size=size, view=FRONT, device=device)
 
 
 def spoil(clip: Clip, kind: str) -> tuple[Tensor, Tensor | None]:

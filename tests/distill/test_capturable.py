@@ -15,9 +15,12 @@ from torch.utils._pytree import tree_leaves
 
 from akd.distill.settings import DistillSettings
 from akd.distill.step import DistillStep
-from akd.fit import warm_start
+from akd.fit import video_fit, warm_start
+from akd.fit.cameras import SolvedCamera
 from akd.fit.losses import default
-from akd.fit.settings import WarmStartSettings
+from akd.fit.observation import Observation
+from akd.fit.settings import FitSettings, WarmStartSettings
+from akd.fit.starts import Candidate
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart
 from akd.prior.tiny.network import TinyNetwork
@@ -101,24 +104,58 @@ def test_distillation_keeps_to_the_device(stage: Stage, rig, period, monkeypatch
     assert seen.found == []
 
 
-def test_fitting_keeps_to_the_device(stage: Stage, rig, monkeypatch) -> None:
-    class Stop(Exception):
-        pass
+class Stop(Exception):
+    """The first step was seen."""
 
-    def watched(function: Any, *_: Any) -> Any:
+
+def watch(module: Any, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[Traffic]:
+    """The traffic of a module's first step, which ends there."""
+    seen: list[Traffic] = []
+
+    def watched(function: Any, *_: Any, **__: Any) -> Any:
         def run(*, progress: float) -> None:
             seen.append(traffic(function, stage))
             raise Stop
 
         return run
 
-    seen: list[Traffic] = []
-    monkeypatch.setattr(warm_start, "graph_step", watched)
+    monkeypatch.setattr(module, "graph_step", watched)
+    return seen
+
+
+def test_warm_start_keeps_to_the_device(stage: Stage, rig, monkeypatch) -> None:
+    seen = watch(warm_start, stage, monkeypatch)
     targets = torch.zeros(2, TINY.frames, TINY.height, TINY.width, 3)
     with pytest.raises(Stop):
         warm_start.fit_to_videos(
             stage, candidates(rig, None, monkeypatch), targets, default(),
             WarmStartSettings(phase_search=False), iterations=1,
         )  # fmt: skip
+    assert seen[0].operators > 300
+    assert seen[0].found == []
+
+
+def test_fit_to_a_video_keeps_to_the_device(stage: Stage, rig, monkeypatch) -> None:
+    seen = watch(video_fit, stage, monkeypatch)
+    size = (TINY.width, TINY.height)
+    video = Observation(
+        torch.zeros(TINY.frames, *size, 3, device=META),
+        torch.zeros(TINY.frames, *size, device=META),
+    )
+    starts = [
+        Candidate(
+            curves,
+            (
+                SolvedCamera.start(
+                    observation=video, azimuth=1.0, elevation=0.2, axes=rig.root_axes.to(META),
+                    anchor=torch.zeros(3, device=META), place=(0.0, 0.0), distance=3.0,
+                ),
+            ),
+            "start",
+        )
+        for curves in candidates(rig, None, monkeypatch)
+    ]  # fmt: skip
+    with pytest.raises(Stop):
+        video_fit.optimise(stage, starts, [video], default()[:1], FitSettings(), iterations=1)
     assert seen[0].operators > 300
     assert seen[0].found == []

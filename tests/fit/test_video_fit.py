@@ -8,9 +8,10 @@ import torch
 
 from akd.fit.cameras import SolvedCamera, cameras_of
 from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limbs
+from akd.fit.losses import LossState, smoothness
 from akd.fit.masks import find_masks, plain_background, static_background
 from akd.fit.observation import Observation, PointTracks
-from akd.fit.quality import assess_fit
+from akd.fit.quality import assess_fit, disagreement
 from akd.fit.settings import FitSettings
 from akd.fit.video_fit import fit_video, show_fit
 from akd.fit.view_search import (
@@ -22,6 +23,8 @@ from akd.fit.view_search import (
     onto_canvas,
     search_views,
 )
+from akd.motion.parametrization import MotionStart, pose_together
+from akd.motion.settings import Spline
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import Part, Side
 from akd.scene.follow import View, follow
@@ -91,8 +94,9 @@ def test_limbs_are_found_without_a_gradient(stage, filmed):
 
 def test_a_camera_that_is_solved_for_sees_the_same_zoomed_or_not(stage):
     low, high = stage.neutral_box
+    video = Observation(torch.zeros(3, 48, 64, 3), torch.zeros(3, 48, 64))
     solved = SolvedCamera.start(
-        size=(64, 48), azimuth=0.4, elevation=0.2, axes=stage.rig.root_axes,
+        observation=video, azimuth=0.4, elevation=0.2, axes=stage.rig.root_axes,
         anchor=0.5 * (low + high)[0], place=(0.1, -0.05), distance=2.0,
     )  # fmt: skip
     with torch.no_grad():
@@ -172,6 +176,61 @@ def test_observations_are_checked():
     assert small.size == (4, 4)
 
 
+def crossing() -> tuple[Observation, torch.Tensor]:
+    """A block that crosses the image, unseen in one frame, and where its corner is."""
+    masks, places = torch.zeros(4, 40, 80), torch.tensor([(2, 5), (20, 8), (20, 8), (66, 20)])
+    for t in (0, 1, 3):
+        x, y = places[t].tolist()
+        masks[t, y : y + 16, x : x + 12] = 1.0
+    frames = masks[..., None] * torch.tensor((0.2, 0.5, 0.9))
+    camera = Camera.look_at(
+        torch.tensor([[0.0, 1.0, 3.0]]), torch.tensor([[0.1, 0.8, 0.0]]), width=80, height=40
+    )
+    tracks = PointTracks(places[:, None].float(), torch.ones(4, 1, dtype=torch.bool))
+    return Observation(frames, masks, camera, tracks=tracks, depth=masks + 1.0), places
+
+
+def test_crops_follow_the_character_and_cameras_follow_the_crops():
+    whole, places = crossing()
+    crop = whole.cropped()
+    assert crop.size == (16, 21)
+    assert crop.whole == (80, 40)
+    assert crop.masks.sum((1, 2)).tolist() == [192.0, 192.0, 0.0, 192.0]
+    assert crop.window is not None
+    corners, tracks = crop.window.corners, crop.tracks
+    assert tracks is not None
+    assert crop.depth is not None
+    torch.testing.assert_close(crop.depth, crop.masks + 1.0)
+    torch.testing.assert_close(tracks.points[:, 0], places - corners)
+    point, seen = torch.tensor((0.3, 0.9, 0.1, 1.0)), []
+    for one in (whole, crop, crop.resized(10)):
+        camera = one.camera
+        assert camera is not None
+        at = (camera.camera_from_world @ point)[:, :3]
+        seen.append(camera.focal * at[:, :2] / at[:, 2:] + camera.centre)
+    torch.testing.assert_close(seen[1], seen[0] - corners)
+    small = torch.tensor((8 / 16, 10 / 21))
+    torch.testing.assert_close(seen[2], seen[1] * small)
+    axes = torch.eye(3)[[1, 0, 2]]
+    solved = SolvedCamera.start(
+        observation=whole, azimuth=0.1, elevation=0.2, axes=axes, anchor=torch.zeros(3),
+        place=(0.1, 0.0), distance=3.0,
+    )  # fmt: skip
+    plain, cropped = solved.camera(), solved.of(crop).camera()
+    torch.testing.assert_close(cropped.centre, plain.centre - corners)
+    torch.testing.assert_close(cropped.focal, plain.focal.expand(4, 2))
+    tiny = solved.of(crop.resized(10)).camera()
+    torch.testing.assert_close(tiny.focal[:, 1], plain.focal[:, 1].expand(4) * 10 / 21)
+    assert crop.cropped() is crop
+
+
+def test_a_character_that_fills_the_image_is_not_cropped():
+    frames, masks = torch.zeros(3, 20, 20, 3), torch.zeros(3, 20, 20)
+    assert Observation(frames, masks).cropped().window is None
+    masks[:, 2:18, 2:18] = 1.0
+    assert Observation(frames, masks).cropped().window is None
+
+
 def test_masks_of_a_plain_background_and_of_a_static_camera():
     frames = torch.full((10, 40, 60, 3), 0.7)
     frames = frames + 0.1 * torch.linspace(0, 1, 60)[None, None, :, None]
@@ -234,6 +293,26 @@ def test_clutter_that_a_body_never_uncovers_is_refused(stage):
     frames, _ = before_clutter(stage, steps=0.3)
     with pytest.raises(ValueError, match=r"finds no whole body .* give --masks"):
         find_masks(frames)
+
+
+def test_two_frames_have_no_bends(stage):
+    start = MotionStart(stage.rig, 2, 12.0, 0.3)
+    curves = Spline(knots=2, free_root=True).begin(start, stage)
+    posed = pose_together([curves], stage)
+    state = LossState(stage, curves, posed, torch.zeros(1, 2, 4, 4, 3), 0.0)
+    assert smoothness(state).tolist() == [0.0]
+
+
+def test_starts_that_differ_and_explain_the_video_as_well_lower_the_score():
+    joints = torch.zeros(3, 2, 4, 3)
+    joints[1] += torch.tensor((0.3, 0.0, 0.0))
+    same = disagreement(joints, (1.0, 1.0, 9.0))
+    assert abs(same - 0.15) < 1e-3
+    assert disagreement(joints, (1.0, 1.1, 9.0)) < same
+    assert disagreement(joints, (1.0, 9.0, 1.0)) < 1e-6
+    mask = torch.ones(2, 8, 8)
+    sure, unsure = (assess_fit([mask], [mask], None, ambiguity) for ambiguity in (0.0, same))
+    assert unsure.score < sure.score
 
 
 def test_quality_names_frames_to_distrust():

@@ -60,7 +60,10 @@ def test_strip_is_first_to_last_side_by_side(tmp_path: Path) -> None:
     strip = np.asarray(Image.open(path))
     assert strip.shape == (35, 147, 3)
     pictures = video.bytes()
-    assert np.array_equal(strip, np.concatenate([pictures[0], pictures[4], pictures[8]], axis=1))
+    chosen = [pictures[0], pictures[4], pictures[8]]
+    assert np.array_equal(strip, np.concatenate(chosen, axis=1))
+    path = video.write_strip(tmp_path / "stacked.png", count=3, stacked=True)
+    assert np.array_equal(np.asarray(Image.open(path)), np.concatenate(chosen, axis=0))
 
 
 def test_values_out_of_range_are_cut_and_nan_is_black() -> None:

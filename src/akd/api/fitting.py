@@ -305,7 +305,7 @@ def _set_stage(
     if colours in ("textured", "roles"):
         return stage_in(SceneStyle(colours)), settings, f"colours: {colours}, as given"
     if colours == "auto" and settings.colour > 0.0:
-        first = observations[0].resized(settings.size // 2).to(device)
+        first = observations[0].cropped().resized(settings.size // 2).to(device)
         guess = None
         for style in (SceneStyle.TEXTURED, SceneStyle.ROLES):
             stage = stage_in(style)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.fit.observation import Observation
+from akd.math.resident import constant
 from akd.splat.camera import Camera
 
 FIELD_OF_VIEW = math.radians(35.0)
@@ -25,8 +28,12 @@ class SolvedCamera:
 
     width: int
     height: int
+    whole: tuple[float, float]
+    """Width and height of the image that the frames are crops of, pixels."""
+    corners: Float[Tensor, "T 2"] | None
+    """Where the crops are in it; None: they are the image."""
     focal: float
-    """Focal length to start with, in image heights."""
+    """Focal length to start with, in heights of the whole image."""
     azimuth: float
     """Radians from the world's forward towards left. It stays: the body's heading is free."""
     elevation: float
@@ -43,7 +50,7 @@ class SolvedCamera:
     def start(
         cls,
         *,
-        size: tuple[int, int],
+        observation: Observation,
         azimuth: float,
         elevation: float,
         axes: Float[Tensor, "3 3"],
@@ -52,15 +59,18 @@ class SolvedCamera:
         distance: float,
         field_of_view: float = FIELD_OF_VIEW,
     ) -> SolvedCamera:
-        """A camera that sees the anchor at `place` (image heights from the centre, right and down)
-        from `distance` metres."""
+        """A camera that sees the anchor at `place` (heights of the whole image from its centre,
+        right and down) from `distance` metres."""
         values = torch.tensor((0.0, 0.0, *place, math.log(distance)), device=axes.device)
         focal = 0.5 / math.tan(0.5 * field_of_view)
-        return cls(*size, focal, azimuth, elevation, axes, anchor, values.requires_grad_())
+        values.requires_grad_()
+        seen = _seen_in(observation)
+        return cls(**seen, focal=focal, azimuth=azimuth, elevation=elevation, axes=axes,
+                   anchor=anchor, values=values)  # fmt: skip
 
-    def resized(self, size: tuple[int, int]) -> SolvedCamera:
+    def of(self, observation: Observation) -> SolvedCamera:
         """The same camera, with the same values to optimise, for images of another size."""
-        return replace(self, width=size[0], height=size[1])
+        return replace(self, **_seen_in(observation))
 
     def parts(self) -> tuple[Tensor, Tensor]:
         """Elevation in radians, and the factor on the starting focal length."""
@@ -96,15 +106,26 @@ class SolvedCamera:
         translation = place - rotation @ self.anchor
         stretch = torch.cat((zoom.expand(2), zoom.new_ones(1)))
         top = stretch[:, None] * torch.cat((rotation, translation[:, None]), dim=1)
-        bottom = top.new_tensor(((0.0, 0.0, 0.0, 1.0),))
-        pixels = self.focal * self.height
+        bottom = constant((0.0, 0.0, 0.0, 1.0), top)
+        centre = constant((0.5 * self.whole[0], 0.5 * self.whole[1]), top)[None]
+        if self.corners is not None:
+            centre = centre - self.corners
+        frames = len(centre)
         return Camera(
-            torch.cat((top, bottom))[None],
-            top.new_full((1, 2), pixels),
-            top.new_tensor(((0.5 * self.width, 0.5 * self.height),)),
+            torch.cat((top, bottom[None])).expand(frames, 4, 4),
+            top.new_full((frames, 2), self.focal * self.whole[1]),
+            centre,
             self.width,
             self.height,
         )
+
+
+def _seen_in(observation: Observation) -> dict[str, Any]:
+    """What a camera must know of the images that it makes."""
+    width, height = observation.size
+    window = observation.window
+    corners = None if window is None else window.corners
+    return {"width": width, "height": height, "whole": observation.whole, "corners": corners}
 
 
 FitCamera = SolvedCamera | Camera
@@ -114,4 +135,4 @@ FitCamera = SolvedCamera | Camera
 def cameras_of(candidates: Sequence[FitCamera], frames: int) -> Camera:
     """The cameras of several candidates, `frames` of each, one after the other; differentiable."""
     found = [c.zoomed() if isinstance(c, SolvedCamera) else c for c in candidates]
-    return Camera.join([c[torch.arange(frames) % len(c)] for c in found])
+    return Camera.join([c.expand(frames) for c in found])

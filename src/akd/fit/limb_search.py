@@ -320,7 +320,9 @@ def chain(
     costs: Float[Tensor, "T C"], angles: Float[Tensor, "C A"], *, jump: float = _JUMP
 ) -> Int[Tensor, "T"]:
     """The cheapest path through the poses (Viterbi); `jump` is per radian squared."""
-    step = jump * (angles[:, None] - angles[None]).square().sum(-1)
+    # Few numbers, read one after the other: a GPU would be asked for each of them.
+    step = jump * (angles[:, None] - angles[None]).square().sum(-1).cpu()
+    device, costs = costs.device, costs.cpu()
     total, came = costs[0], []
     for cost in costs[1:]:
         least, where = (total[:, None] + step).min(0)
@@ -329,4 +331,4 @@ def chain(
     path = [int(total.argmin())]
     for where in reversed(came):
         path.append(int(where[path[-1]]))
-    return torch.tensor(path[::-1], device=costs.device)
+    return torch.tensor(path[::-1], device=device)

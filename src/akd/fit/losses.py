@@ -263,6 +263,8 @@ def smoothness(state: LossState) -> Float[Tensor, "*k"]:
         ),
         dim=-1,
     )
+    if parts.shape[-2] < 3:
+        return parts.new_zeros(parts.shape[:-2])
     bends = parts.diff(n=2, dim=-2).abs()
     # Below this a bend is rounding, and its sign must not steer.
     return (bends - _STRAIGHT).clamp_min(0.0).mean((-2, -1))

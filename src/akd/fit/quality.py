@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +13,19 @@ from torch import Tensor
 
 GOOD_OVERLAP = 0.8
 """Intersection over union from which a frame can be trusted."""
+_GOOD_OUTLINE = 0.03
+"""Distance of the outlines, in body heights, up to which a fit is good: a body that curls up to
+look like a ball overlaps with it, but its outline stays apart."""
 _BELOW = 0.12
 """A frame that overlaps by so much less than the median is distrusted."""
 _BORDER = 0.02
 """Share of the mask on the image's border from which the body is cut off."""
 _CUT_OFF = 0.15
 """What a body that is cut off in all frames takes from the score: what is outside is guessed."""
+_AS_GOOD = 0.1
+"""Share by which a residual may be higher for a start to count a third."""
+_AMBIGUITY = 4.0
+"""What an ambiguity of one body height takes from the score."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +44,27 @@ class FitQuality:
     """Whether the mask runs into the image's border."""
     what: str = "silhouettes"
     """What was compared: silhouettes, or points."""
+    ambiguity: float = 0.0
+    """How far apart the starts are that explain the video about as well: see `disagreement`."""
 
     @property
     def score(self) -> float:
-        """0..1: mean overlap, less for outlines that are apart, colours that differ and frames in
-        which the body is cut off."""
-        colour = 0.0 if self.colour is None else self.colour
-        away = float(self.outline.mean())
-        hidden = _CUT_OFF * float(self.cut_off.float().mean())
-        return max(0.0, float(self.overlap.mean()) - 2.0 * away - 0.5 * colour - hidden)
+        """0..1: mean overlap, less for outlines that are apart, colours that differ, frames in
+        which the body is cut off, and starts that disagree."""
+        own = self.parts()
+        lost = 2.0 * own["outline"] + 0.5 * own["colour"] + _CUT_OFF * own["cut_off"]
+        return max(0.0, own["overlap"] - lost - _AMBIGUITY * own["ambiguity"])
+
+    def parts(self) -> dict[str, float]:
+        """What the score is made of."""
+        return {
+            "overlap": float(self.overlap.mean()),
+            "outline": float(self.outline.mean()),
+            "explained": self.explained,
+            "colour": 0.0 if self.colour is None else self.colour,
+            "cut_off": float(self.cut_off.float().mean()),
+            "ambiguity": self.ambiguity,
+        }
 
     def distrusted(self) -> list[int]:
         """Frames whose pose should be checked."""
@@ -55,7 +75,9 @@ class FitQuality:
     def verdict(self) -> str:
         """One line for a person."""
         overlap, away = float(self.overlap.mean()), float(self.outline.mean())
-        word = "good" if overlap > GOOD_OVERLAP else "fair" if overlap > 0.65 else "poor"
+        # The median: single frames are named as frames to distrust.
+        good = overlap > GOOD_OVERLAP and float(self.outline.median()) < _GOOD_OUTLINE
+        word = "good" if good else "fair" if overlap > 0.65 else "poor"
         if self.what == "points":
             return (
                 f"{word}: {overlap:.0%} of the points are explained, the surface is "
@@ -76,15 +98,35 @@ class FitQuality:
             "reprojection_error": float(self.outline.mean()),
             "reprojection_error_by_frame": self.outline.tolist(),
             "colour_difference": self.colour,
+            "ambiguity": self.ambiguity,
             "frames_to_distrust": self.distrusted(),
             "verdict": self.verdict(),
         }
+
+
+def disagreement(joints: Float[Tensor, "K T J 3"], residuals: Sequence[float]) -> float:
+    """Mean distance of the joints of all starts from those of the best one.
+
+    A start counts the less, the more of the video it leaves unexplained: one whose residual is a
+    tenth higher counts a third. Silhouettes hardly tell a wrong pose from a right one, or the two
+    would not both fit; several good poses that differ do tell that one of them is wrong.
+
+    Args:
+        joints: Positions in the camera's frame, from the root, in body heights.
+        residuals: What each start leaves of the video.
+    """
+    left = joints.new_tensor(residuals)
+    best = int(left.argmin())
+    weights = torch.exp((1.0 - left / left[best].clamp_min(1e-9)) / _AS_GOOD)
+    apart = (joints - joints[best]).norm(dim=-1).mean((1, 2))
+    return float((weights * apart).sum() / weights.sum())
 
 
 def assess_fit(
     coverage: list[Float[Tensor, "T H W"]],
     masks: list[Float[Tensor, "T H W"]],
     colour: float | None,
+    ambiguity: float = 0.0,
 ) -> FitQuality:
     """Compare silhouettes with masks, view by view."""
     overlaps, outlines, cut = [], [], []
@@ -107,6 +149,7 @@ def assess_fit(
         torch.stack(outlines).mean(0).float(),
         colour,
         torch.stack(cut).any(0),
+        ambiguity=ambiguity,
     )
 
 

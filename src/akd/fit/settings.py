@@ -63,7 +63,7 @@ class FitSettings:
     """Iterations of every start at half the size, after which the best is kept."""
     iterations: int = 80
     """Iterations of the best start, the last third at the full size."""
-    learning_rate: float = 0.03
+    learning_rate: float = 0.02
     frames_per_knot: float = 2.0
     """Frames for each coefficient of a curve over time."""
     silhouette: float = 200.0

@@ -80,7 +80,7 @@ class Candidate:
     def resized(self, observations: Sequence[Observation]) -> Candidate:
         """The same, sharing its tensors, for images of other sizes."""
         cameras = tuple(
-            c.resized(o.size) if isinstance(c, SolvedCamera) else _given(o)
+            c.of(o) if isinstance(c, SolvedCamera) else _given(o)
             for c, o in zip(self.cameras, observations, strict=True)
         )
         return Candidate(self.curves, cameras, self.name)
@@ -232,11 +232,13 @@ def _candidate(
 def _camera(stage: Stage, observation: Observation, guess: ViewGuess) -> FitCamera:
     if observation.camera is not None:
         return observation.camera
-    width, height = observation.size
-    middle = neutral_middle(stage)
-    place = guess.places.median(0).values
+    width, height = observation.whole
+    middle, places = neutral_middle(stage), guess.places
+    if observation.window is not None:
+        places = places + observation.window.corners
+    place = places.median(0).values
     return SolvedCamera.start(
-        size=(width, height), azimuth=guess.azimuth, elevation=guess.elevation,
+        observation=observation, azimuth=guess.azimuth, elevation=guess.elevation,
         axes=stage.rig.root_axes.to(middle), anchor=middle,
         place=(float(place[0] - 0.5 * width) / height, float(place[1] - 0.5 * height) / height),
         distance=guess.distance(focal_of(observation)),
@@ -268,7 +270,7 @@ def _path(
     rows, values = [], []
     for observation, guess, own in zip(observations, guesses, cameras, strict=True):
         camera = own.camera() if isinstance(own, SolvedCamera) else own
-        camera = camera[torch.arange(frames) % len(camera)]
+        camera = camera.expand(frames)
         pose, distance = camera.camera_from_world, guess.distance(focal_of(observation))
         seen = (guess.places.to(pose) - camera.centre) / camera.focal
         across = pose[:, :2, :3] - seen[..., None] * pose[:, 2:3, :3]

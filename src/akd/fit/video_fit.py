@@ -15,10 +15,11 @@ from torch import Tensor
 from akd.base.observer import Observer
 from akd.fit.cameras import cameras_of
 from akd.fit.evidence import Evidence
+from akd.fit.graph import graph_step
 from akd.fit.losses import LossTerm, evaluate, pose_regulariser, smoothness
 from akd.fit.observation import Observation
 from akd.fit.photometric import photometric_loss, pyramid
-from akd.fit.quality import FitQuality, assess_fit
+from akd.fit.quality import FitQuality, assess_fit, disagreement
 from akd.fit.settings import FitSettings
 from akd.fit.starts import Candidate, make_starts
 from akd.motion.parameters import ControlCurves
@@ -31,8 +32,11 @@ _GREY = 0.5
 """What both the video's body and the rendered one are laid over."""
 _TINT = (0.5, 2.0)
 """By how much light may brighten or darken the video's colours."""
-_CAMERA_RATE = 0.3
+_CAMERA_RATE = 0.1
 """Learning rate of cameras against that of the motion."""
+_WARM_UP = 8
+"""Iterations in which the learning rate rises: Adam's first steps are of full length in every
+coordinate, whatever the gradient, and would throw away what the search found."""
 _TOGETHER = 8
 """Frames that are rendered at once where no gradient is needed."""
 
@@ -76,13 +80,15 @@ def fit_video(
     if len({len(o) for o in observations}) != 1:
         raise ValueError("views must have as many frames as each other")
     device = stage.cloud.means.device
-    full = [o.resized(settings.size).to(device) for o in observations]
+    full = [o.cropped().resized(settings.size).to(device) for o in observations]
     half = [o.resized(max(32, settings.size // 2)) for o in full]
     observer.begin("search")
-    candidates = make_starts(stage, half, settings, fps=fps)
+    # Limbs are thin: they are searched in all pixels, which costs little more.
+    starts = make_starts(stage, full, settings, fps=fps)
+    candidates = [start.resized(half) for start in starts]
     terms = [
-        LossTerm("smooth", settings.smooth, smoothness, batched=True),
-        LossTerm("rest", settings.rest, pose_regulariser, batched=True),
+        LossTerm("smooth", settings.smooth, smoothness, batched=True, capturable=True),
+        LossTerm("rest", settings.rest, pose_regulariser, batched=True, capturable=True),
         *losses,
     ]
     history: list[dict[str, float]] = []
@@ -95,10 +101,11 @@ def fit_video(
         observer.step(len(history), total, values)
 
     observer.begin("fit")
-    residuals = {}
+    residuals, ambiguity = {}, 0.0
     if trial:
         away = optimise(stage, candidates, half, terms, settings, iterations=trial, step=step)
         residuals = {c.name: value for c, value in zip(candidates, away, strict=True)}
+        ambiguity = disagreement(torch.stack([_joints(stage, c) for c in candidates]), away)
         candidates = [candidates[away.index(min(away))]]
     early = settings.iterations - late
     optimise(stage, candidates, half, terms, settings, iterations=early, step=step)
@@ -108,7 +115,7 @@ def fit_video(
     return VideoFit(
         best.curves,
         best.resized(observations).plain_cameras(),
-        _judge(stage, best, full, settings),
+        _judge(stage, best, full, settings, ambiguity),
         residuals,
         history,
     )
@@ -130,19 +137,19 @@ def optimise(
     All are rendered together; none depends on the others.
     """
     fastest = rate * settings.learning_rate
-    groups = [{"params": [t for c in candidates for t in c.tensors()], "share": 1.0}]
+    tensors = [t for c in candidates for t in c.tensors()]
+    groups = [{"params": tensors, "share": 1.0}]
     if settings.solve_camera:
         cameras = [t for c in candidates for t in c.camera_tensors()]
         groups += [{"params": cameras, "share": _CAMERA_RATE}] if cameras else []
+        tensors = [*tensors, *cameras]
     optimiser = torch.optim.Adam(groups, lr=fastest, betas=(0.9, 0.99))
-    count = len(candidates)
+    count, curves = len(candidates), [c.curves for c in candidates]
     wanted = [pyramid(_target(o, settings).expand(count, -1, -1, -1, -1)) for o in observations]
     evidence = [Evidence.of(stage, candidates, k, o) for k, o in enumerate(observations)]
-    left = [float("inf")] * len(candidates)
-    for iteration in range(iterations):
-        for group in optimiser.param_groups:
-            group["lr"] = group["share"] * fastest * (1.0 - 0.9 * iteration / iterations)
-        posed = pose_together([c.curves for c in candidates], stage)
+
+    def compare(*, progress: float) -> list[Tensor | None]:
+        posed = pose_together(curves, stage)
         parts, video = [], None
         for k, observation in enumerate(observations):
             image = _rendered(stage, candidates, k, posed, observation, settings)
@@ -153,17 +160,26 @@ def optimise(
             video = image if video is None else video
         difference = torch.stack(parts).mean(0)
         assert video is not None
-        others = evaluate(
-            terms, stage, [c.curves for c in candidates], posed, video[..., :3],
-            iteration / iterations,
-        )  # fmt: skip
+        others = evaluate(terms, stage, curves, posed, video[..., :3], progress)
         losses = torch.stack([difference, *others.values()]).sum(0)
-        optimiser.zero_grad()
-        losses.sum().backward()
+        gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
+        return [torch.stack((losses, difference)).detach(), *gradients]
+
+    plain = all(seen is None for seen in evidence)
+    run = graph_step(compare, stage, curves, terms, capture=plain)
+    left = [float("inf")] * count
+    for iteration in range(iterations):
+        now = min(1.0, (iteration + 1) / _WARM_UP) * (1.0 - 0.9 * iteration / iterations)
+        for group in optimiser.param_groups:
+            group["lr"] = group["share"] * fastest * now
+        values, *gradients = run(progress=iteration / iterations)
+        for tensor, gradient in zip(tensors, gradients, strict=True):
+            tensor.grad = gradient
         optimiser.step()
-        left = losses.tolist()
+        assert values is not None
+        left, differences = values.tolist()
         if step is not None:
-            step({"loss": min(left), "difference": float(difference.detach().min())})
+            step({"loss": min(left), "difference": min(differences)})
     return left
 
 
@@ -220,7 +236,7 @@ def show_fit(
 ) -> tuple[Float[Tensor, "T H W 3"], Float[Tensor, "T H W"]]:
     """Premultiplied colours and transmittance of a body, some frames at a time."""
     colours, lights = [], []
-    camera = camera[torch.arange(len(transforms)) % len(camera)].to(transforms.device)
+    camera = camera.expand(len(transforms)).to(transforms.device)
     for first in range(0, len(transforms), _TOGETHER):
         some = slice(first, first + _TOGETHER)
         seen = render_body(
@@ -232,8 +248,21 @@ def show_fit(
     return torch.cat(colours), torch.cat(lights)
 
 
+@torch.no_grad()
+def _joints(stage: Stage, candidate: Candidate) -> Float[Tensor, "T J 3"]:
+    """Joints as the first camera sees them: in its frame, from the root, in body heights."""
+    rig, pose = stage.rig, candidate.curves.controls()
+    world = rig.world(pose)[:, [rig.root, *rig.joints], :3, 3]
+    rotation = candidate.plain_cameras()[0].camera_from_world[0, :3, :3]
+    return (world - world[:, :1]) @ rotation.T / stage.character.height
+
+
 def _judge(
-    stage: Stage, best: Candidate, observations: Sequence[Observation], settings: FitSettings
+    stage: Stage,
+    best: Candidate,
+    observations: Sequence[Observation],
+    settings: FitSettings,
+    ambiguity: float,
 ) -> FitQuality:
     """How well the fit explains the observations, at the size that was compared."""
     transforms = pose_together([best.curves], stage).transforms[0].detach()
@@ -247,4 +276,4 @@ def _judge(
             differences.append(float((colour - observation.frames)[both].square().mean().sqrt()))
     compared = settings.colour > 0.0 and bool(differences)
     colour = sum(differences) / len(differences) if compared else None
-    return assess_fit(coverage, [o.masks for o in observations], colour)
+    return assess_fit(coverage, [o.masks for o in observations], colour, ambiguity)

@@ -199,7 +199,7 @@ def focal_of(observation: Observation) -> float:
     """Focal length in pixels: the given one, or the usual one to start with."""
     if observation.camera is not None:
         return float(observation.camera.focal.mean())
-    return 0.5 * observation.size[1] / math.tan(0.5 * FIELD_OF_VIEW)
+    return 0.5 * observation.whole[1] / math.tan(0.5 * FIELD_OF_VIEW)
 
 
 def neutral_silhouette(

@@ -108,7 +108,7 @@ def write_fit_results(
         numbers["physics"] = made.grounded.summary()
     write_json(out / "fit.json", numbers)
     with tempfile.TemporaryDirectory() as folder:
-        strip = video.write_strip(Path(folder) / "strip.png", count=4)
+        strip = video.write_strip(Path(folder) / "strip.png", count=4, stacked=True)
         write_text(out / "report.html", fit_page(made, out / "comparison.mp4", strip))
     return [*written, out / "fit.json", out / "report.html"]
 
@@ -130,6 +130,8 @@ def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
             "colours differ, sRGB",
             ["not compared" if quality.colour is None else f"{quality.colour:.3f}"],
         ),
+        pages.Row("starts as good differ by, of the height", [f"{quality.ambiguity:.2%}"]),
+        pages.Row("score, 0 to 1", [f"{quality.score:.2f}"]),
         pages.Row("frames to distrust", [", ".join(map(str, bad)) or "none"]),
     ]
     starts = [pages.Row(name, [f"{value:.4f}"]) for name, value in made.residuals.items()]
@@ -147,7 +149,7 @@ def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
         pages.notes([quality.verdict(), *made.notes]),
         pages.films(
             [pages.Film(comparison, "comparison", "video with mask, fit, difference")],
-            fps=made.fps, charts=True,
+            fps=made.fps, charts=True, whole=True,
         ),
         pages.wide_image(strip, "Video with mask, fit and difference, four frames"),
         "<h2>Quality</h2>",

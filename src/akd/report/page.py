@@ -102,10 +102,13 @@ def verdict(text: str) -> tuple[str, str]:
     return badge(word, good=word == "moves"), rest
 
 
-def films(shown: Sequence[Film], *, fps: float = 24.0, charts: bool = False) -> str:
+def films(
+    shown: Sequence[Film], *, fps: float = 24.0, charts: bool = False, whole: bool = False
+) -> str:
     """Videos side by side that run in step, with one row of controls.
 
-    With `charts`, those of the page whose axis is time show where the videos are.
+    With `charts`, those of the page whose axis is time show where the videos are. Videos are
+    cropped to 16:9 unless they are to be seen `whole`.
     """
     figures = "".join(
         f'<figure><video src="{data_uri(film.path)}" controls autoplay loop muted playsinline '
@@ -114,7 +117,8 @@ def films(shown: Sequence[Film], *, fps: float = 24.0, charts: bool = False) -> 
         for film in shown
     )
     synced = " data-charts" if charts else ""
-    return f'<div class="films" data-fps="{fps:g}"{synced}><div class="side">{figures}</div></div>'
+    kind = "films whole" if whole else "films"
+    return f'<div class="{kind}" data-fps="{fps:g}"{synced}><div class="side">{figures}</div></div>'
 
 
 def film_scripts(scene: str = "") -> tuple[str, ...]:

@@ -136,8 +136,9 @@ class Video:
             )  # fmt: skip
         return path
 
-    def write_strip(self, path: Path | str, *, count: int = 6) -> Path:
-        """Write a PNG of up to `count` frames, evenly taken from first to last, side by side."""
+    def write_strip(self, path: Path | str, *, count: int = 6, stacked: bool = False) -> Path:
+        """Write a PNG of up to `count` frames, evenly taken from first to last, side by side or
+        `stacked`."""
         from PIL import Image
 
         path = Path(path)
@@ -146,7 +147,8 @@ class Video:
         frames = self.bytes()
         chosen = np.linspace(0, len(frames) - 1, min(count, len(frames))).round().astype(int)
         with write_atomically(path) as file:
-            Image.fromarray(np.concatenate(list(frames[chosen]), axis=1)).save(file, "PNG")
+            whole = np.concatenate(list(frames[chosen]), axis=0 if stacked else 1)
+            Image.fromarray(whole).save(file, "PNG")
         return path
 
     @classmethod

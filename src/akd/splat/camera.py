@@ -52,6 +52,13 @@ class Camera:
             self.width, self.height,
         )  # fmt: skip
 
+    def expand(self, frames: int) -> Camera:
+        """The cameras of so many frames; a single one serves all."""
+        return Camera(
+            self.camera_from_world.expand(frames, -1, -1), self.focal.expand(frames, -1),
+            self.centre.expand(frames, -1), self.width, self.height,
+        )  # fmt: skip
+
     @classmethod
     def look_at(
         cls,

@@ -1,0 +1,101 @@
+"""Rows and tables of `benchmarks/fit.py`."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean, median, quantiles
+
+from scipy.stats import spearmanr
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one fit went."""
+
+    key: str
+    """What was fitted and how."""
+    part: str
+    variant: str
+    clip: str
+    error: float
+    """Mean joint error, share of the height."""
+    degrees: float
+    swapped: bool
+    score: float
+    overlap: float
+    seconds: float
+    failed: str = ""
+    stated: dict[str, float] = field(default_factory=dict)
+    """What the stated quality is made of."""
+
+    @classmethod
+    def of_failure(cls, key: str, part: str, variant: str, clip: str, why: str) -> Row:
+        """A video that was refused."""
+        return cls(key, part, variant, clip, 1.0, 180.0, True, 0.0, 0.0, 0.0, why)
+
+
+def append_row(path: Path, row: Row) -> None:
+    """Add a line to a file that several processes write to."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write(json.dumps(asdict(row)) + "\n")
+
+
+def read_rows(path: Path) -> dict[str, Row]:
+    """Rows by their key. The last line of a run that was killed may be incomplete."""
+    rows = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            row = Row(**json.loads(line))
+        except ValueError:
+            continue
+        rows[row.key] = row
+    return rows
+
+
+def tables(rows: Sequence[Row], title: str) -> str:
+    """Everything as Markdown."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.part, row.variant].append(row)
+    lines = [
+        title,
+        "",
+        "| part | variant | clips | joint error, % of height | median | degrees | legs exchanged | "
+        "overlap | score | s | failed |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for (part, variant), group in groups.items():
+        good = [row for row in group if not row.failed]
+        if not good:
+            lines.append(f"| {part} | {variant} | {len(group)} | | | | | | | | {len(group)} |")
+            continue
+        errors = sorted(100 * row.error for row in good)
+        lines.append(
+            f"| {part} | {variant} | {len(group)} | {fmean(errors):.2f} | "
+            f"{median(errors):.2f} | {fmean(r.degrees for r in good):.1f} | "
+            f"{sum(r.swapped for r in good)} | {fmean(r.overlap for r in good):.3f} | "
+            f"{fmean(r.score for r in good):.3f} | {fmean(r.seconds for r in good):.1f} | "
+            f"{len(group) - len(good)} |"
+        )
+    judged = [row for row in rows if row.stated and row.part in ("main", "spoiled")]
+    if len(judged) > 1:
+        seconds = quantiles((row.seconds for row in judged), n=20, method="inclusive")
+        lines += ["", f"Seconds a fit: p50 {seconds[9]:.1f}, p95 {seconds[18]:.1f}, over "
+                      f"{len(judged)} fits of one view."]  # fmt: skip
+    if len(judged) > 4:
+        found = spearmanr([row.score for row in judged], [-row.error for row in judged])
+        lines += ["", f"Rank correlation of stated quality with true error: {found[0]:.2f} over "
+                      f"{len(judged)} fits."]  # fmt: skip
+    lines += ["", "| part | variant | clip | error, % | degrees | exchanged | score | s |",
+              "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    lines += [
+        f"| {r.part} | {r.variant} | {r.clip} | {100 * r.error:.2f} | {r.degrees:.1f} | "
+        f"{'yes' if r.swapped else 'no'} | {r.score:.3f} | {r.failed or f'{r.seconds:.1f}'} |"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
