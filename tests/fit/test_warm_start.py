@@ -85,7 +85,7 @@ def test_poses_of_arms_are_found_where_there_is_no_cycle(tmp_path):
     angles = torch.zeros(8, len(man.control_rig), 3)
     angles[3:6, arm, 0] = -1.6  # forward, as for a blow
     moved.set_angles(angles)
-    search_poses(stage, found, shown(stage, moved))
+    search_poses(stage, [found], shown(stage, moved)[None])
     seen = found.controls().angles.detach()
     assert float((seen[3:6, arm, 0] + 1.6).abs().max()) < 0.6
     assert float(seen[[0, 7], arm, 0].abs().max()) < 0.6
@@ -94,7 +94,7 @@ def test_poses_of_arms_are_found_where_there_is_no_cycle(tmp_path):
 
 def test_four_legs_are_not_guessed_without_a_cycle(fox, stage):
     once = standing(fox)
-    search_poses(stage, once, shown(stage, once))
+    search_poses(stage, [once], shown(stage, once)[None])
     assert float(once.angles.detach().abs().max()) == 0.0
 
 

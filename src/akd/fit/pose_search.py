@@ -7,6 +7,7 @@ rendered once, compared with every frame by the limb's hue, and a path through t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -19,6 +20,7 @@ from akd.fit.limb_search import chain
 from akd.fit.phase_search import LimbControls, limb_controls
 from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlPose
+from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import LimbKind
 from akd.scene.roles import role_colours
 from akd.scene.stage import Stage
@@ -48,8 +50,9 @@ class _Poses:
     """Flexion and abduction of the upper joint, flexion of the lower one, radians."""
 
     @classmethod
-    def of(cls, limb: LimbControls, curves: ControlCurves) -> _Poses:
-        forth, back = curves.limits.forth, curves.limits.back
+    def of(cls, limb: LimbControls, limits: AngleLimits) -> _Poses:
+        """All poses on the grid that are within the limits."""
+        forth, back = limits.forth, limits.back
         bends = torch.zeros(1)
         if limb.lower is not None:
             way = 1.0 if forth[limb.lower, 0] > back[limb.lower, 0] else -1.0
@@ -71,27 +74,30 @@ class _Poses:
 
 
 @torch.no_grad()
-def search_poses(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H W 3"]) -> None:
-    """Set arms and legs of curves without a cycle to the poses that the video shows.
+def search_poses(
+    stage: Stage, candidates: Sequence[ControlCurves], targets: Float[Tensor, "K T H W 3"]
+) -> None:
+    """Set arms and legs of curves without a cycle to the poses that each one's video shows.
 
     Of two-legged bodies only: what a four-legged one does turns its root, and its legs in the
     image with it, so that they would be taken for having moved.
     """
-    limbs = limb_controls(curves.rig)
+    limbs = limb_controls(stage.rig)
     four = any(limb.role.limb in (LimbKind.FORE, LimbKind.HIND) for limb in limbs)
-    if not limbs or four or curves.period is not None:
+    if not limbs or four or any(curves.period is not None for curves in candidates):
         return
-    tried = [_Poses.of(limb, curves) for limb in limbs]
+    tried = [_Poses.of(limb, candidates[0].limits) for limb in limbs]
     colours = role_colours([limb.role for limb in limbs])
-    wanted = hue_maps(target, colours)
     shown = _hues_of_poses(stage, tried, colours)
-    costs = _best_shift([_differences(own, wanted[:, k]) for k, own in enumerate(shown)])
-    angles = torch.zeros(len(target), len(curves.rig), 3)
-    for poses, cost in zip(tried, costs, strict=True):
-        own = poses.angles.to(cost)
-        strain = own.square() @ own.new_tensor(_STRAIN)
-        poses.put(angles, chain(cost + strain, own, jump=_JUMP).cpu())
-    curves.set_angles(angles)
+    for curves, target in zip(candidates, targets, strict=True):
+        wanted = hue_maps(target, colours)
+        costs = _best_shift([_differences(own, wanted[:, k]) for k, own in enumerate(shown)])
+        angles = torch.zeros(len(target), len(stage.rig), 3)
+        for poses, cost in zip(tried, costs, strict=True):
+            own = poses.angles.to(cost)
+            strain = own.square() @ own.new_tensor(_STRAIN)
+            poses.put(angles, chain(cost + strain, own, jump=_JUMP).cpu())
+        curves.set_angles(angles)
 
 
 def _hues_of_poses(
@@ -112,7 +118,7 @@ def _hues_of_poses(
             tried[k].put(angles, slice(None))
         still = angles.new_zeros(count, 3)
         bones = stage.transforms(ControlPose(still, still, angles))
-        maps = hue_maps(stage.show(bones, still), colours)
+        maps = hue_maps(stage.show_body(bones[None], still[None])[0], colours)
         found |= {k: maps[: len(tried[k].angles), k] for k in own}
     return [found[k] for k in range(len(tried))]
 

@@ -163,7 +163,8 @@ def fit_to_videos(
         for candidate, target in zip(candidates, targets, strict=True):
             if isinstance(candidate, ControlCurves):
                 search_phases(stage, candidate, target)
-                search_poses(stage, candidate, target)
+        if len(curves) == len(candidates):
+            search_poses(stage, curves, targets)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))
