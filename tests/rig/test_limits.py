@@ -56,6 +56,18 @@ def test_what_is_bent_in_the_neutral_pose_may_be_straightened(rigs):
     assert 70.0 < back <= 90.0
 
 
+def test_arms_reach_further_in_actions_than_in_gaits(rigs):
+    rig = rigs["man"]
+    gait, action = AngleLimits.of(rig), AngleLimits.of_actions(rig)
+    assert torch.isfinite(action.forth).all()  # unlike the whole range, it can bound a search
+    assert torch.isfinite(action.back).all()
+    uppers = [i for i, r in enumerate(rig.roles) if (r.limb, r.part) == (LimbKind.ARM, Part.UPPER)]
+    assert float(action.back[uppers, 0].min()) > float(gait.back[uppers, 0].max()) + 0.8
+    # An elbow still bends one way.
+    elbows = [i for i, r in enumerate(rig.roles) if (r.limb, r.part) == (LimbKind.ARM, Part.LOWER)]
+    assert float(action.forth[elbows, 0].max()) < math.radians(25.0)
+
+
 def test_joints_of_a_spine_share_what_a_spine_has(rigs):
     for rig in rigs.values():
         limits = AngleLimits.of(rig)
