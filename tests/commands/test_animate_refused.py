@@ -62,7 +62,7 @@ def test_what_the_prior_never_saw_a_body_do_is_noted(weights, tmp_path):
     assert (
         "the tiny prior never saw a legless body do 'walk': its motion is a guess; such bodies do "
         "stand, slither, look around, attack"
-    ) in request.character.notes
+    ) in request.notes
 
 
 def test_a_body_on_its_side_is_told_how_to_stand_up(capsys, fox, weights, tmp_path):

@@ -88,7 +88,8 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
 ):
     stop_after(monkeypatch, 6, OSError(errno.ENOSPC, "No space left on device"))
     message = refused(capsys, words(fox, weights, tmp_path))
-    assert message == f"{tmp_path}: No space left on device; what was done so far is kept"
+    checkpoint = tmp_path / "run/distil.safetensors"
+    assert message == f"{checkpoint}: No space left on device; what was done so far is kept"
     assert [p.name for p in tmp_path.iterdir()] == ["run"]
     assert reached(tmp_path) == 2
     monkeypatch.undo()

@@ -118,7 +118,7 @@ def given(sources, fitted, tmp_path, monkeypatch):
 
     monkeypatch.setattr(engines, "_local", lambda together: Inline())
     monkeypatch.setattr(akd.harvest, "harvest", harvest_one)
-    monkeypatch.setattr(akd.harvest, "_prior", lambda name, device: None)
+    monkeypatch.setattr(akd.harvest, "_prior", lambda name, weights, device: None)
     monkeypatch.setattr(fitting, "fit", lambda *_, **__: fitted)
     return tmp_path / "in"
 

@@ -59,7 +59,8 @@ class Traffic(TorchDispatchMode):
 def stage(tube, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A stage on the meta device, rendered by the kernels made for CUDA."""
     plain = stage_for(tube, PriorTiny(TinyNetwork(TINY)), splats=40)
-    moved = replace(plain, cloud=plain.cloud.to(META), bone_colours=plain.bone_colours.to(META))
+    cloud = plain.cloud.to(META)
+    moved = replace(plain, cloud=cloud, body_cloud=cloud, bone_colours=plain.bone_colours.to(META))
     moved.__dict__["neutral_box"] = plain.neutral_box  # read back once, before any graph
     for module in (control_kernel, raster_inputs, raster_tiles, shade):
         monkeypatch.setattr(module, "as_warp", lambda tensor, kind: None)

@@ -61,7 +61,8 @@ def test_one_batch_gives_what_two_estimates_give():
     with_words = prior.predict(z, t, [condition] * 2)
     without_words = prior.predict(z, t, [prior.unconditioned(condition)] * 2)
     two = guide(with_words, without_words, scale=4.0)
-    torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-4)
+    # Batches of two and of four round differently, in parts of the largest numbers.
+    torch.testing.assert_close(one, two, rtol=0.0, atol=1e-5 * float(two.abs().max()))
     plain = predict_guided(prior, z, t, condition, scale=1.0)
     torch.testing.assert_close(plain, prior.predict(z, t, [condition, condition]))
     assert not torch.allclose(one, plain, atol=1e-3)

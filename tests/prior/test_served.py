@@ -60,7 +60,7 @@ def test_without_a_server_a_prior_predicts_itself(weights):
 def test_only_own_processes_are_answered(weights, tmp_path, monkeypatch, caplog):
     address = str(tmp_path / "socket")
     here, there = Pipe()
-    server = Thread(target=serve_predictions, args=(address, there))
+    server = Thread(target=serve_predictions, args=(address, there), daemon=True)
     server.start()
     monkeypatch.setattr(PriorServed, "address", address)
     prior = choose_prior(PriorSource("tiny", weights), device="cpu")

@@ -170,7 +170,7 @@ class _Server:
             return None
         if error:
             raise RuntimeError(error)
-        return load(clean)["clean"]
+        return _unpack(clean)["clean"]
 
 
 def _connect(address: str) -> Connection:
@@ -198,7 +198,7 @@ def serve_predictions(address: str, alive: Connection) -> None:
             for client in [client for client in clients if client in ready]:
                 try:
                     prior, rows = client.recv_bytes(), client.recv_bytes()
-                    asked[prior].append((client, Question(**load(rows))))
+                    asked[prior].append((client, Question(**_unpack(rows))))
                 except (EOFError, OSError):
                     clients.remove(client)
                     client.close()
@@ -206,6 +206,15 @@ def serve_predictions(address: str, alive: Connection) -> None:
                 _answer(_load(prior), questions)
     for client in clients:
         client.close()
+
+
+def _unpack(packed: bytes) -> dict[str, Tensor]:
+    """Tensors of a message, in memory of their own.
+
+    In the message they start at any byte, and matrix products round by the alignment of their
+    factors: the same question would get answers that differ in their last bits.
+    """
+    return {name: tensor.clone() for name, tensor in load(packed).items()}
 
 
 def _welcome(listener: Listener, clients: list[Connection]) -> None:
