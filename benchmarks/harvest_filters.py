@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from akd.api.poses import creature_character
+from akd.api.poses import zoo_character
 from akd.base.files import weights_hash
 from akd.harvest import HarvestSettings, fit_poses
 from akd.metrics.recognise.recogniser import find_recogniser
@@ -112,7 +112,7 @@ def main() -> None:
         for action in options.actions:
             key = f"{species} {SEED} {action} {options.iterations} {made_by}".strip()
             if key not in done:
-                character = character or creature_character(species, SEED, styles=1, cycles=CYCLES)
+                character = character or zoo_character(species, SEED, styles=1, cycles=CYCLES)
                 if all(clip.name != action for clip in character.asset.clips):
                     continue
                 found = measure(character, action, prior, options.weights, options.iterations)

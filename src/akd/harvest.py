@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.api.poses import creature_character, zoo_side
+from akd.api.poses import zoo_character, zoo_side
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.files import text_hash, weights_hash
@@ -82,7 +82,7 @@ class HarvestBody:
 def zoo_body(species: str, seed: int) -> HarvestBody:
     """A creature of the zoo."""
     return HarvestBody(
-        f"{species} {seed}", "zoo", species, species, lambda: creature_character(species, seed)
+        f"{species} {seed}", "zoo", species, species, lambda: zoo_character(species, seed)
     )
 
 

@@ -40,7 +40,7 @@ def usage_errors(
 def said_of(command: object, error: Exception) -> str:
     """The API's message about an argument as one about the command's option of the same name."""
     message = str(error)
-    return f"--{message}" if hasattr(command, message.split(" ", 1)[0]) else message
+    return f"--{message}" if hasattr(command, message.split(" ", 1)[0].rstrip(":")) else message
 
 
 def check_ranges(command: object, **ranges: tuple[float, float]) -> None:
