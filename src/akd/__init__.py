@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from akd.api.skinning import Skinning, skin
     from akd.api.view_images import make_views
     from akd.base.observer import Observer, Observers
-    from akd.batch import Job, animate_many
+    from akd.batch.many import Job, animate_many
     from akd.distill.run_folder import RunFolder
     from akd.fit import losses
     from akd.fit.losses import LossState, LossTerm
@@ -110,7 +110,7 @@ _HOMES = {
     "Evaluation": "akd.api.evaluating",
     "Fitting": "akd.api.fitting",
     "Grounding": "akd.api.grounding",
-    "Job": "akd.batch",
+    "Job": "akd.batch.many",
     "Keyframes": "akd.posespace.keyframes",
     "LossState": "akd.fit.losses",
     "LossTerm": "akd.fit.losses",
@@ -130,7 +130,7 @@ _HOMES = {
     "Spline": "akd.motion.settings",
     "VideoPrior": "akd.prior.protocol",
     "animate": "akd.pipeline",
-    "animate_many": "akd.batch",
+    "animate_many": "akd.batch.many",
     "convert": "akd.api.converting",
     "create": "akd.api.creating",
     "describe": "akd.report.describe",

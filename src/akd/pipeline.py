@@ -14,8 +14,21 @@ import torch
 from torch import Tensor
 
 from akd.api.directing import direct_motion, find_kept, find_poses
+from akd.api.request import Request, make_request
+from akd.api.search import (
+    LEAD,
+    begin,
+    compare_grounded,
+    fit,
+    ground_each,
+    motion_of,
+    sample,
+    set_stage,
+    spawn,
+)  # fmt: skip
 from akd.base.files import json_hash
 from akd.base.observer import Observer, Observers
+from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
@@ -37,9 +50,7 @@ from akd.physics.ground import Grounded
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
-from akd.request import Request, make_request
 from akd.rig.character import Character
-from akd.search import LEAD, compare_grounded, ground_each, motion_of, search, set_stage
 from akd.splat.renderer import Renderer
 
 
@@ -238,10 +249,17 @@ def animate_part(
         chooser, request.action, style=model.style,
         size=(model.frames, model.height, model.width),
     )  # fmt: skip
-    start, found = search(stage, model, request, score=score, observer=observer)
+    videos, generator = sample(stage, model, request, observer)
+    finalists = fit(stage, model, request, videos, score=score, observer=observer)
+    observer.begin("distil")
+    with observer.deferred_interrupts():
+        distilled = distil(
+            stage, model, request.asked, finalists, request.settings, losses=request.losses,
+            generators=spawn(generator, len(finalists)), observer=observer,
+        )  # fmt: skip
     rate = request.fps or CLIP_FPS
-    starting = motion_of(start, "start", stage, rate)
-    motions = [motion_of(parameters, title, stage, rate) for parameters, _ in found]
+    starting = motion_of(begin(stage, model, request), "start", stage, rate)
+    motions = [motion_of(found, title, stage, rate) for found in finalists]
     grounded = ground_each(request, motions, observer, fps=rate)
     worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
     finals = [
@@ -258,7 +276,7 @@ def animate_part(
         kept["grounded"] = physical.motion
     observer.begin("measure")
     recognisers = reporting_recognisers(request.weights)
-    went = found[best][1]
+    went = distilled[best]
     metrics = {
         name: judged(character, motion, recognisers, request.action)
         for name, motion in kept.items()

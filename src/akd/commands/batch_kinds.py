@@ -76,8 +76,8 @@ def _prior(folder: Path, name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _check_prompt(prior: str, prompt: str) -> None:
+    from akd.api.request import LONGEST_PROMPT
     from akd.prior.choose import prompt_for
-    from akd.request import LONGEST_PROMPT
 
     if len(prompt) > LONGEST_PROMPT:
         raise ValueError(f"prompt must be at most {LONGEST_PROMPT} letters")

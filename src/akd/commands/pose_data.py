@@ -117,9 +117,9 @@ class PoseHarvest:
         """Harvest body after body."""
         import time
 
+        from akd.batch.harvest import harvest_jobs
         from akd.commands.batch_table import BatchTable
         from akd.engine.run import run_jobs
-        from akd.harvest import harvest_jobs
         from akd.prior.choose import check_prior
         from akd.prior.source import PriorSource
 

@@ -16,6 +16,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.api.poses import zoo_character, zoo_side
+from akd.api.request import Request, make_request
+from akd.api.search import set_stage, starting_point
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.files import text_hash, weights_hash
@@ -39,12 +41,10 @@ from akd.prior.choose import choose_prior
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
 from akd.prior.tiny.prior import PriorTiny
-from akd.request import Request, make_request
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.up_axis import find_up_axis
 from akd.scene.stage import Stage
-from akd.search import set_stage, starting_point
 
 _AIRBORNE = ("run", "gallop", "jump", "fly", "glide")
 """Actions that leave the ground."""
