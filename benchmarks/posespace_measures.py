@@ -16,7 +16,7 @@ from akd.posespace.dataset import PoseSet
 from akd.posespace.diffusion import interpolate, invert, levels, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
 from akd.posespace.ik import IK_STEPS, Goals, guided_ik
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
     area_under_curve,
@@ -204,7 +204,7 @@ def distributions(made: Mapping[str, Tensor], bench: Bench) -> dict[str, dict[st
             if name == "true"
             else zip(real, found, strict=True)
         )
-        inside = intersection_depth(body, states) > TOUCH
+        inside = intersection_depth(body, states) > INTERSECTS
         beyond = (range_excess(body, states) > 0.0)[joints]
         aloft = ground_excess(body, states, highest=STANDING) > 0.0
         rates = [float(x.float().mean()) for x in (inside, beyond, aloft)]
@@ -252,7 +252,7 @@ def interpolation(network: PoseNetwork, bench: Bench) -> Numbers:
     means: dict[str, dict[str, Tensor]] = defaultdict(dict)
     for name, path in ways.items():
         flat = path.flatten(0, 1)
-        inside = intersection_depth(batch, flat) > TOUCH
+        inside = intersection_depth(batch, flat) > INTERSECTS
         found[f"{name} intersecting"] = float(inside.float().mean())
         means["judge"][name] = score(network, batch, flat).poses
         means["denoising"][name] = denoising_error(network, batch, flat)

@@ -35,7 +35,7 @@ from akd.posespace.codec import PoseCodec
 from akd.posespace.collect import asset_side, distinct
 from akd.posespace.dataset import BodyPoses, BodyRecord
 from akd.posespace.ground import FLIGHT, STANDING, ground_excess, grounded
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.shards import Row, is_done, write_shard
 from akd.prior.choose import choose_prior
 from akd.prior.protocol import VideoPrior, for_body
@@ -45,9 +45,6 @@ from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.up_axis import find_up_axis
 from akd.scene.stage import Stage
-
-_AIRBORNE = ("run", "gallop", "jump", "fly", "glide")
-"""Actions that leave the ground."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +245,7 @@ def harvest(
         generator = torch.Generator().manual_seed(int(job[:15], 16))
         videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
         fits = fit_poses(videos, request, stage, prior, codec, settings, judge=value)
-        highest = FLIGHT if request.action in _AIRBORNE else STANDING
+        highest = FLIGHT if action is not None and action.leaves_ground else STANDING
         clips, rows = [], []
         for sample, fit in enumerate(fits):
             fate = fit.fates(codec, settings, highest=highest)
@@ -290,7 +287,7 @@ class FittedPoses:
             return ["action"] * count
         body = codec.body.expand(count)
         found = {
-            "intersection": intersection_depth(body, self.states) > TOUCH,
+            "intersection": intersection_depth(body, self.states) > INTERSECTS,
             "ground": ground_excess(body, self.states, highest=highest) > 0.0,
             "duplicate": ~distinct(self.states),
         }
