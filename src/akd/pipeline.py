@@ -72,7 +72,7 @@ class Animation:
     history: list[dict[str, float]]
     """Loss and its terms at every iteration."""
     notes: tuple[str, ...]
-    """For the user: what to check, and what went wrong and was mended."""
+    """For the user: what to check, and what went wrong and how it was handled."""
     selection_scores: tuple[float, ...]
     """Of each finalist; the one with the highest was kept."""
     metrics: dict[str, MotionMetrics]
@@ -182,7 +182,7 @@ def animate(
             continues from its sample.
         seed: Of all randomness: the same seed gives the same motion.
         fps: Frames per second of all clips, 30 by default.
-        weights: Folder of weights for the prior and the recognisers, in place of those that ship.
+        weights: Folder of weights for the prior and the recognisers, instead of the bundled ones.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
         direction: How long, how fast and where to it goes, and which poses it meets.
@@ -300,7 +300,7 @@ def animate_part(
 
 
 def join_parts(made: Sequence[Animation], prompt: str) -> Animation:
-    """Actions in a row as one clip on one root path, feet planted anew."""
+    """Actions in a row as one clip on one root path, feet planted again."""
     first, character = made[0], made[0].character
     request = replace(first.request, prompt=" ".join(prompt.split()), action=None)
     fps = request.fps or CLIP_FPS

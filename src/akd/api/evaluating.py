@@ -93,7 +93,7 @@ def evaluate(
 
     Args:
         sources: Folders that `akd animate` wrote, files (all their clips), or `FILE:CLIP`.
-        weights: Folder of the recognisers, in place of those that ship.
+        weights: Folder of the recognisers, instead of the bundled ones.
 
     Returns:
         The metrics of every motion. `table` shows them, `save` writes a page with videos.

@@ -329,7 +329,7 @@ def _doubts(result: VideoFit, character: Character) -> list[str]:
         notes.append("the character is cut off by the image's border in many frames")
     ranked = sorted(result.residuals.values())
     if len(ranked) > 1 and ranked[1] < 1.02 * ranked[0]:
-        notes.append("left and right legs, or front and back, can hardly be told apart")
+        notes.append("left and right legs, or front and back, can hardly be distinguished")
     if not character.anatomy.legs:
         notes.append("no feet were found: the lowest point stands on the ground")
     return notes

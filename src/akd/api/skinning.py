@@ -38,7 +38,7 @@ def skin(
     heat: float = 4.0,
     all_joints: bool = False,
 ) -> Skinning:
-    """Compute the skinning weights of a rigged character anew, by heat diffusion.
+    """Compute the skinning weights of a rigged character again, by heat diffusion.
 
     Args:
         character: What `load` returned, or a glTF file with a skeleton.

@@ -1,6 +1,6 @@
 """`harvest`: poses from a video prior. Sample videos, fit the joints to them, filter the poses.
 
-`harvest_jobs` are the same as jobs of `akd.engine`, one a body.
+`harvest_jobs` are the same as jobs of `akd.engine`, one per body.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def harvest_jobs(
         assets: Folder of rigged characters; motion capture has no mesh and is left out.
         actions: What the prompts say after the body's noun; all that suits the body if left out.
         prior: Name of the video model.
-        weights: Folder of the tiny prior's weights and of recogniser A; those that ship if left
-            out.
+        weights: Folder of the tiny prior's weights and of recogniser A; the bundled ones
+            if left out.
         videos: See `HarvestSettings`.
         iterations: See `HarvestSettings`.
         device: `auto`, `cpu` or `cuda`.
@@ -195,8 +195,8 @@ def harvest(
         body: Whose poses.
         out: Folder of shards and tables.
         prior: The video model.
-        weights: Folder of the prior's weights, if not those that ship: recogniser A is taken from
-            it where it holds one, and shards are told apart by it.
+        weights: Folder of the prior's weights, instead of the bundled ones: recogniser A is taken
+            from it if it holds one, and the names of shards depend on it.
         actions: What the prompts say after the body's noun; by default all actions that suit the
             body and that the prior knows. Without a judge of your own, others are left out.
         settings: Number of videos, length of the fit, filters.

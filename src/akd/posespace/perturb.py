@@ -99,7 +99,7 @@ def leave_ground(
     *,
     sizes: tuple[float, float] = (0.08, 0.35),
 ) -> Float[Tensor, "B J 3"]:
-    """Each pose as it is but higher, or lower and in the ground, by so many body sizes."""
+    """Each pose as it is but higher, or lower and in the ground, by this many body sizes."""
     low, high = sizes
     by = low + (high - low) * _uniform(states, generator, len(states))
     sink = -by - clearance(body, states).clamp_min(0.0)

@@ -84,7 +84,7 @@ class ShapeModel:
 
 @cache
 def shape_model() -> ShapeModel:
-    """The weights that ship with akd."""
+    """The bundled weights."""
     table = json.loads(files("akd.rig.roles").joinpath("shape_model.json").read_text("utf-8"))
     rows = np.array(list(table["limbs"].values()))
     facing = np.array(list(table["facing"].values()))
