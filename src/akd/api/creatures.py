@@ -13,6 +13,9 @@ from akd.zoo.creature import Creature, build_creature
 from akd.zoo.gait.clips import make_clip
 from akd.zoo.species.catalogue import SPECIES
 
+_FOLDER = Path("akd.zoo")
+"""Of the name of a creature's file, which there is none of."""
+
 
 def zoo(
     species: str, *, seed: int = 0, vertices: int = 5000, clips: Sequence[str] | None = ()
@@ -48,4 +51,4 @@ def zoo(
 def creature_character(creature: Creature, motions: Sequence[Motion] = ()) -> Character:
     """The creature and its motions as a file of them is read."""
     document = creature_document(creature, motions)
-    return load_character(asset_from_document(document, Path(f"{creature.name}.glb")))
+    return load_character(asset_from_document(document, _FOLDER / f"{creature.name}.glb"))
