@@ -87,8 +87,10 @@ class Fitting:
         """The fitted character over the video's own background, sRGB 0..1."""
         with torch.no_grad():
             transforms = self.result.curves.pose(self.stage).transforms
-        colour, light = show_fit(self.stage, transforms, self.result.cameras[view])
-        return (colour.cpu() + light.cpu()[..., None] * self.observations[view].frames).clamp(0, 1)
+        colour, transmittance = show_fit(self.stage, transforms, self.result.cameras[view])
+        return (
+            colour.cpu() + transmittance.cpu()[..., None] * self.observations[view].frames
+        ).clamp(0, 1)
 
     def save(
         self,
