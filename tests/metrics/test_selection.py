@@ -1,4 +1,4 @@
-"""What may steer the search: selection scores of motions, and which videos recogniser A may score."""
+"""What may steer the search: selection scores, and which videos recogniser A may score."""
 
 from dataclasses import replace
 
