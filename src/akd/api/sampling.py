@@ -17,7 +17,7 @@ from akd.asset.surface import read_image as read_pixels
 from akd.base.cache import cache_folder
 from akd.motion.actions import action_label
 from akd.motion.feet import leg_length
-from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
+from akd.prior.choose import choose_prior, is_tiny, prompt_for
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.sample import sample_videos
 from akd.prior.source import PriorSource
@@ -79,12 +79,11 @@ def sample(
     source = PriorSource(prior) if isinstance(prior, str | Path) else prior
     if isinstance(source, PriorSource):
         asked = prompt_for(source.name, prompt, weights=source.weights, exactly=exactly)
-        check_prior(source, device=device)
-        shown = _reference(reference, str(source.name), tiny=is_tiny(source.name))
+        shown = check_reference(reference, str(source.name), tiny=is_tiny(source.name))
         model = choose_prior(source, device=device, cache=cache_folder() / "embeddings")
     else:
         asked, model = prompt, source
-        shown = _reference(reference, source.name, tiny=isinstance(source, PriorTiny))
+        shown = check_reference(reference, source.name, tiny=isinstance(source, PriorTiny))
     image, notes = None, ()
     if isinstance(model, PriorTiny) and isinstance(shown, Character):
         if warning := check_body(shown.anatomy, action_label(prompt), model.tokens):
@@ -107,7 +106,7 @@ def sample(
     return Sampled(Video(made[0].float().cpu(), model.fps), asked, notes)
 
 
-def _reference(
+def check_reference(
     given: Character | str | Path | None, prior: str, *, tiny: bool
 ) -> Character | Path | None:
     """The character or the image, as far as it can be checked before the prior is loaded."""

@@ -51,7 +51,7 @@ class PriorSample:
         if self.out.suffix.lower() not in (".mp4", ".gif", ".png"):
             raise UsageError(f"--out must end in .mp4, .gif or .png, got {self.out}")
         check_ranges(self, steps=(1, 10_000), seed=SEEDS)
-        from akd.api.sampling import CHARACTERS, sample
+        from akd.api.sampling import CHARACTERS, check_reference, sample
         from akd.prior.choose import check_prior, is_tiny, prompt_for
         from akd.prior.source import PriorSource
         from akd.prior.tiny.vocabulary import read_prompt
@@ -66,6 +66,7 @@ class PriorSample:
         if reference is not None and tiny and reference.suffix.lower() in CHARACTERS:
             reference = load_file(reference, up="y", roles=self.roles)
         with usage_errors(command=self):
+            reference = check_reference(reference, self.prior, tiny=tiny)
             plan = check_prior(source, device=self.device)
             if not tiny:
                 print(plan)
