@@ -19,7 +19,6 @@ from akd.posespace.ik import IK_STEPS, Goals, guided_ik
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
-    area_under_curve,
     leave_ground,
     random_angles,
     swap_one_limb,
@@ -58,6 +57,21 @@ STEPS, ROUNDS, BETWEEN = 24, 3, 5
 """Steps of sampling and inversion, evaluations of an inverted step, poses between two."""
 MIXED_STEPS = 12
 """Steps of the inversions and the decoding of an interpolation."""
+
+
+def area_under_curve(good: Float[Tensor, "N"], bad: Float[Tensor, "M"]) -> float:
+    """Probability that a bad one scores above a good one (area under the ROC curve)."""
+    both = torch.cat((good, bad)).double()
+    order = both.argsort()
+    ranks = torch.empty_like(both)
+    ranks[order] = torch.arange(1, len(both) + 1, dtype=torch.float64).to(both)
+    _, groups = both.unique(return_inverse=True)
+    ties = both.new_zeros(int(groups.max()) + 1)
+    mean = ties.clone().index_add(0, groups, ranks) / ties.index_add(
+        0, groups, torch.ones_like(both)
+    )
+    above = mean[groups][len(good) :].sum() - len(bad) * (len(bad) + 1) / 2
+    return float(above / (len(good) * len(bad)))
 
 
 @dataclass(frozen=True)

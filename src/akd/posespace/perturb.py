@@ -116,21 +116,6 @@ def spoil(
     return spoilt[kind, torch.arange(len(states), device=states.device)]
 
 
-def area_under_curve(good: Float[Tensor, "N"], bad: Float[Tensor, "M"]) -> float:
-    """Probability that a bad one scores above a good one (area under the ROC curve)."""
-    both = torch.cat((good, bad)).double()
-    order = both.argsort()
-    ranks = torch.empty_like(both)
-    ranks[order] = torch.arange(1, len(both) + 1, dtype=torch.float64).to(both)
-    _, groups = both.unique(return_inverse=True)
-    ties = both.new_zeros(int(groups.max()) + 1)
-    mean = ties.clone().index_add(0, groups, ranks) / ties.index_add(
-        0, groups, torch.ones_like(both)
-    )
-    above = mean[groups][len(good) :].sum() - len(bad) * (len(bad) + 1) / 2
-    return float(above / (len(good) * len(bad)))
-
-
 def _uniform(states: Tensor, generator: torch.Generator, *shape: int) -> Tensor:
     return torch.rand(*shape, generator=generator, device=states.device)
 
