@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.posespace.body import kinematics
