@@ -1,4 +1,4 @@
-"""Where the parts of one hue are in an image: limbs distinguished by their colours."""
+"""Where the parts of one hue are in an image: limbs told apart by their colours."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _COLOUR = 3.0
 _TOGETHER = 12
 """Frames that are compared at once."""
 _MOST_FRAMES = 32
-"""Frames of longer videos that are searched, evenly spaced."""
+"""Of longer videos only so many frames are searched, evenly taken."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from torch import Tensor
 from akd.base.constants import GRAVITY
 from akd.fit.settings import LossSettings
 from akd.math.resident import constant, resident
-from akd.motion.actions import FASTEST_WALK
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
 from akd.rig.control import ControlPose
@@ -31,6 +30,8 @@ _CLEARANCE = 0.04
 """Height of a swing foot, at least, in body heights."""
 _SLOW = 0.01
 """A foot moves back under the body if it does so by more than this a frame, in leg lengths."""
+_RUNS = 0.5
+"""Above this Froude number v^2 / (g L) two legs run: at times no foot is on the ground."""
 _STRIKES, _ROLLS = 0.5, 0.15
 """In a run, a foot stands only while it moves back faster than this fraction of its fastest, with a
 soft edge."""
@@ -199,7 +200,7 @@ class Feet:
             lower = torch.minimum(low[..., 1:, :], low[..., :-1, :]) / stage.character.height
             near = torch.sigmoid((_STANCE_REACH - lower) / _SOFTNESS)
             goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
-            runs = curves.speed**2 > FASTEST_WALK * GRAVITY * curves.leg_length
+            runs = curves.speed**2 > _RUNS * GRAVITY * curves.leg_length
             if runs and len(stage.soles) == 2:
                 fastest = back.amax(-2, keepdim=True).clamp_min(1e-9)
                 goes = goes * torch.sigmoid((back / fastest - _STRIKES) / _ROLLS)

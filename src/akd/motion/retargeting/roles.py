@@ -109,7 +109,7 @@ def check_match(
 
 
 def _chain(role: Role) -> tuple[object, ...]:
-    """What joints have in common that share one bend; middle legs are numbered."""
+    """What joints have in common that share one bend; middle legs are told apart by number."""
     return role.limb, role.side, role.part, role.number if role.limb is LimbKind.MID else 0
 
 
