@@ -25,7 +25,7 @@ from akd.api.search import (
     sample,
     set_stage,
     spawn,
-)  # fmt: skip
+)
 from akd.base.files import json_hash
 from akd.base.observer import Observer, Observers
 from akd.distill.loop import distil
@@ -42,9 +42,7 @@ from akd.motion.footing.replant import find_footing, replant
 from akd.motion.grid import CLIP_FPS
 from akd.motion.joining import join
 from akd.motion.motion import Motion
-from akd.motion.parametrization import (
-    Parametrization,
-)
+from akd.motion.parametrization import Parametrization
 from akd.motion.prompt import split_prompt
 from akd.physics.ground import Grounded
 from akd.physics.settings import TrackingSettings
