@@ -22,11 +22,11 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 import akd
+from akd.api.request import make_request
+from akd.api.search import set_stage, starting_point
 from akd.distill.loop import distil
 from akd.export.creature import write_creature
 from akd.presets import TINY, with_values
-from akd.request import make_request
-from akd.search import set_stage, starting_point
 from akd.zoo.creature import build_creature
 
 PROMPT = "a fox walking"

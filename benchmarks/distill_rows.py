@@ -15,7 +15,10 @@ from typing import Any
 import torch
 
 import akd
+from akd.api.request import make_request
+from akd.api.search import fit, sample, set_stage, spawn
 from akd.base.files import file_hash, weights_hash
+from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import film_views, score_action, score_videos
@@ -32,11 +35,9 @@ from akd.posespace.loss import pose_prior
 from akd.posespace.model import shipped_model
 from akd.prior.tiny.load import shipped_weights
 from akd.prior.tiny.prior import PriorTiny
-from akd.request import make_request
 from akd.rig.character import Character
 from akd.scene.film import film_motion
 from akd.scene.video import Video
-from akd.search import search, set_stage
 from benchmarks.deformation_field import (
     DeformationField,
     cloud_measures,
@@ -213,7 +214,13 @@ def search_by_field(
         find_recogniser("a"), case.action, style=prior.style,
         size=(prior.frames, prior.height, prior.width),
     )  # fmt: skip
-    _, [(field, went)] = search(stage, prior, request, score=score, observer=clock)
+    videos, generator = sample(stage, prior, request, clock)
+    [field] = fit(stage, prior, request, videos, score=score, observer=clock)
+    clock.begin("distil")
+    [went] = distil(
+        stage, prior, request.asked, [field], request.settings, losses=request.losses,
+        generators=spawn(generator, 1), observer=clock,
+    )  # fmt: skip
     clock.begin("measure")
     with torch.no_grad():
         posed = field.pose(stage)

@@ -5,8 +5,8 @@
 
 Render the character (49 x 480 x 720), encode, ask the network with and without words, follow the
 gradient back through encoder, renderer, skinning and control rig, step: 20 iterations of
-`akd.search.search` for each preset, time and memory by part. Published weights are not needed and
-were not run: no claim is made here about the motion. The text encoder is left out: it runs once
+`akd.distill.loop.distil` for each preset, time and memory by part. Published weights are not needed
+and were not run: no claim is made here about the motion. The text encoder is left out: it runs once
 before the loop, and its embedding of the prompt is kept.
 """
 
@@ -30,6 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import akd
+from akd.api.request import make_request
+from akd.api.search import begin, fit, sample, set_stage, spawn, starting_point
+from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.presets import find_preset
 from akd.prior.choose import choose_device
@@ -37,8 +40,6 @@ from akd.prior.large.load import prepare_autoencoder, prepare_network
 from akd.prior.large.prior import PriorDiffusers
 from akd.prior.large.settings import FAST, LEAN, LargeSettings
 from akd.prior.large.text import Embedding
-from akd.request import make_request
-from akd.search import search, set_stage, starting_point
 from benchmarks.prior import COGVIDEOX_5B, Model, build, prior_of, say, tiny
 
 GIB = 2**30
@@ -156,7 +157,13 @@ def run_preset(
     del video, posed
     say(f"{name}: first rendering, with compilation: {time.perf_counter() - began:.1f} s")
     prior.watch = watch = Watch(name, prior.device)
-    start, [(found, _)] = search(stage, prior, request, observer=watch)
+    videos, generator = sample(stage, prior, request, watch)
+    [found] = fit(stage, prior, request, videos, observer=watch)
+    distil(
+        stage, prior, request.asked, [found], request.settings, losses=request.losses,
+        generators=spawn(generator, 1), observer=watch,
+    )  # fmt: skip
+    start = begin(stage, prior, request)
     prior.watch = None
     moved = [
         float((new - old).detach().abs().max())

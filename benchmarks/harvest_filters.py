@@ -16,9 +16,11 @@ from typing import Any
 
 import torch
 
-from akd.api.poses import creature_character
+from akd.api.poses import zoo_character
+from akd.api.request import make_request
+from akd.api.search import set_stage
 from akd.base.files import weights_hash
-from akd.harvest import HarvestSettings, fit_poses
+from akd.batch.harvest import HarvestSettings, fit_poses
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import video_score
 from akd.motion.actions import ACTIONS
@@ -31,10 +33,8 @@ from akd.posespace.ground import grounded
 from akd.prior.choose import choose_prior
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
-from akd.request import make_request
 from akd.rig.character import Character
 from akd.rig.control import ControlPose
-from akd.search import set_stage
 from benchmarks.rows import append_row, read_rows
 
 SEED = 1000
@@ -112,7 +112,7 @@ def main() -> None:
         for action in options.actions:
             key = f"{species} {SEED} {action} {options.iterations} {made_by}".strip()
             if key not in done:
-                character = character or creature_character(species, SEED, styles=1, cycles=CYCLES)
+                character = character or zoo_character(species, SEED, styles=1, cycles=CYCLES)
                 if all(clip.name != action for clip in character.asset.clips):
                     continue
                 found = measure(character, action, prior, options.weights, options.iterations)

@@ -32,10 +32,10 @@ from safetensors.torch import load_file
 from akd.api.fitting import fit
 from akd.api.loading import load
 from akd.base.files import read_checkpoint, read_tensors
+from akd.batch.harvest import HarvestBody, HarvestSettings, harvest
 from akd.cli import main as akd
 from akd.commands.prior import SMOKE_POOL, SMOKE_TINY
 from akd.fit.settings import FitSettings, WarmStartSettings
-from akd.harvest import HarvestBody, HarvestSettings, harvest
 from akd.posespace.codec import PoseCodec
 from akd.posespace.dataset import BodyPoses, BodyRecord, join_poses, save_poses
 from akd.posespace.settings import PoseNetworkSettings, PoseTrainSettings

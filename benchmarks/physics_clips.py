@@ -30,7 +30,6 @@ from akd.export.creature import write_creature
 from akd.export.mjcf import file_order, mjcf_text, zup_from_yup
 from akd.export.replay import replay
 from akd.math import quaternion
-from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import GroundContact, assess
 from akd.physics.bodies import build_body
@@ -44,6 +43,7 @@ from akd.rig.up_axis import find_up_axis
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 from akd.zoo.species.catalogue import SPECIES
+from benchmarks.seam import measure_seam
 
 CYCLES = (
     ("khronos/Fox/glTF-Binary/Fox.glb", "Walk"),

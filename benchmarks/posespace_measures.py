@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.posespace.body import kinematics
@@ -16,10 +17,9 @@ from akd.posespace.dataset import PoseSet
 from akd.posespace.diffusion import interpolate, invert, levels, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
 from akd.posespace.ik import IK_STEPS, Goals, guided_ik
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
-    area_under_curve,
     leave_ground,
     random_angles,
     swap_one_limb,
@@ -58,6 +58,21 @@ STEPS, ROUNDS, BETWEEN = 24, 3, 5
 """Steps of sampling and inversion, evaluations of an inverted step, poses between two."""
 MIXED_STEPS = 12
 """Steps of the inversions and the decoding of an interpolation."""
+
+
+def area_under_curve(good: Float[Tensor, "N"], bad: Float[Tensor, "M"]) -> float:
+    """Probability that a bad one scores above a good one (area under the ROC curve)."""
+    both = torch.cat((good, bad)).double()
+    order = both.argsort()
+    ranks = torch.empty_like(both)
+    ranks[order] = torch.arange(1, len(both) + 1, dtype=torch.float64).to(both)
+    _, groups = both.unique(return_inverse=True)
+    ties = both.new_zeros(int(groups.max()) + 1)
+    mean = ties.clone().index_add(0, groups, ranks) / ties.index_add(
+        0, groups, torch.ones_like(both)
+    )
+    above = mean[groups][len(good) :].sum() - len(bad) * (len(bad) + 1) / 2
+    return float(above / (len(good) * len(bad)))
 
 
 @dataclass(frozen=True)
@@ -204,7 +219,7 @@ def distributions(made: Mapping[str, Tensor], bench: Bench) -> dict[str, dict[st
             if name == "true"
             else zip(real, found, strict=True)
         )
-        inside = intersection_depth(body, states) > TOUCH
+        inside = intersection_depth(body, states) > INTERSECTS
         beyond = (range_excess(body, states) > 0.0)[joints]
         aloft = ground_excess(body, states, highest=STANDING) > 0.0
         rates = [float(x.float().mean()) for x in (inside, beyond, aloft)]
@@ -252,7 +267,7 @@ def interpolation(network: PoseNetwork, bench: Bench) -> Numbers:
     means: dict[str, dict[str, Tensor]] = defaultdict(dict)
     for name, path in ways.items():
         flat = path.flatten(0, 1)
-        inside = intersection_depth(batch, flat) > TOUCH
+        inside = intersection_depth(batch, flat) > INTERSECTS
         found[f"{name} intersecting"] = float(inside.float().mean())
         means["judge"][name] = score(network, batch, flat).poses
         means["denoising"][name] = denoising_error(network, batch, flat)

@@ -21,7 +21,7 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 
 import akd
-from akd.api.poses import creature_character
+from akd.api.poses import zoo_character
 from akd.posespace.body import kinematics
 from akd.posespace.space import PoseSpace
 from akd.rig.character import Character
@@ -79,7 +79,7 @@ def body_sheets(body: str | tuple[str, int], *, assets: Path, weights: Path) -> 
     """Samples of a body, and for some what IK and interpolation make of it."""
     torch.set_num_threads(1)
     name = body_name(body)
-    character = akd.load(assets / body) if isinstance(body, str) else creature_character(*body)
+    character = akd.load(assets / body) if isinstance(body, str) else zoo_character(*body)
     space = akd.poses(character, weights=weights)
     states = space.sample(COUNT)
     drags, between = [], []

@@ -2,7 +2,7 @@
 
     python examples/01_animate_a_file.py --file fox.glb --prompt "a fox trotting"
 
-Without `--file`, a fox of the zoo is built first. `--iterations 20 --no-physics` is quicker.
+Without `--file`, a fox of the zoo is animated. `--iterations 20 --no-physics` is quicker.
 """
 
 from dataclasses import replace
@@ -11,9 +11,7 @@ from pathlib import Path
 import tyro
 
 import akd
-from akd.export.creature import write_creature
 from akd.presets import TINY
-from akd.zoo import build_creature
 
 
 class Progress(akd.Observer):
@@ -36,11 +34,8 @@ def main(
     weights: Path | None = None,
 ) -> akd.Animation:
     """Animate `file`, or a fox, and write the results to `out`."""
-    if file is None:
-        file = out / "fox.glb"
-        write_creature(build_creature("fox"), [], file)
     clip = akd.animate(
-        akd.load(file),
+        akd.zoo("fox") if file is None else akd.load(file),
         prompt,
         preset=replace(TINY, iterations=iterations),
         physics=physics,

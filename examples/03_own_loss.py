@@ -11,9 +11,7 @@ from pathlib import Path
 import tyro
 
 import akd
-from akd.export.creature import write_creature
 from akd.presets import TINY
-from akd.zoo import build_creature
 
 
 def main(
@@ -29,11 +27,9 @@ def main(
         lift = state.controls.translation[:, 1] / state.curves.leg_length
         return (lift + depth).square().mean()
 
-    file = out / "fox.glb"
-    write_creature(build_creature("fox"), [], file)
     losses = [*akd.losses.default(), akd.LossTerm("crouch", 10.0, crouch)]
     clip = akd.animate(
-        file,
+        akd.zoo("fox"),
         "a fox walking",
         losses=losses,
         preset=replace(TINY, iterations=iterations),

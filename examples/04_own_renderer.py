@@ -12,11 +12,9 @@ import torch
 import tyro
 
 import akd
-from akd.export.creature import write_creature
 from akd.presets import TINY
 from akd.rig.skin import skin_points
 from akd.splat.render import Rendering
-from akd.zoo import build_creature
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,8 @@ class PointRenderer:
 
 
 def main(out: Path = Path("out/own_renderer"), iterations: int = 150, weights: Path | None = None):
-    write_creature(build_creature("fox"), [], out / "fox.glb")
     clip = akd.animate(
-        out / "fox.glb",
+        akd.zoo("fox"),
         "a fox walking",
         renderer=PointRenderer(),
         preset=replace(TINY, iterations=iterations),

@@ -16,7 +16,7 @@ from akd.zoo import build_creature, make_clip
 
 
 def main(folder: Path | None = None, out: Path = Path("out/measure/measures.csv")) -> list[dict]:
-    """One row a clip, with what a recogniser sees in it."""
+    """One row per clip."""
     if folder is None:
         folder = out.parent
         for species in ("fox", "man"):

@@ -14,6 +14,9 @@ from akd.base.version import __version__
 if TYPE_CHECKING:
     from akd.api.converting import convert
     from akd.api.creating import create
+    from akd.api.creatures import zoo
+    from akd.api.evaluating import Evaluation, evaluate
+    from akd.api.exporting import export
     from akd.api.filming import film
     from akd.api.fitting import Fitting, fit
     from akd.api.grounding import Grounding, ground
@@ -23,10 +26,15 @@ if TYPE_CHECKING:
     from akd.api.priors import prior
     from akd.api.retargeting import Retargeted, retarget
     from akd.api.rigging import Rigging, rig
+    from akd.api.sampling import Sampled, sample
+    from akd.api.skinning import Skinning, skin
+    from akd.api.view_images import make_views
     from akd.base.observer import Observer, Observers
-    from akd.batch import Job, animate_many
+    from akd.batch.many import Job, animate_many
+    from akd.distill.run_folder import RunFolder
     from akd.fit import losses
     from akd.fit.losses import LossState, LossTerm
+    from akd.motion.direction import Direction
     from akd.motion.motion import Motion
     from akd.motion.parametrization import MotionParameters, Parametrization
     from akd.motion.settings import Cycle, Spline, per_frame
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from akd.posespace.keyframes import Keyframes
     from akd.posespace.space import PoseSpace
     from akd.prior.protocol import Condition, VideoPrior
+    from akd.report.describe import describe
     from akd.rig.character import Character
     from akd.splat.renderer import Renderer, SplatRenderer
 
@@ -42,6 +51,8 @@ __all__ = [
     "Character",
     "Condition",
     "Cycle",
+    "Direction",
+    "Evaluation",
     "Fitting",
     "Grounding",
     "Job",
@@ -57,6 +68,9 @@ __all__ = [
     "Renderer",
     "Retargeted",
     "Rigging",
+    "RunFolder",
+    "Sampled",
+    "Skinning",
     "SplatRenderer",
     "Spline",
     "VideoPrior",
@@ -65,19 +79,26 @@ __all__ = [
     "animate_many",
     "convert",
     "create",
+    "describe",
+    "evaluate",
+    "export",
     "film",
     "fit",
     "ground",
     "keyframes",
     "load",
     "losses",
+    "make_views",
     "measure",
     "per_frame",
     "poses",
     "prior",
     "retarget",
     "rig",
+    "sample",
+    "skin",
     "splat",
+    "zoo",
 ]
 
 _HOMES = {
@@ -85,9 +106,11 @@ _HOMES = {
     "Character": "akd.rig.character",
     "Condition": "akd.prior.protocol",
     "Cycle": "akd.motion.settings",
+    "Direction": "akd.motion.direction",
+    "Evaluation": "akd.api.evaluating",
     "Fitting": "akd.api.fitting",
     "Grounding": "akd.api.grounding",
-    "Job": "akd.batch",
+    "Job": "akd.batch.many",
     "Keyframes": "akd.posespace.keyframes",
     "LossState": "akd.fit.losses",
     "LossTerm": "akd.fit.losses",
@@ -100,29 +123,39 @@ _HOMES = {
     "Renderer": "akd.splat.renderer",
     "Retargeted": "akd.api.retargeting",
     "Rigging": "akd.api.rigging",
-    "Spline": "akd.motion.settings",
+    "RunFolder": "akd.distill.run_folder",
+    "Sampled": "akd.api.sampling",
+    "Skinning": "akd.api.skinning",
     "SplatRenderer": "akd.splat.renderer",
+    "Spline": "akd.motion.settings",
     "VideoPrior": "akd.prior.protocol",
     "animate": "akd.pipeline",
-    "animate_many": "akd.batch",
+    "animate_many": "akd.batch.many",
     "convert": "akd.api.converting",
     "create": "akd.api.creating",
+    "describe": "akd.report.describe",
+    "evaluate": "akd.api.evaluating",
     "film": "akd.api.filming",
     "ground": "akd.api.grounding",
     "keyframes": "akd.api.posing",
     "load": "akd.api.loading",
+    "make_views": "akd.api.view_images",
     "measure": "akd.api.measuring",
     "per_frame": "akd.motion.settings",
     "poses": "akd.api.posing",
     "retarget": "akd.api.retargeting",
+    "sample": "akd.api.sampling",
+    "skin": "akd.api.skinning",
 }
 """Where each public name is defined: it is imported, and torch with it, when first asked for."""
 _MODULES = {
+    "export": "akd.export",
     "fit": "akd.fit",
     "losses": "akd.fit.losses",
     "prior": "akd.prior",
     "rig": "akd.rig",
     "splat": "akd.splat",
+    "zoo": "akd.zoo",
 }
 """Public names that are modules. All but `losses` are packages that can be called."""
 

@@ -14,8 +14,21 @@ import torch
 from torch import Tensor
 
 from akd.api.directing import direct_motion, find_kept, find_poses
+from akd.api.request import Request, make_request
+from akd.api.search import (
+    LEAD,
+    begin,
+    compare_grounded,
+    fit,
+    ground_each,
+    motion_of,
+    sample,
+    set_stage,
+    spawn,
+)
 from akd.base.files import json_hash
 from akd.base.observer import Observer, Observers
+from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
@@ -29,17 +42,13 @@ from akd.motion.footing.replant import find_footing, replant
 from akd.motion.grid import CLIP_FPS
 from akd.motion.joining import join
 from akd.motion.motion import Motion
-from akd.motion.parametrization import (
-    Parametrization,
-)
+from akd.motion.parametrization import Parametrization
 from akd.motion.prompt import split_prompt
 from akd.physics.ground import Grounded
 from akd.physics.settings import TrackingSettings
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
-from akd.request import Request, make_request
 from akd.rig.character import Character
-from akd.search import LEAD, compare_grounded, ground_each, motion_of, search, set_stage
 from akd.splat.renderer import Renderer
 
 
@@ -61,7 +70,7 @@ class Animation:
     history: list[dict[str, float]]
     """Loss and its terms at every iteration."""
     notes: tuple[str, ...]
-    """For the user: what to check, and what went wrong and was mended."""
+    """For the user: what to check, and what went wrong and how it was handled."""
     selection_scores: tuple[float, ...]
     """Of each finalist; the one with the highest was kept."""
     metrics: dict[str, MotionMetrics]
@@ -171,7 +180,7 @@ def animate(
             continues from its sample.
         seed: Of all randomness: the same seed gives the same motion.
         fps: Frames per second of all clips, 30 by default.
-        weights: Folder of weights for the prior and the recognisers, in place of those that ship.
+        weights: Folder of weights for the prior and the recognisers, instead of the bundled ones.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
         direction: How long, how fast and where to it goes, and which poses it meets.
@@ -238,10 +247,17 @@ def animate_part(
         chooser, request.action, style=model.style,
         size=(model.frames, model.height, model.width),
     )  # fmt: skip
-    start, found = search(stage, model, request, score=score, observer=observer)
+    videos, generator = sample(stage, model, request, observer)
+    finalists = fit(stage, model, request, videos, score=score, observer=observer)
+    observer.begin("distil")
+    with observer.deferred_interrupts():
+        distilled = distil(
+            stage, model, request.asked, finalists, request.settings, losses=request.losses,
+            generators=spawn(generator, len(finalists)), observer=observer,
+        )  # fmt: skip
     rate = request.fps or CLIP_FPS
-    starting = motion_of(start, "start", stage, rate)
-    motions = [motion_of(parameters, title, stage, rate) for parameters, _ in found]
+    starting = motion_of(begin(stage, model, request), "start", stage, rate)
+    motions = [motion_of(found, title, stage, rate) for found in finalists]
     grounded = ground_each(request, motions, observer, fps=rate)
     worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
     finals = [
@@ -258,7 +274,7 @@ def animate_part(
         kept["grounded"] = physical.motion
     observer.begin("measure")
     recognisers = reporting_recognisers(request.weights)
-    went = found[best][1]
+    went = distilled[best]
     metrics = {
         name: judged(character, motion, recognisers, request.action)
         for name, motion in kept.items()
@@ -282,7 +298,7 @@ def animate_part(
 
 
 def join_parts(made: Sequence[Animation], prompt: str) -> Animation:
-    """Actions in a row as one clip on one root path, feet planted anew."""
+    """Actions in a row as one clip on one root path, feet planted again."""
     first, character = made[0], made[0].character
     request = replace(first.request, prompt=" ".join(prompt.split()), action=None)
     fps = request.fps or CLIP_FPS

@@ -6,9 +6,9 @@ import pytest
 
 from akd.api.animatable import doubts
 from akd.api.loading import load
+from akd.api.request import make_request
 from akd.export.character import write_motions
 from akd.motion.motion import Motion
-from akd.request import make_request
 from tests.commands.small_prior import write_fox, write_weights
 
 

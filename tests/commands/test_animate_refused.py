@@ -2,7 +2,7 @@
 
 import pytest
 
-from akd.request import make_request
+from akd.api.request import make_request
 from tests.commands.animating import chain, refused, words
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
-import akd.harvest
+import akd.batch.harvest
 from akd import cli
 from akd.api import converting, fitting
 from akd.api.loading import load
@@ -117,8 +117,8 @@ def given(sources, fitted, tmp_path, monkeypatch):
         yield "a fox walking", rows
 
     monkeypatch.setattr(engines, "_local", lambda together: Inline())
-    monkeypatch.setattr(akd.harvest, "harvest", harvest_one)
-    monkeypatch.setattr(akd.harvest, "_prior", lambda name, weights, device: None)
+    monkeypatch.setattr(akd.batch.harvest, "harvest", harvest_one)
+    monkeypatch.setattr(akd.batch.harvest, "_prior", lambda name, weights, device: None)
     monkeypatch.setattr(fitting, "fit", lambda *_, **__: fitted)
     return tmp_path / "in"
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from akd.asset.asset import AssetError
-from akd.batch import Job, animate_many
+from akd.batch.many import Job, animate_many
 from akd.pipeline import Animation, animate
 from akd.presets import TINY, with_values
 from akd.rig.character import Character

@@ -97,7 +97,7 @@ def traffic(function: Any, stage: Stage, *inputs: torch.Tensor) -> Traffic:
 def test_distillation_keeps_to_the_device(stage: Stage, rig, period, monkeypatch) -> None:
     prior = PriorTiny(TinyNetwork(TINY).to(META))
     step = DistillStep(stage, prior, "a fox walking", DistillSettings(), default())
-    run, _ = step._step_of(candidates(rig, period, monkeypatch), half_size=False)
+    run = step.of(candidates(rig, period, monkeypatch), progress=1.0)
     turns, t = torch.zeros(2, dtype=torch.float64, device=META), torch.zeros(2, device=META)
     noise = torch.zeros(2, TINY.frames, TINY.height, TINY.width, 3, device=META)
     seen = traffic(run._function, stage, turns, t, noise)

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from akd.api.request import make_request
+from akd.api.search import ground_each
 from akd.base.observer import Observer
 from akd.physics.settings import TrackingSettings
-from akd.request import make_request
 from akd.rig.character import Character
-from akd.search import ground_each
 from tests.distill.fox import standing
 
 pytestmark = pytest.mark.slow

@@ -75,7 +75,7 @@ def test_own_renderer(example, weights, tmp_path):
     assert isinstance(renderer, akd.Renderer)
     names["main"](out=tmp_path, iterations=2, weights=weights)
     assert has_results(tmp_path)
-    fox = akd.load(tmp_path / "fox.glb")
+    fox = akd.zoo("fox")
     assert fox.mesh is not None
     cloud = akd.splat(fox, quick=True)
     bones = fox.mesh.skin.bone_transforms(fox.skeleton.forward(fox.bind))[None]
@@ -122,7 +122,11 @@ def test_measure_a_folder(example, tmp_path):
 def test_examples_are_short_and_documented(path):
     text = path.read_text("utf-8")
     assert len(text.splitlines()) <= 60
-    said = ast.get_docstring(ast.parse(text)) or ""
+    tree = ast.parse(text)
+    said = ast.get_docstring(tree) or ""
+    if "own" in path.stem:  # what a researcher writes
+        first = min(n.lineno for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef))
+        assert sum(bool(line.strip()) for line in text.splitlines()[first - 1 :]) < 40
     assert f"python examples/{path.name}" in said
     assert path.name in (ROOT / "docs" / "examples.md").read_text("utf-8")
 

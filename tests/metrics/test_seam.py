@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from akd.metrics.seam import measure_seam
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
+from benchmarks.seam import measure_seam
 
 
 @pytest.fixture(scope="module")

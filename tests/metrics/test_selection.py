@@ -1,4 +1,4 @@
-"""What may steer the search: merits of motions, and who may judge which videos."""
+"""What may steer the search: selection scores, and which videos recogniser A may score."""
 
 from dataclasses import replace
 

@@ -9,6 +9,7 @@ from akd.metrics.recognise.settings import CLASSES
 from akd.motion.actions import (
     ACTION_LABELS,
     ACTIONS,
+    FASTEST_WALK,
     MANNER_LABELS,
     MANNERS,
     TURN,
@@ -162,3 +163,9 @@ def test_how_legs_move(name, cyclic, two, four):
 def test_the_table_needs_no_torch():
     code = "import sys, akd.motion.actions, akd.motion.gait; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_leaves_the_ground_is_too_fast_to_stay_on_it_or_jumps():
+    flying = {a.name for a in ACTIONS.values() if a.label == a.name and a.leaves_ground}
+    assert flying == {"run", "gallop", "jump", "fly", "glide"}
+    assert ACTIONS["walk"].froude < FASTEST_WALK < ACTIONS["run"].froude

@@ -7,11 +7,11 @@ import math
 import pytest
 import torch
 
-from akd.metrics.seam import measure_seam
 from akd.motion.motion import Motion
 from akd.motion.seam import slow_seam
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
+from benchmarks.seam import measure_seam
 
 
 @pytest.fixture(scope="module")

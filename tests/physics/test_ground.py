@@ -12,7 +12,6 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.seam import measure_seam
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
 from akd.physics.bodies import CharacterBody, _points_by_control, build_body
@@ -25,6 +24,7 @@ from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.zoo.creature import build_creature
+from benchmarks.seam import measure_seam
 
 pytestmark = pytest.mark.slow
 

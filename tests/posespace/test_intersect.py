@@ -2,7 +2,7 @@
 
 import torch
 
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.settings import ANGLE_UNIT
 
 
@@ -16,7 +16,7 @@ def test_legs_turned_into_each_other_intersect(codec):
     depth = intersection_depth(body.expand(3), states)
     neutral, inwards, outwards = depth.tolist()
     assert neutral == outwards == 0.0
-    assert inwards > TOUCH
+    assert inwards > INTERSECTS
     (slope,) = torch.autograd.grad(depth.sum(), states)
     assert bool(slope.isfinite().all())
     assert float(slope[1].abs().max()) > 0.0

@@ -22,7 +22,6 @@ from akd.posespace.diffusion import (
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
-    area_under_curve,
     random_angles,
     swap_one_limb,
     twist_one_joint,
@@ -30,6 +29,7 @@ from akd.posespace.perturb import (
 from akd.posespace.score import score
 from akd.posespace.settings import ANGLE_UNIT, PoseTrainSettings
 from akd.posespace.train import PoseSampler, PoseTrainer, draw_levels, train
+from benchmarks.posespace_measures import area_under_curve
 from tests.posespace.conftest import SMALL
 
 QUICK = PoseTrainSettings(batch=16, poses_each=4, warm_up=2)

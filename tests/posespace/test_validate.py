@@ -8,7 +8,7 @@ import trimesh
 
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import levels, walk
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import ANGLE_UNIT
 from akd.posespace.surface import PosedSurface
@@ -110,7 +110,7 @@ def test_guidance_between_two_poses_keeps_the_ends(codec):
     a, b = states[deep.argmax()][None], states[deep.argmin()][None]
     steer = between_guidance(body, a, b, torch.tensor([0.0, 1.0]))
     torch.testing.assert_close(steer(torch.cat((a, b)), 0.1), torch.cat((a, b)))
-    assert float(deep.max()) > TOUCH
+    assert float(deep.max()) > INTERSECTS
 
 
 def test_walks_are_guided(codec):

@@ -9,7 +9,7 @@ from akd.rig.roles import limb_kind
 from akd.rig.roles.anatomy import find_anatomy
 from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Evidence
-from akd.rig.roles.limb_kind import KINDS, ShapeModel, judge
+from akd.rig.roles.limb_kind import KINDS, ShapeModel, classify
 from akd.rig.roles.role import LimbKind
 from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.skeleton import Skeleton
@@ -104,30 +104,30 @@ def odds(**kinds: float) -> np.ndarray:
 @pytest.mark.usefixtures("shape_is_log_odds")
 def test_a_body_with_fins_has_no_legs_unless_names_say_so():
     fin, doubtful = odds(fin=3.0), odds(fin=0.0, leg=1.0)
-    kinds = [x.kind for x in judge([fin, doubtful], [(), ()], [True, True])]
+    kinds = [x.kind for x in classify([fin, doubtful], [(), ()], [True, True])]
     assert kinds == [LimbKind.FIN, LimbKind.FIN]
-    kinds = [x.kind for x in judge([doubtful], [()], [True])]
+    kinds = [x.kind for x in classify([doubtful], [()], [True])]
     assert kinds == [LimbKind.LEG]
-    turtle = judge([fin, doubtful], [{"fin"}, {"leg"}], [True, True])
+    turtle = classify([fin, doubtful], [{"fin"}, {"leg"}], [True, True])
     assert [x.kind for x in turtle] == [LimbKind.FIN, LimbKind.LEG]
 
 
 @pytest.mark.usefixtures("shape_is_log_odds")
 def test_a_leg_with_a_shoulder_is_a_leg():
-    assert judge([odds(leg=0.0, arm=2.0)], [{"arm", "leg"}], [True])[0].kind is LimbKind.LEG
-    assert judge([odds(leg=0.0, arm=2.0)], [{"arm"}], [True])[0].kind is LimbKind.ARM
+    assert classify([odds(leg=0.0, arm=2.0)], [{"arm", "leg"}], [True])[0].kind is LimbKind.LEG
+    assert classify([odds(leg=0.0, arm=2.0)], [{"arm"}], [True])[0].kind is LimbKind.ARM
 
 
 @pytest.mark.usefixtures("shape_is_log_odds")
 def test_ears_on_four_legs_are_no_arms():
     leg, ear = odds(leg=3.0), odds(arm=1.0, none=0.0)
-    assert [x.kind for x in judge([leg, ear], [(), ()], [True, False])][1] is LimbKind.ARM
-    kinds = [x.kind for x in judge([leg, leg, ear], [(), (), ()], [True, True, False])]
+    assert [x.kind for x in classify([leg, ear], [(), ()], [True, False])][1] is LimbKind.ARM
+    kinds = [x.kind for x in classify([leg, leg, ear], [(), (), ()], [True, True, False])]
     assert kinds == [LimbKind.LEG, LimbKind.LEG, None]
 
 
 @pytest.mark.usefixtures("shape_is_log_odds")
 def test_a_limb_that_stands_nowhere_is_no_leg():
-    assert judge([odds(leg=3.0, arm=1.0)], [()], [False])[0].kind is LimbKind.ARM
+    assert classify([odds(leg=3.0, arm=1.0)], [()], [False])[0].kind is LimbKind.ARM
     # Half of a hip that hangs apart is no arm either.
-    assert judge([odds(arm=1.0, none=2.0)], [{"leg"}], [False])[0].kind is None
+    assert classify([odds(arm=1.0, none=2.0)], [{"leg"}], [False])[0].kind is None

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from akd.api.poses import creature_character
+from akd.api.poses import zoo_character
 from akd.asset.read import read_asset
 from akd.fit.photometric import chroma, photometric_loss, pyramid
 from akd.rig.character import load_character
@@ -27,7 +27,7 @@ def test_textures_are_on_stage(shared_assets):
 
 
 def test_props_decide_neither_the_ground_nor_the_camera():
-    fox = creature_character("fox", seed=0)
+    fox = zoo_character("fox", seed=0)
     mesh = fox.mesh
     assert mesh is not None
     # As if all below a third of the height were a prop that hangs there.
@@ -97,7 +97,7 @@ def test_videos_of_a_batch_are_those_of_each_alone(fox):
 
 
 def test_the_gradient_knows_that_the_camera_follows_a_body_that_leans():
-    man = creature_character("man", 0)
+    man = zoo_character("man", 0)
     stage, curves = stage_for(man, Screen(), splats=400), standing(man)
     column = torch.linspace(-1.0, 1.0, stage.size[0])
 

@@ -139,10 +139,10 @@ def test_a_frog_leaps_many_times_its_height():
      ("crab", 8, {LimbKind.ARM}), ("trout", 0, {LimbKind.FIN}), ("snake", 0, set())],
 )  # fmt: skip
 def test_the_rig_finds_their_limbs(species, legs, others):
-    from akd.api.poses import creature_character
+    from akd.api.poses import zoo_character
     from akd.rig.control_build import build_control_rig
 
-    character = creature_character(species, 0)
+    character = zoo_character(species, 0)
     limbs = character.anatomy.limbs
     assert sum(limb.kind.is_leg for limb in limbs) == legs
     assert {limb.kind for limb in limbs if not limb.kind.is_leg} == others

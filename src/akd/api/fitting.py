@@ -29,6 +29,7 @@ from akd.fit.video_fit import VideoFit, fit_video, show_fit
 from akd.fit.view_search import search_views
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
+from akd.posespace.loss import pose_prior
 from akd.prior.choose import choose_device
 from akd.report.fit_page import FitPage, Panel, write_fit_results
 from akd.rig.character import Character
@@ -86,8 +87,10 @@ class Fitting:
         """The fitted character over the video's own background, sRGB 0..1."""
         with torch.no_grad():
             transforms = self.result.curves.pose(self.stage).transforms
-        colour, light = show_fit(self.stage, transforms, self.result.cameras[view])
-        return (colour.cpu() + light.cpu()[..., None] * self.observations[view].frames).clamp(0, 1)
+        colour, transmittance = show_fit(self.stage, transforms, self.result.cameras[view])
+        return (
+            colour.cpu() + transmittance.cpu()[..., None] * self.observations[view].frames
+        ).clamp(0, 1)
 
     def save(
         self,
@@ -149,7 +152,7 @@ def fit(
     end: float | None = None,
     fps: float | None = None,
     settings: FitSettings | None = None,
-    losses: Sequence[LossTerm] = (),
+    losses: Sequence[LossTerm] | None = None,
     physics: TrackingSettings | bool = True,
     observer: Observer | None = None,
     device: str | torch.device = "auto",
@@ -181,8 +184,8 @@ def fit(
         end: Seconds at which to stop.
         fps: Frames per second to fit; those of the video by default, at most 30.
         settings: Sizes, iterations and weights.
-        losses: Terms beside the images, such as `akd.posespace.loss.pose_prior(1.0)`,
-            which the command `akd fit` adds.
+        losses: Terms beside the images; by default the pose model as a regulariser,
+            `[akd.posespace.loss.pose_prior(1.0)]`.
         physics: Track the motion in a physics simulation: True, False, or settings.
         observer: Receives progress, and may cancel.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
@@ -193,11 +196,13 @@ def fit(
 
     Raises:
         AssetError: The asset cannot be read or animated.
+        FileNotFoundError: `losses` are left out and there is no pose model.
         ValueError: The video, a file beside it, or an argument cannot be used: before long work.
     """
     if colours not in ("auto", "textured", "roles", "none"):
         raise ValueError(f"colours must be auto, textured, roles or none, got {colours!r}")
     observer, settings = observer or Observer(), settings or FitSettings()
+    losses = [pose_prior(1.0)] if losses is None else losses
     chosen = choose_device(device)
     observer.begin("read")
     if isinstance(video, str | Path) and is_sequence(Path(video)):
@@ -326,7 +331,7 @@ def _doubts(result: VideoFit, character: Character) -> list[str]:
         notes.append("the character is cut off by the image's border in many frames")
     ranked = sorted(result.residuals.values())
     if len(ranked) > 1 and ranked[1] < 1.02 * ranked[0]:
-        notes.append("left and right legs, or front and back, can hardly be told apart")
+        notes.append("left and right legs, or front and back, can hardly be distinguished")
     if not character.anatomy.legs:
         notes.append("no feet were found: the lowest point stands on the ground")
     return notes

@@ -32,7 +32,7 @@ def measure(
         character: Whose motion: what `load` returned, or a file.
         clip: A motion, or a clip's name; may be left out where there is one clip.
         action: What it should show, such as `walk`; gallops and jumps need not alternate.
-        weights: Folder of the recognisers, in place of those that ship.
+        weights: Folder of the recognisers, instead of the bundled ones.
 
     Returns:
         The metrics, with `verdict` (one line) and `score` (0 to 1).

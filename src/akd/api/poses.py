@@ -1,26 +1,23 @@
-"""Creatures of the zoo for the pose space: built, written and read back as a user's file is."""
+"""Creatures of the zoo for the pose space."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
-from akd.asset.read import read_asset
+from akd.api.creatures import creature_character
 from akd.base.splits import pose_species_trains, zoo_seed_trains
-from akd.export.creature import write_creature
 from akd.posespace.collect import character_poses
 from akd.posespace.dataset import BodyPoses
-from akd.rig.character import Character, load_character
+from akd.rig.character import Character
 from akd.zoo import SPECIES, Style, build_creature, make_clip
 
 _TRAINING_SEED = 1000
 _VERTICES = 800
 
 
-def creature_character(species: str, seed: int, *, styles: int = 0, cycles: int = 1) -> Character:
+def zoo_character(species: str, seed: int, *, styles: int = 0, cycles: int = 1) -> Character:
     """A creature of the zoo with clips of all its actions, each in `styles` styles."""
     creature = build_creature(species, seed=seed, vertices=_VERTICES)
     rng = np.random.default_rng((seed, 47))
@@ -29,10 +26,7 @@ def creature_character(species: str, seed: int, *, styles: int = 0, cycles: int 
         for action in creature.actions
         for _ in range(styles)
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{species}.glb"
-        write_creature(creature, motions, path)
-        return load_character(read_asset(path))
+    return creature_character(creature, motions)
 
 
 def zoo_side(count: int, *, training: bool) -> list[tuple[str, int]]:
@@ -50,7 +44,7 @@ def collect_zoo(count: int, *, training: bool) -> Iterator[BodyPoses]:
     """Poses of creatures of one side: see `zoo_side`."""
     for species, seed in zoo_side(count, training=training):
         found = character_poses(
-            creature_character(species, seed, styles=2),
+            zoo_character(species, seed, styles=2),
             name=f"{species} {seed}", source="zoo", family=species,
         )  # fmt: skip
         if found is not None:

@@ -30,7 +30,7 @@ def prior(
     Args:
         name: `tiny` (ships with akd), a name that `akd prior list` shows, a hub id, or a folder.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
-        weights: Folder of weights in place of those that ship or of the hub's copy.
+        weights: Folder of weights instead of the bundled ones or the hub's copy.
         frames: Frames of a video; this and the sizes below are the model's own if left out.
         height: Pixels.
         width: Pixels.

@@ -32,9 +32,9 @@ from akd.commands.options import (
 from akd.export.formats import files_of, read_formats
 
 if TYPE_CHECKING:
+    from akd.commands.terminal import Terminal
     from akd.distill.run_folder import RunFinished, RunFolder
     from akd.distill.settings import DistillSettings
-    from akd.fit.losses import LossTerm
     from akd.motion.direction import Direction
     from akd.pipeline import Animation
 
@@ -117,13 +117,16 @@ class Animate:
             return
         if self.prompt is None:
             raise UsageError('a prompt is needed: akd animate FILE "a fox walking" -o OUT')
+        import akd
+        from akd.base.observer import Observers
+        from akd.commands.terminal import Terminal
         from akd.distill.run_folder import RunFinished, RunFolder
         from akd.fit.losses import default
+        from akd.physics.settings import TrackingSettings
         from akd.report.results import result_names
 
         formats, settings = self.checked()
         own = pose_loss(self.pose_prior, self.pose_weights, seed=self.seed)
-        losses = [*default(settings.losses), *own]
         folder = RunFolder(
             self.out,
             results=result_names(formats, grounded=self._is_grounded()),
@@ -131,13 +134,25 @@ class Animate:
             overwrite=self.overwrite,
         )
         try:
-            with self._explained(folder):
-                clip = self._animate(folder, formats, settings, losses)
+            with self._explained(folder), Terminal(quick=self.quick) as terminal:
+                terminal.begin("read")
+                character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
+                clip = akd.animate(
+                    character, self.prompt, prior=self.prior, preset=settings,
+                    physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
+                    losses=[*default(settings.losses), *own],
+                    observer=Observers(terminal, folder), seed=self.seed, fps=self.fps,
+                    weights=self.weights, device=self.device, template=self.template,
+                    quick=self.quick, direction=self._direction(),
+                )  # fmt: skip
+                self._write(clip, formats, terminal, folder)
         except RunFinished as done:
             self._write_missing(formats, done)
             return
         finally:
             folder.close()
+        for note in clip.notes:
+            terminal.note(note)
         if self.quick:
             print(
                 f"{self.out / 'preview.glb'}: a preview, neither distilled nor grounded; "
@@ -146,41 +161,22 @@ class Animate:
         else:
             self._say(clip, formats)
 
-    def _animate(
-        self,
-        folder: RunFolder,
-        formats: Sequence[str],
-        settings: DistillSettings,
-        losses: Sequence[LossTerm],
-    ) -> Animation:
-        """Animate, and write the files: with --quick, the preview alone."""
-        import akd
-        from akd.base.observer import Observers
-        from akd.commands.terminal import Terminal
-        from akd.physics.settings import TrackingSettings
+    def _write(
+        self, clip: Animation, formats: Sequence[str], terminal: Terminal, folder: RunFolder
+    ) -> None:
+        """Write the files: with --quick, the preview alone."""
+        if self.quick:
+            from akd.export.character import write_motions
 
-        with Terminal(quick=self.quick) as terminal:
-            terminal.begin("read")
-            character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-            clip = akd.animate(
-                character, self.prompt or "", prior=self.prior, preset=settings,
-                physics=self.grounded and TrackingSettings(iterations=self.physics_iterations),
-                losses=losses, observer=Observers(terminal, folder), seed=self.seed,
-                fps=self.fps, weights=self.weights, device=self.device, template=self.template,
-                quick=self.quick, direction=self._direction(),
-            )  # fmt: skip
-            if self.quick:
-                self._write_preview(clip)
-            else:
-                terminal.begin("film")
-                clip.save(
-                    self.out, formats=formats, in_place=self.in_place, keys=self.keys,
-                    loop_frame=self.loop_frame,
-                )  # fmt: skip
-                folder.finish(notes=list(clip.notes))
-        for note in clip.notes:
-            terminal.note(note)
-        return clip
+            path, extras = self.out / "preview.glb", clip.provenance()
+            write_motions(clip.character, [clip.motion], path, extras=extras, keys=self.keys)
+            return
+        terminal.begin("film")
+        clip.save(
+            self.out, formats=formats, in_place=self.in_place, keys=self.keys,
+            loop_frame=self.loop_frame,
+        )  # fmt: skip
+        folder.finish(notes=list(clip.notes))
 
     @contextmanager
     def _explained(self, folder: RunFolder) -> Iterator[None]:
@@ -259,12 +255,6 @@ class Animate:
 
         one = len(split_prompt(" ".join((self.prompt or "").split()))) == 1
         return self.grounded and one and self._direction().is_empty
-
-    def _write_preview(self, clip: Animation) -> None:
-        from akd.export.character import write_motions
-
-        path = self.out / "preview.glb"
-        write_motions(clip.character, [clip.motion], path, extras=clip.provenance(), keys=self.keys)
 
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""

@@ -12,7 +12,7 @@ from akd.commands.animate import Animate
 from akd.commands.batch_task import animate_task, retarget_task
 from akd.commands.errors import SEEDS, check_ranges, input_file
 from akd.commands.resume import checked_options
-from akd.commands.retarget import Retarget, split_clip
+from akd.commands.retarget import Retarget, file_and_clip
 
 if TYPE_CHECKING:
     from akd.engine.call import Resources
@@ -76,8 +76,8 @@ def _prior(folder: Path, name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _check_prompt(prior: str, prompt: str) -> None:
+    from akd.api.request import LONGEST_PROMPT
     from akd.prior.choose import prompt_for
-    from akd.request import LONGEST_PROMPT
 
     if len(prompt) > LONGEST_PROMPT:
         raise ValueError(f"prompt must be at most {LONGEST_PROMPT} letters")
@@ -87,7 +87,7 @@ def _check_prompt(prior: str, prompt: str) -> None:
 def _retarget(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> Job:
     from akd.engine.job import Job
 
-    clip, name = split_clip(str(folder / values.pop("clip")))
+    clip, name = file_and_clip(str(folder / values.pop("clip")))
     files = {"clip": clip.resolve(), "target": input_file(folder / values.pop("target")).resolve()}
     files |= _take_files(folder, values, "roles", "clip_roles")
     given = {option: str(path) for option, path in files.items()}

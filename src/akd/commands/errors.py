@@ -1,4 +1,4 @@
-"""Errors of commands, one line each: the user's to mend (exit code 2), or a failed result (3)."""
+"""Errors of commands, one line each: what the user can fix (exit code 2), a failed result (3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEEDS = (0, 2**63 - 1)
 def usage_errors(
     *kinds: type[Exception], prefix: str = "", command: object = None
 ) -> Iterator[None]:
-    """Turn errors that are the user's to mend into a `UsageError`.
+    """Turn errors that the user can fix into a `UsageError`.
 
     Args:
         kinds: Of what kinds they are; `ValueError` if left out.
@@ -40,7 +40,7 @@ def usage_errors(
 def said_of(command: object, error: Exception) -> str:
     """The API's message about an argument as one about the command's option of the same name."""
     message = str(error)
-    return f"--{message}" if hasattr(command, message.split(" ", 1)[0]) else message
+    return f"--{message}" if hasattr(command, message.split(" ", 1)[0].rstrip(":")) else message
 
 
 def check_ranges(command: object, **ranges: tuple[float, float]) -> None:

@@ -61,7 +61,7 @@ class PoseScore:
     def run(self) -> None:
         """Print a line for each pose."""
         character, space = _space(self.file, self.weights)
-        _print_scores(space, _clip_states(character, space, self.clip, self.fps), self.fps)
+        _print_scores(space, _clip_states(self, character, space, self.fps), self.fps)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class PoseProject:
         if not 0 < self.level < 1:
             raise UsageError(f"--level must be between 0 and 1, got {self.level:g}")
         character, space = _space(self.file, self.weights)
-        states = _clip_states(character, space, self.clip, 24.0)
+        states = _clip_states(self, character, space, 24.0)
         _write(
             character, space, space.project(states, level=self.level), self.out, name="projected"
         )
@@ -272,30 +272,20 @@ def _space(file: Path, weights: Path | None) -> tuple[Character, PoseSpace]:
         return character, poses(character, weights=weights)
 
 
-def _clip_states(character: Character, space: PoseSpace, clip: str | None, fps: float) -> Tensor:
-    from akd.api.clips import find_motion
+def _clip_states(
+    command: PoseScore | PoseProject, character: Character, space: PoseSpace, fps: float
+) -> Tensor:
+    from akd.api.posing import clip_states
 
-    if not fps > 0:
-        raise UsageError(f"--fps must be above zero, got {fps:g}")
-    with usage_errors():
-        motion = find_motion(character, clip).resample(fps)
-    states = space.codec.encode(space.codec.rig.from_pose(motion.pose))
-    if not bool(states.isfinite().all()):
-        raise UsageError(f"{character.asset.path}: the clip holds numbers that are not finite")
-    return states
+    with usage_errors(command=command):
+        return clip_states(character, space, command.clip, fps=fps)
 
 
 def _pose_at(character: Character, space: PoseSpace, text: str) -> Tensor:
-    """The pose that CLIP@SECONDS names."""
-    clip, mark, seconds = text.rpartition("@")
-    try:
-        frame = round(100.0 * float(seconds)) if mark else 0
-    except ValueError:
-        raise UsageError(f"a pose must be CLIP@SECONDS, got {text!r}") from None
-    states = _clip_states(character, space, clip if mark else text, 100.0)
-    if not 0 <= frame < len(states):
-        raise UsageError(f"{text!r}: the clip is {len(states) / 100.0:.2f} s long")
-    return states[frame]
+    from akd.api.posing import pose_at
+
+    with usage_errors():
+        return pose_at(character, space, text)
 
 
 def _target(text: str, units: FileUnits | None) -> tuple[str, tuple[float, ...]]:
@@ -329,24 +319,10 @@ def _write(
     character: Character, space: PoseSpace, states: Tensor, out: Path, *, name: str,
     apart: bool = False,
 ) -> None:  # fmt: skip
-    """`poses.glb`, with one clip or one for each pose, and `poses.png`."""
-    from torch import linspace
+    """Write the poses; print how plausible each one is, where they are apart."""
+    from akd.api.posing import save_poses
 
-    from akd.api.posing import keyframes
-    from akd.export.character import write_motions
-    from akd.scene.video import Video
-
-    codec = space.codec
-    whole = codec.motion(states, name=name)
-    motions = [whole]
     if apart:
-        motions = [
-            codec.motion(state[None], name=f"{name} {k}") for k, state in enumerate(states, start=1)
-        ]
         _print_scores(space, states, None)
-    write_motions(character, motions, out / "poses.glb")
-    print(out / "poses.glb")
-    if character.mesh is not None:
-        some = states[linspace(0, len(states) - 1, min(8, len(states))).round().long()]
-        images = keyframes(character, space, some, size=(240, 240)).mesh
-        print(Video(images, 24.0).write_strip(out / "poses.png", count=len(images)))
+    for path in save_poses(character, space, states, out, name=name, apart=apart):
+        print(path)

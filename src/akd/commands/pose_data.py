@@ -92,7 +92,7 @@ class PoseHarvest:
     the prior knows."""
     prior: PriorName = "tiny"
     weights: Path | None = None
-    """Folder of the tiny prior's weights, and of its recognisers, in place of those that ship."""
+    """Folder of the tiny prior's weights, and of its recognisers, instead of the bundled ones."""
     videos: int = 32
     """Videos of each body and prompt, fitted in one batch."""
     iterations: int = 60
@@ -117,9 +117,9 @@ class PoseHarvest:
         """Harvest body after body."""
         import time
 
+        from akd.batch.harvest import harvest_jobs
         from akd.commands.batch_table import BatchTable
         from akd.engine.run import run_jobs
-        from akd.harvest import harvest_jobs
         from akd.prior.choose import check_prior
         from akd.prior.source import PriorSource
 

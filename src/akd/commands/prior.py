@@ -194,7 +194,7 @@ class PriorTrainRecogniser:
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
-        from akd.commands.prior_recogniser import make_recogniser
+        from akd.prior.tiny.make_recogniser import make_recogniser
 
         pool, judges, seconds = replace(PoolSettings(), creatures=self.creatures), self.judges, 0.0
         seconds, workers = 60.0 * self.minutes, _workers(self.workers)

@@ -1,4 +1,4 @@
-"""`akd resume`: an interrupted job goes on."""
+"""`akd resume`: continue an interrupted job."""
 
 from __future__ import annotations
 

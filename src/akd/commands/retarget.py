@@ -76,7 +76,7 @@ class Retarget:
             UsageError: An option or the clip cannot be used.
         """
         mapping = self.checked()
-        file, name = split_clip(self.clip)
+        file, name = file_and_clip(self.clip)
         source = load_file(file, roles=self.clip_roles)
         target = load_file(self.target, height=self.height, roles=self.roles)
         from akd.api.retargeting import retarget
@@ -95,14 +95,12 @@ class Retarget:
         return made
 
 
-def split_clip(text: str) -> tuple[Path, str | None]:
-    """A file, and the clip's name after a colon; file names may hold colons as well."""
-    if Path(text).exists():
-        return input_file(Path(text)), None
-    for place in (i for i, letter in enumerate(text) if letter == ":"):
-        if Path(text[:place]).is_file() and text[place + 1 :]:
-            return Path(text[:place]), text[place + 1 :]
-    return input_file(Path(text.partition(":")[0] or text)), None
+def file_and_clip(text: str) -> tuple[Path, str | None]:
+    """The file, which must be there, and the name of its clip, if one is given."""
+    from akd.motion.clip_names import split_clip
+
+    path, clip = split_clip(text)
+    return input_file(path), clip
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tyro
 
-from akd.commands.errors import UsageError, check_ranges, usage_errors
+from akd.commands.errors import usage_errors
 from akd.commands.options import Out, Roles, load_file
 
 
@@ -35,25 +35,16 @@ class Skin:
 
     def run(self) -> None:
         """Solve, write, and say what was done."""
-        check_ranges(self, influences=(1, 64))
-        if not 0 < self.heat < 1e6:
-            raise UsageError(f"--heat must be above zero and below 1e6, got {self.heat:g}")
-        from akd.export.reskin import write_reskinned
-        from akd.rig.skinning.automatic import skin_character
-        from akd.rig.skinning.heat import HeatSettings
+        from akd.api.skinning import skin
 
         character = load_file(self.file, up="y", roles=self.roles)
-        if character.asset.document is None or not character.asset.skins:
-            raise UsageError(
-                f"{self.file}: has no skeleton to bind to; `akd rig` makes one for a bare mesh"
+        with usage_errors(command=self):
+            made = skin(
+                character, influences=self.influences, heat=self.heat, all_joints=self.all_joints
             )
-        settings = HeatSettings(heat=self.heat, influences=self.influences)
-        with usage_errors(prefix=f"{self.file}: "):
-            result = skin_character(character, settings=settings, is_all=self.all_joints)
-        problems = write_reskinned(character, result.skin, self.out)
-        for warning in (*result.warnings, *(f"{p.where}: {p.what}; {p.action}" for p in problems)):
+        for warning in (*made.result.warnings, *made.save(self.out)):
             print(f"akd: warning: {warning}", file=sys.stderr)
         print(
-            f"{self.out}: {len(result.skin.bones):,} vertices on {len(result.segments.joints)} "
-            f"joints, at most {self.influences} each"
+            f"{self.out}: {len(made.result.skin.bones):,} vertices on "
+            f"{len(made.result.segments.joints)} joints, at most {self.influences} each"
         )

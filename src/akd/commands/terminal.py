@@ -155,7 +155,7 @@ class Terminal(Observer):
 
 
 class _TimeColumn(TextColumn):
-    """Drawn anew all the time, so that a long iteration does not look like a freeze."""
+    """Redrawn all the time, so that a long iteration does not look like a freeze."""
 
     def __init__(self, terminal: Terminal) -> None:
         super().__init__("")

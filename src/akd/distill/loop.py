@@ -74,7 +74,7 @@ def distil(
         for parameters, generator in zip(candidates, generators, strict=True)
     ]
 
-    step = DistillStep(stage, prior, prompt, settings, terms)
+    steps = DistillStep(stage, prior, prompt, settings, terms)
 
     def save() -> None:
         observer.save("distil", pack([search.capture().to_tensors() for search in searches]))
@@ -87,10 +87,10 @@ def distil(
         save()
     while (iteration := min(s.iteration for s in searches)) < settings.iterations:
         behind = [search for search in searches if search.iteration == iteration]
-        values, gradients = step(
-            [search.parameters for search in behind], [search.generator for search in behind],
-            iteration / settings.iterations,
-        )  # fmt: skip
+        parameters, progress = [s.parameters for s in behind], iteration / settings.iterations
+        drawn = steps.draw([search.generator for search in behind], progress)
+        step = steps.of(parameters, progress)
+        values, gradients = steps.read(step(*drawn, progress=progress), parameters)
         for search, found in zip(behind, gradients, strict=True):
             search.step(found)
         sound = [search.advance(row) for search, row in zip(behind, values, strict=True)]

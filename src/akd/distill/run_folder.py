@@ -67,7 +67,7 @@ class RunFolder(Observer):
             out: The output folder; `run/` in it belongs to this class.
             results: Names of the files that the job will write to `out`.
             options: What the command must be given to run the job again.
-            overwrite: Start anew, and write over what the folder holds.
+            overwrite: Start over, and overwrite what the folder holds.
         """
         self.out = out
         self.path = out / "run"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 import torch
@@ -30,21 +31,15 @@ class DistillStep:
     prompt: str
     settings: DistillSettings
     terms: Sequence[LossTerm]
-    _steps: dict[tuple[tuple[int, ...], bool], tuple[GraphStep, list[int]]] = field(
-        default_factory=dict
-    )
+    _steps: dict[tuple[tuple[int, ...], bool], GraphStep] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._shape = latent_shape(self.prior)
 
-    def __call__(
-        self,
-        candidates: Sequence[MotionParameters],
-        generators: Sequence[torch.Generator],
-        progress: float,
-    ) -> tuple[list[dict[str, float]], list[list[Tensor | None]]]:
-        """Loss, its terms and the RMS of the score of each candidate, and the gradients of its
-        tensors. The latter hold until the next call."""
+    def draw(
+        self, generators: Sequence[torch.Generator], progress: float
+    ) -> tuple[Float[Tensor, "K"], Float[Tensor, "N"], Float[Tensor, "N *z"]]:
+        """Turns of the camera, noise levels and noise of an iteration."""
         settings, device = self.settings, self.stage.cloud.means.device
         turns = [
             settings.camera_jitter * (2.0 * float(torch.rand((), generator=generator)) - 1.0)
@@ -54,52 +49,46 @@ class DistillStep:
             self._shape, settings.score, progress=progress, generators=generators,
             device=self.prior.device,
         )  # fmt: skip
-        turned = torch.tensor(turns, dtype=torch.float64).to(device)
-        step, sizes = self._step_of(candidates, half_size=progress < settings.half_size)
-        values, *found = step(turned, t, noise, progress=progress)
-        assert values is not None
-        names = ("loss", "score", *(term.name for term in self.terms), "score_rms")
-        rows = [dict(zip(names, row, strict=True)) for row in values.T.tolist()]
-        gradients = iter(found)
-        return rows, [list(islice(gradients, size)) for size in sizes]
+        return torch.tensor(turns, dtype=torch.float64).to(device), t, noise
 
-    def _step_of(
-        self, candidates: Sequence[MotionParameters], *, half_size: bool
-    ) -> tuple[GraphStep, list[int]]:
-        """The step of these candidates, and how many tensors each has.
+    def of(self, candidates: Sequence[MotionParameters], progress: float) -> GraphStep:
+        """The step of these candidates: `losses` with them, captured where that is possible.
 
         Those that diverged are brought up to the others alone.
         """
+        half_size = progress < self.settings.half_size
         key = tuple(id(one) for one in candidates), half_size
         if key not in self._steps:
-            parts = [one.tensors() for one in candidates]
-            tensors = [tensor for part in parts for tensor in part]
-
-            def step(
-                turns: Tensor, t: Tensor, noise: Tensor, *, progress: float
-            ) -> list[Tensor | None]:
-                total, *others = self._losses(candidates, turns, t, noise, progress, half_size)
-                # A candidate that is not finite spoils no other, and is rolled back.
-                gradients = torch.autograd.grad(total.sum(), tensors, allow_unused=True)
-                return [torch.stack([total, *others]).detach(), *gradients]
-
-            captured = graph_step(
-                step, self.stage, candidates, self.terms,
+            self._steps[key] = graph_step(
+                partial(self.losses, candidates, half_size), self.stage, candidates, self.terms,
                 capture=getattr(self.prior, "capturable", False),
             )  # fmt: skip
-            self._steps[key] = captured, [len(part) for part in parts]
         return self._steps[key]
 
-    def _losses(
+    def read(
+        self, found: Sequence[Tensor | None], candidates: Sequence[MotionParameters]
+    ) -> tuple[list[dict[str, float]], list[list[Tensor | None]]]:
+        """Loss, its terms and the RMS of the score of each candidate, and the gradients of its
+        tensors. The latter hold until the next step."""
+        values, *rest = found
+        assert values is not None
+        names = ("loss", "score", *(term.name for term in self.terms), "score_rms")
+        rows = [dict(zip(names, row, strict=True)) for row in values.T.tolist()]
+        gradients = iter(rest)
+        return rows, [list(islice(gradients, len(one.tensors()))) for one in candidates]
+
+    def losses(
         self,
         candidates: Sequence[MotionParameters],
+        half_size: bool,
         turns: Float[Tensor, "K"],
         t: Float[Tensor, "N"],
         noise: Float[Tensor, "N *z"],
+        *,
         progress: float,
-        half_size: bool,
-    ) -> list[Float[Tensor, "K"]]:
-        """The loss, its terms and the RMS of the score's gradient."""
+    ) -> list[Tensor | None]:
+        """The loss, its terms and the RMS of the score's gradient, stacked, and the gradients of
+        the loss with respect to all tensors of the candidates."""
         stage, prior, settings = self.stage, self.prior, self.settings
         posed = pose_together(candidates, stage)
         video = stage.show(posed.transforms, posed.path, turns=turns, half_size=half_size)
@@ -122,4 +111,7 @@ class DistillStep:
         losses = [score, *others.values()]
         total = torch.stack(losses).sum(0)
         rms = gradient.flatten(1).square().mean(1).sqrt().to(total)
-        return [total, *losses, rms]
+        tensors = [tensor for one in candidates for tensor in one.tensors()]
+        # A candidate that is not finite spoils no other, and is rolled back.
+        gradients = torch.autograd.grad(total.sum(), tensors, allow_unused=True)
+        return [torch.stack([total, *losses, rms]).detach(), *gradients]

@@ -9,6 +9,8 @@ from akd.base.blender import has_blender
 
 FORMATS = ("glb", "bvh", "usd", "fbx")
 VIDEO_FORMATS = ("mp4", "gif")
+CLIP_FORMATS = (*FORMATS[1:], *VIDEO_FORMATS)
+"""What `export` writes."""
 
 
 def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def verdict(metrics: MotionMetrics) -> str:
 
 
 def score(metrics: MotionMetrics) -> float:
-    """From 0 to 1: how much a motion is like true clips of its action on so many legs.
+    """From 0 to 1: how much a motion is like true clips of its action and number of legs.
 
     The product of two: the worst of travel, steps, contact, skate and depth;
     and the cube root of the product of the parts for roughness, tilt, seam, skate, swing of the

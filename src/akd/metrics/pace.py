@@ -12,14 +12,11 @@ from dataclasses import replace
 
 from akd.base.constants import GRAVITY
 from akd.metrics.travel import with_implied_travel
-from akd.motion.actions import action_label
+from akd.motion.actions import FASTEST_WALK, action_label
 from akd.motion.feet import leg_length
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.units import FileUnits
-
-_WALKS = 0.5
-"""Greatest Froude number of a walk."""
 
 
 def sized_for_walk(character: Character, motion: Motion) -> tuple[Character, Motion]:
@@ -35,9 +32,9 @@ def sized_for_walk(character: Character, motion: Motion) -> tuple[Character, Mot
     if character.units.is_given or action_label(motion.name) != "walk":
         return character, motion
     froude = walking_froude(character, motion)
-    if froude <= _WALKS:
+    if froude <= FASTEST_WALK:
         return character, motion
-    height = character.height * _WALKS / froude
+    height = character.height * FASTEST_WALK / froude
     why = (
         f"{motion.name!r} is too fast for a walk at {character.height:.3g} m (Froude number "
         f"{froude:.2g}): timing and physics for {height:.3g} m; --height overrules"

@@ -31,7 +31,7 @@ def _table() -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def reference_of(action: str | None, legs: int) -> dict[str, tuple[float, float]]:
-    """The reference of an action on so many legs, else of all gaits on as many, else of all."""
+    """The reference of an action and number of legs, else of all such gaits, else of all gaits."""
     table = _table()
     names = (f"{action}/{legs}", f"gait/{legs}", "gait")
     return next(table[name] for name in names if name in table)

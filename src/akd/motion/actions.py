@@ -55,6 +55,12 @@ class Action:
         """Whether it is a gait: strides, wing beats or tail beats that repeat."""
         return self.froude > 0.0 and not self.one_off
 
+    @property
+    def leaves_ground(self) -> bool:
+        """Whether all feet are off the ground at times: gravity keeps no foot down above a Froude
+        number of 1."""
+        return self.froude > 1.0 or (self.one_off and self.froude > 0.0)
+
     def alternates_on(self, legs: int) -> bool:
         """Whether left and right legs alternate on a body with this number of legs."""
         return self.alternates == "always" or (self.alternates == "on two legs" and legs == 2)
@@ -77,6 +83,8 @@ class Manner:
         return self.kind or self.name
 
 
+FASTEST_WALK = 0.5
+"""Froude number at which animals of all sizes break into a run (Alexander 1989)."""
 TURN = Action("turn", 0.12)
 """A turn to a side that is not said. It has no class of its own."""
 _IN_PLACE: tuple[tuple[str, tuple[str, ...], bool, tuple[Body, ...]], ...] = (

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from akd.asset.asset import ClipRecord
 from akd.motion.actions import ACTIONS, TURN, Action, read_sentence
 from akd.rig.character import Character
+
+
+def split_clip(text: str) -> tuple[Path, str | None]:
+    """A file, and the clip's name after a colon: `fox.glb:Walk`. File names may hold colons too."""
+    if Path(text).exists():
+        return Path(text), None
+    for place in (i for i, letter in enumerate(text) if letter == ":"):
+        if Path(text[:place]).is_file() and text[place + 1 :]:
+            return Path(text[:place]), text[place + 1 :]
+    return Path(text.partition(":")[0] or text), None
 
 
 def find_clip(character: Character, name: str | None) -> ClipRecord:

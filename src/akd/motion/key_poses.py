@@ -57,7 +57,7 @@ class KeyPoses:
         return KeyPoses(self.seconds[:count], kept)
 
     def lowered(self, by: float) -> KeyPoses:
-        """The same with the root so many metres lower."""
+        """The same with the root lower by this many metres."""
         shift = self.pose.translation.new_tensor((0.0, by, 0.0))
         pose = ControlPose(self.pose.translation - shift, self.pose.root_rotation, self.pose.angles)
         return KeyPoses(self.seconds, pose)

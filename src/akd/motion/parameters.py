@@ -235,7 +235,7 @@ class ControlCurves:
     def controls(self, seconds: Float[Tensor, "S"] | None = None) -> ControlPose:
         """Coordinates at every frame, or at other times from zero on.
 
-        A cycle goes on for as long as is asked for; other curves hold still after the last frame.
+        A cycle repeats for as long as requested; other curves hold still after the last frame.
         """
         basis = self._frame_curves() if seconds is None else self.curves(seconds)
         seconds = self._frame_times if seconds is None else seconds

@@ -8,8 +8,6 @@ from akd.motion.actions import ACTION_LABELS, ACTIONS, MANNER_LABELS, MANNERS, A
 from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.role import LimbKind
 
-_LEGS = {"amble": 4, "trot": 4, "gallop": 4, "run": 2}
-"""Gaits of bodies with so many legs: what runs on four legs gallops."""
 _WALKS = tuple(manner for manner in MANNERS if manner.kind is None and manner.name != "high")
 """Manners of walking."""
 
@@ -26,9 +24,9 @@ def body_plan(anatomy: Anatomy) -> Body:
 
 
 def suits(action: Action, anatomy: Anatomy) -> bool:
-    """Whether a body does an action."""
-    legs = len(anatomy.legs)
-    return body_plan(anatomy) in action.bodies and _LEGS.get(action.label, legs) == legs
+    """Whether a body does an action. What runs on four legs gallops."""
+    two_legged = action.alternates != "on two legs" or len(anatomy.legs) == 2
+    return body_plan(anatomy) in action.bodies and two_legged
 
 
 def repertoire(

@@ -1,4 +1,4 @@
-"""Parametrizations of a motion that ship: cycle, spline, one value per frame. No torch here."""
+"""The built-in parametrizations of a motion: cycle, spline, one value per frame. No torch here."""
 
 from __future__ import annotations
 

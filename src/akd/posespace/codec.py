@@ -3,7 +3,7 @@
 A state holds three numbers for each token. For a joint: the rotation vector since the neutral pose,
 in the joint's own orthonormal axes (flexion, abduction, bone), in units of `ANGLE_UNIT`. For the
 root: its tilt about left and about forward, in the same unit, and its height above that of the
-neutral pose, in units of `HEIGHT_UNIT` body sizes. Heading and horizontal place are no part of it.
+neutral pose, in units of `HEIGHT_UNIT` body sizes. Heading and horizontal position are left out.
 """
 
 from __future__ import annotations

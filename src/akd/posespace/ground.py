@@ -58,7 +58,7 @@ def ground_excess(
 
 
 def lifted(states: Float[Tensor, "B J 3"], height: Float[Tensor, "B"]) -> Float[Tensor, "B J 3"]:
-    """States whose root is higher by so many body sizes."""
+    """States whose root is higher by this many body sizes."""
     up = torch.zeros_like(states)
     up[:, 0, 2] = height / HEIGHT_UNIT
     return states + up

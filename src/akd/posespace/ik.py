@@ -46,7 +46,7 @@ class Goals:
     """Tokens that look at a point."""
     points: Float[Tensor, "#B L 3"]
     soft: int = 0
-    """The last so many targets give way where the others cannot be met as well."""
+    """The last targets, this many, yield where the others cannot be met as well."""
 
     @classmethod
     def at(cls, tokens: Int[Tensor, "#B H"], targets: Float[Tensor, "#B H 3"]) -> Goals:

@@ -12,7 +12,7 @@ from torch import Tensor
 from akd.posespace.body import PoseBody, bone_ends, kinematics
 from akd.posespace.settings import STEPS
 
-TOUCH = 0.035
+INTERSECTS = 0.035
 """Depth, in body sizes, from which a pose counts as intersecting itself: about the 95th percentile
 of true poses of the training side."""
 _SPHERES = 4

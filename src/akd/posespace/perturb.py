@@ -99,7 +99,7 @@ def leave_ground(
     *,
     sizes: tuple[float, float] = (0.08, 0.35),
 ) -> Float[Tensor, "B J 3"]:
-    """Each pose as it is but higher, or lower and in the ground, by so many body sizes."""
+    """Each pose as it is but higher, or lower and in the ground, by this many body sizes."""
     low, high = sizes
     by = low + (high - low) * _uniform(states, generator, len(states))
     sink = -by - clearance(body, states).clamp_min(0.0)
@@ -114,21 +114,6 @@ def spoil(
     spoilt = torch.stack([way(body, states, generator) for way in ways])
     kind = torch.randint(len(ways), (len(states),), generator=generator, device=states.device)
     return spoilt[kind, torch.arange(len(states), device=states.device)]
-
-
-def area_under_curve(good: Float[Tensor, "N"], bad: Float[Tensor, "M"]) -> float:
-    """Probability that a bad one scores above a good one (area under the ROC curve)."""
-    both = torch.cat((good, bad)).double()
-    order = both.argsort()
-    ranks = torch.empty_like(both)
-    ranks[order] = torch.arange(1, len(both) + 1, dtype=torch.float64).to(both)
-    _, groups = both.unique(return_inverse=True)
-    ties = both.new_zeros(int(groups.max()) + 1)
-    mean = ties.clone().index_add(0, groups, ranks) / ties.index_add(
-        0, groups, torch.ones_like(both)
-    )
-    above = mean[groups][len(good) :].sum() - len(bad) * (len(bad) + 1) / 2
-    return float(above / (len(good) * len(bad)))
 
 
 def _uniform(states: Tensor, generator: torch.Generator, *shape: int) -> Tensor:

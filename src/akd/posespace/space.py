@@ -46,7 +46,7 @@ class PoseSpace:
 
     @classmethod
     def of(cls, character: Character, weights: Path | None = None) -> PoseSpace:
-        """The pose space of a character, with the weights that ship or others.
+        """The pose space of a character, with the bundled weights or others.
 
         Raises:
             FileNotFoundError: There are no weights.

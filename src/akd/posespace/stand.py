@@ -14,7 +14,8 @@ from akd.posespace.ground import lowest, token_heights
 from akd.rig.roles.role import LimbKind, Part
 
 _TOUCH = 0.025
-"""Body sizes above the ground at which the skin of a foot touches it."""
+"""Body sizes above the ground at which the skin of a foot touches it. More than `contact.TOUCH`:
+soles are known by a dozen points each."""
 _LEGS = torch.tensor([1 + LIMBS.index(kind) for kind in LimbKind if kind.is_leg])
 _FEET = torch.tensor([1 + PARTS.index(part) for part in (Part.FOOT, Part.TOES)])
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from akd.posespace.body import PoseBody
 from akd.posespace.diffusion import Steer
 from akd.posespace.ground import ground_excess
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.settings import ANGLE_UNIT, LIMIT_FEATURES
 
 Validator = Callable[[Float[Tensor, "B J 3"]], Float[Tensor, "B"]]
@@ -52,7 +52,7 @@ def body_validators(body: PoseBody) -> list[Validator]:
 
 
 def intersection_validator(
-    body: PoseBody, *, touch: Float[Tensor, "B"] | float = TOUCH
+    body: PoseBody, *, touch: Float[Tensor, "B"] | float = INTERSECTS
 ) -> Validator:
     """Bones deeper in each other than `touch`."""
     return lambda states: (intersection_depth(body, states) - touch).clamp_min(0.0)
@@ -66,7 +66,7 @@ def between_guidance(
         intersection_depth(body, a), intersection_depth(body, b), shares[:, None]
     ).flatten()
     index = torch.arange(len(a), device=a.device).repeat(len(shares))
-    return guidance([intersection_validator(body[index], touch=deep.clamp_min(TOUCH))])
+    return guidance([intersection_validator(body[index], touch=deep.clamp_min(INTERSECTS))])
 
 
 def guidance(validators: Sequence[Validator]) -> Steer:

@@ -73,7 +73,7 @@ class PriorServed(PriorTiny):
         self._server = server
 
     def for_body(self, leg_length: float) -> PriorServed:
-        """The same at its frame rate for a body with legs of so many metres."""
+        """The same at its frame rate for a body with legs of this length in metres."""
         return PriorServed(
             self.network, tokens=self.tokens, server=self._server, leg_length=leg_length
         )

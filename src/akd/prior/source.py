@@ -19,7 +19,7 @@ class PriorSource:
     name: str | Path = "tiny"
     """`tiny`, a name of the catalogue, a hub id, or a folder."""
     weights: Path | None = None
-    """Folder of weights in place of those that ship or of the hub's copy."""
+    """Folder of weights instead of the bundled ones or the hub's copy."""
     frames: int | None = None
     height: int | None = None
     """Pixels."""

@@ -12,7 +12,7 @@ from akd.asset.read import read_asset
 from akd.base.files import read_json
 from akd.distill.run_folder import RunFolder
 from akd.motion.clip import motion_from_clip
-from akd.motion.clip_names import find_clip
+from akd.motion.clip_names import find_clip, split_clip
 from akd.motion.motion import Motion
 from akd.rig.character import Character, load_character
 from akd.rig.role_file import correct_roles, read_role_file
@@ -43,7 +43,7 @@ class Entry:
 
 def load_entries(given: list[str]) -> list[Entry]:
     """The motions of folders and files: `out/`, `fox.glb` (all its clips) or `fox.glb:Walk`."""
-    split = [_path_and_clip(text) for text in given]
+    split = [split_clip(text) for text in given]
     folders = [path.resolve().parent for path, _ in split]
     # Titles are as short as tells the motions apart: without the folders that all share.
     shared = os.path.commonpath(folders)
@@ -104,14 +104,6 @@ def read_run(folder: Path) -> Run:
     if len(clips) < len(kinds):
         raise ValueError(f"{folder / 'motion.glb'}: must hold {len(kinds)} clips of this run")
     return Run(prompt, character, dict(zip(kinds, clips, strict=True)))
-
-
-def _path_and_clip(text: str) -> tuple[Path, str | None]:
-    """`fox.glb:Walk` taken apart; a file may have a colon in its own name."""
-    if Path(text).exists() or ":" not in text:
-        return Path(text), None
-    before, _, clip = text.rpartition(":")
-    return Path(before), clip
 
 
 def _of_folder(path: Path, title: str, method: str) -> list[Entry]:

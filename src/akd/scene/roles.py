@@ -48,7 +48,7 @@ OUTWARDS: dict[str, float] = {
     "girdle": 1.0, "upper": 1.0, "lower": 0.86, "cannon": 0.76, "foot": 0.66, "hand": 0.66,
     "toes": 0.56,
 }  # fmt: skip
-"""A limb darkens towards its end, so that its segments can be told apart."""
+"""A limb darkens towards its end, so that its segments can be distinguished."""
 
 
 def role_colour(role: str) -> Colour:

@@ -53,7 +53,7 @@ class Camera:
         )  # fmt: skip
 
     def expand(self, frames: int) -> Camera:
-        """The cameras of so many frames; a single one serves all."""
+        """The cameras of this many frames; a single one serves all."""
         return Camera(
             self.camera_from_world.expand(frames, -1, -1), self.focal.expand(frames, -1),
             self.centre.expand(frames, -1), self.width, self.height,

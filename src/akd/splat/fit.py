@@ -118,7 +118,7 @@ def fit_splats(
     """A cloud fitted to random views of a mesh in its bind pose, bound to the mesh's bones.
 
     Bind space, metres. With a `cache` folder the result is kept there under a hash of everything
-    it depends on, and a run that was stopped goes on from its last checkpoint.
+    it depends on, and a run that was stopped continues from its last checkpoint.
     """
     settings = settings or FitSettings()
     paint = paint or Paint.of_vertices(mesh)

@@ -24,7 +24,7 @@ from akd.splat.kernel_types import (
 wp.set_module_options({"enable_backward": False, "optimization_level": 3})
 
 RESEED = wp.constant(15)
-"""The exponential is continued along a row by multiplication, and computed anew every 16 pixels."""
+"""The exponential is continued along a row by multiplication, and recomputed every 16 pixels."""
 
 
 @wp.func

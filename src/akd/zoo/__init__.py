@@ -3,12 +3,15 @@
     creature = build_creature("fox", seed=3)
     walk = make_clip(creature, "walk")
 
+`akd.zoo("fox")` is the same creature as a `Character`, ready to be animated.
+
 Every creature is one closed, coloured, skinned mesh. Its clips travel at natural speeds with
 planted feet.
 """
 
 from typing import TYPE_CHECKING
 
+from akd.base.callable_room import make_callable
 from akd.zoo.species.catalogue import SPECIES
 
 if TYPE_CHECKING:
@@ -45,3 +48,6 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(f"akd.zoo.{_HOMES[name]}"), name)
+
+
+make_callable(__name__, "akd.api.creatures", "zoo")

@@ -20,7 +20,7 @@ class ConvolutionNetwork(nn.Module):
         layers: list[nn.Module] = []
         sizes = (3, *settings.channels)
         for k, (have, want) in enumerate(pairwise(sizes)):
-            # Time is halved only twice: steps are told apart by what happens between frames.
+            # Time is halved only twice: steps are recognised by what happens between frames.
             stride = (1 if k % 2 == 0 else 2, 2, 2)
             layers += [
                 nn.Conv3d(have, want, 3, stride=stride, padding=1), nn.GroupNorm(8, want),
@@ -80,6 +80,6 @@ class SequenceNetwork(nn.Module):
 def build_network(
     settings: RecogniserSettings, classes: int = len(CLASSES)
 ) -> ConvolutionNetwork | SequenceNetwork:
-    """The network of a recogniser for so many classes, with random weights."""
+    """The network of a recogniser for this number of classes, with random weights."""
     build = SequenceNetwork if settings.name == "b" else ConvolutionNetwork
     return build(settings, classes)

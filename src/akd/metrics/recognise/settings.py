@@ -52,7 +52,7 @@ class RecogniserSettings:
         return self.frames, self.size, self.frame_time
 
     def rate(self, leg_length: float) -> float:
-        """Frames a second for a body with legs of so many metres."""
+        """Frames per second for a body with legs of this length in metres."""
         return frame_rate(self.frame_time, leg_length)
 
 

@@ -16,7 +16,7 @@ from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 
 Source = Callable[[int], tuple[Float[Tensor, "B T H W 3"], Int[Tensor, "B"]]]
-"""Gives so many videos (sRGB 0..1) and the numbers of their classes."""
+"""Gives that number of videos (sRGB 0..1) and the numbers of their classes."""
 
 
 def roughen(

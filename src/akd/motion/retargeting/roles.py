@@ -25,15 +25,15 @@ class Source:
     """Of `after`; the rest is of `before`."""
 
 
-def body_plan(character: Character) -> str:
-    """The body plan in words: `2 legs`, `4 legs`, `no legs`."""
+def legs_in_words(character: Character) -> str:
+    """`2 legs`, `4 legs`, `no legs`."""
     count = len(character.anatomy.legs)
     return f"{count or 'no'} leg{'' if count == 1 else 's'}"
 
 
 def check_same_plan(source: Character, target: Character) -> None:
     """Raise `ValueError` where the two bodies stand on different numbers of legs."""
-    plans = [body_plan(body) for body in (source, target)]
+    plans = [legs_in_words(body) for body in (source, target)]
     if plans[0] != plans[1]:
         raise ValueError(
             f"{source.asset.path.name} has {plans[0]} and {target.asset.path.name} has {plans[1]}: "

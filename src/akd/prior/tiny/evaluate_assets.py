@@ -35,7 +35,7 @@ ASKED = {
     4: ("walk", "trot", "gallop", "stand", "eat", "attack"),
     2: ("walk", "run", "stand", "jump", "punch", "dance"),
 }
-"""What is asked of bodies with so many legs."""
+"""What is asked of bodies, by number of legs."""
 PROMPTS_EACH = 2
 MOST_OF_A_FOLDER = 4
 
@@ -143,7 +143,7 @@ class AssetEvaluation:
         return scores
 
     def write(self, folder: Path) -> None:
-        """Write `evaluation-assets.json` and `evaluation-assets.png`: a row a subject.
+        """Write `evaluation-assets.json` and `evaluation-assets.png`: one row per subject.
 
         A row is the image that the prior was shown, then every other frame of its samples.
         """

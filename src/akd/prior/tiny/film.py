@@ -124,7 +124,7 @@ def squash(actor: Actor, up: float) -> Actor:
 
 
 def fatten(cloud: SplatCloud, by: float) -> SplatCloud:
-    """The surface moved out by so many metres."""
+    """The surface moved out by this many metres."""
     assert cloud.normals is not None
     return replace(cloud, means=cloud.means + by * cloud.normals)
 

@@ -51,7 +51,7 @@ class PriorTiny:
         self._texts: dict[Words, Tensor] = {}
 
     def for_body(self, leg_length: float) -> PriorTiny:
-        """The same network at its frame rate for a body with legs of so many metres."""
+        """The same network at its frame rate for a body with legs of this length in metres."""
         return type(self)(self.network, tokens=self.tokens, leg_length=leg_length)
 
     @property

@@ -52,7 +52,7 @@ class TinySettings:
             )
 
     def rate(self, leg_length: float) -> float:
-        """Frames a second for a body with legs of so many metres."""
+        """Frames per second for a body with legs of this length in metres."""
         return frame_rate(self.frame_time, leg_length)
 
 
@@ -104,7 +104,7 @@ class TrainSettings:
     """Steps over which the learning rate rises from zero."""
     weight_decay: float = 0.01
     ema: float = 0.9995
-    """How slowly the averaged weights, which are the ones that ship, follow."""
+    """How slowly the averaged weights, which are the ones released, follow."""
     drop_words: float = 0.12
     """Share of samples trained without words, so that guidance has something to lead away from."""
     drop_reference_image: float = 0.12

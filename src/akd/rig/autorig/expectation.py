@@ -71,7 +71,7 @@ def expect(
 
 @cache
 def expectations() -> dict[str, Expectation]:
-    """The models that ship, by template."""
+    """The bundled models, by template."""
     text = files("akd.rig.autorig").joinpath("expectation.json").read_text("utf-8")
     return {
         plan: Expectation(

@@ -4,7 +4,7 @@ A least-squares problem over the joints of the left half and of the middle; the 
 mirror image. Joints keep near to where the template expects them, as near as such joints do;
 bones keep their length and direction; samples along the bones of legs, arms, neck and tail are
 drawn to the middle of the limb; and what is outside is drawn inside. The places that samples are
-drawn to are found anew after each solve (Baran and Popovic 2007, section 4, with these terms).
+drawn to are found again after each solve (Baran and Popovic 2007, section 4, with these terms).
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _middle(
     """The chains from the root to the head and to the tip of the tail."""
     carriers = Counter(branch.attached_to for pair in pairs for branch in pair)
     for pair in pairs:
-        if pair[0].judgement.kind in (LimbKind.ARM, LimbKind.WING, None):
+        if pair[0].verdict.kind in (LimbKind.ARM, LimbKind.WING, None):
             carriers[pair[0].attached_to] += 2  # arms, wings and ears sit towards the head
 
     def headward(joint: int) -> float:
@@ -191,7 +191,7 @@ def _limbs(
         limbs += _sided(evidence, pair, kind, left, number)
     head = body.subtree(trunk[-1]) if len(trunk) > 1 else []
     for pair in (p for p in pairs if not p[0].is_leg):
-        kind = pair[0].judgement.kind
+        kind = pair[0].verdict.kind
         # What hangs on the head is an ear or a feature unless it is called a limb.
         if kind is not None and (pair[0].is_named or pair[0].attached_to not in head):
             limbs += _sided(evidence, pair, kind, left, 0)
@@ -215,8 +215,8 @@ def _sided(
             branch.joints,
             branch.tip,
             number,
-            branch.judgement.confidence,
-            branch.judgement.doubt,
+            branch.verdict.confidence,
+            branch.verdict.doubt,
         )
         for side, branch in zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
     ]

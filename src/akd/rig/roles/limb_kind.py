@@ -50,7 +50,7 @@ _ON_FOUR_LEGS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
 
 
 @dataclass(frozen=True)
-class Judgement:
+class LimbVerdict:
     """What a pair of limbs was taken for, and how sure that is."""
 
     kind: LimbKind | None
@@ -84,7 +84,7 @@ class ShapeModel:
 
 @cache
 def shape_model() -> ShapeModel:
-    """The weights that ship with akd."""
+    """The bundled weights."""
     table = json.loads(files("akd.rig.roles").joinpath("shape_model.json").read_text("utf-8"))
     rows = np.array(list(table["limbs"].values()))
     facing = np.array(list(table["facing"].values()))
@@ -98,11 +98,11 @@ def standardise(
     return np.clip((features - mean) / scale, -3.0, 3.0)
 
 
-def judge(
+def classify(
     features: Sequence[Float[np.ndarray, "F"]],
     parts: Sequence[Iterable[str]],
     stands: Sequence[bool],
-) -> list[Judgement]:
+) -> list[LimbVerdict]:
     """Weigh the measures of each pair of a body (`LimbFinder.measure`) and the parts that its names
     mention.
 
@@ -147,9 +147,9 @@ def _conclude(
     total: Float[np.ndarray, "K"],
     shape: Float[np.ndarray, "K"],
     names: Float[np.ndarray, "K"] | None,
-) -> Judgement:
+) -> LimbVerdict:
     chance = np.exp(total - total.max())
     best = int(chance.argmax())
     by_name = None if names is None else KINDS[int(names.argmax())]
     confidence = float(chance[best] / chance.sum())
-    return Judgement(KINDS[best], confidence, KINDS[int(shape.argmax())], by_name)
+    return LimbVerdict(KINDS[best], confidence, KINDS[int(shape.argmax())], by_name)

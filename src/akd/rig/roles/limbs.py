@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from akd.rig.roles import names
 from akd.rig.roles.body import Body, Evidence
-from akd.rig.roles.limb_kind import Judgement, judge
+from akd.rig.roles.limb_kind import LimbVerdict, classify
 from akd.rig.roles.role import LimbKind
 from akd.rig.roles.symmetry import Sagittal
 
@@ -51,14 +51,14 @@ class Branch:
     """From the body outwards along the main path."""
     tip: int
     attached_to: int
-    judgement: Judgement
+    verdict: LimbVerdict
     is_named: bool
     """Names along it mention a part of a limb."""
 
     @property
     def is_leg(self) -> bool:
         """Whether it stands on the ground."""
-        return self.judgement.kind is LimbKind.LEG
+        return self.verdict.kind is LimbKind.LEG
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,11 @@ class LimbFinder:
                 bool(words & {"leg", "foot"}) and all(map(self._hangs, pair.starts))
                 for pair, words in zip(self.pairs, said, strict=True)
             ]
-        judgements = judge([self.measure(pair) for pair in self.pairs], said, stands)
+        verdicts = classify([self.measure(pair) for pair in self.pairs], said, stands)
         found = []
-        for pair, words, judgement in zip(self.pairs, said, judgements, strict=True):
+        for pair, words, verdict in zip(self.pairs, said, verdicts, strict=True):
             one, other = (
-                self._branch(start, top, judgement, bool(words))
+                self._branch(start, top, verdict, bool(words))
                 for start, top in zip(pair.starts, pair.tops, strict=True)
             )
             found.append(_on_like_feet(one, other))
@@ -230,13 +230,13 @@ class LimbFinder:
         lowest = min(self.lowest[j] for j in self.body.subtree(joint))
         return lowest < _ON_GROUND * self.evidence.height
 
-    def _branch(self, start: int, top: int, judgement: Judgement, is_named: bool) -> Branch:
-        is_leg = judgement.kind is LimbKind.LEG
+    def _branch(self, start: int, top: int, verdict: LimbVerdict, is_named: bool) -> Branch:
+        is_leg = verdict.kind is LimbKind.LEG
         path = self._leg_path(start) if is_leg else self._arm_path(start)
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
-        return Branch(tuple(path), tip, self.body.parents[top], judgement, is_named)
+        return Branch(tuple(path), tip, self.body.parents[top], verdict, is_named)
 
     def _leg_path(self, start: int) -> list[int]:
         """Down to the joint that owns the lowest point, preferring the longest way there."""

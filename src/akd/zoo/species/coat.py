@@ -132,7 +132,7 @@ def _fur(
     if coat.belly is not None:
         inner = _step(-0.2, -0.8, normals[:, 0] * np.sign(vertices[:, 0]))
         colours = _mix(colours, coat.belly, 0.55 * legs * inner)
-    colours = _markings(coat, colours, vertices, left, normals, legs, tail, height, seed)
+    colours = _markings(coat, colours, vertices, normals, legs, height, seed)
     colours = _mix(colours, coat.face, _lower_face(anatomy, left, normals, share, wobble, height))
     ears = share.get("ear", np.zeros(len(vertices)))
     colours = _mix(colours, coat.ear_back, ears * _ear_height(anatomy, left))
@@ -218,10 +218,8 @@ def _markings(
     coat: Coat,
     colours: Array,
     vertices: Array,
-    left: Array,
     normals: Array,
     legs: Array,
-    tail: Array,
     height: float,
     seed: int,
 ) -> Array:

@@ -1,6 +1,6 @@
 """`harvest`: poses from a video prior. Sample videos, fit the joints to them, filter the poses.
 
-`harvest_jobs` are the same as jobs of `akd.engine`, one a body.
+`harvest_jobs` are the same as jobs of `akd.engine`, one per body.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.api.poses import creature_character, zoo_side
+from akd.api.poses import zoo_character, zoo_side
+from akd.api.request import Request, make_request
+from akd.api.search import set_stage, starting_point
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.files import text_hash, weights_hash
@@ -33,21 +35,16 @@ from akd.posespace.codec import PoseCodec
 from akd.posespace.collect import asset_side, distinct
 from akd.posespace.dataset import BodyPoses, BodyRecord
 from akd.posespace.ground import FLIGHT, STANDING, ground_excess, grounded
-from akd.posespace.intersect import TOUCH, intersection_depth
+from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.shards import Row, is_done, write_shard
 from akd.prior.choose import choose_prior
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.source import PriorSource
 from akd.prior.tiny.prior import PriorTiny
-from akd.request import Request, make_request
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.up_axis import find_up_axis
 from akd.scene.stage import Stage
-from akd.search import set_stage, starting_point
-
-_AIRBORNE = ("run", "gallop", "jump", "fly", "glide")
-"""Actions that leave the ground."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class HarvestBody:
 def zoo_body(species: str, seed: int) -> HarvestBody:
     """A creature of the zoo."""
     return HarvestBody(
-        f"{species} {seed}", "zoo", species, species, lambda: creature_character(species, seed)
+        f"{species} {seed}", "zoo", species, species, lambda: zoo_character(species, seed)
     )
 
 
@@ -117,8 +114,8 @@ def harvest_jobs(
         assets: Folder of rigged characters; motion capture has no mesh and is left out.
         actions: What the prompts say after the body's noun; all that suits the body if left out.
         prior: Name of the video model.
-        weights: Folder of the tiny prior's weights and of recogniser A; those that ship if left
-            out.
+        weights: Folder of the tiny prior's weights and of recogniser A; the bundled ones
+            if left out.
         videos: See `HarvestSettings`.
         iterations: See `HarvestSettings`.
         device: `auto`, `cpu` or `cuda`.
@@ -198,8 +195,8 @@ def harvest(
         body: Whose poses.
         out: Folder of shards and tables.
         prior: The video model.
-        weights: Folder of the prior's weights, if not those that ship: recogniser A is taken from
-            it where it holds one, and shards are told apart by it.
+        weights: Folder of the prior's weights, instead of the bundled ones: recogniser A is taken
+            from it if it holds one, and the names of shards depend on it.
         actions: What the prompts say after the body's noun; by default all actions that suit the
             body and that the prior knows. Without a judge of your own, others are left out.
         settings: Number of videos, length of the fit, filters.
@@ -248,7 +245,7 @@ def harvest(
         generator = torch.Generator().manual_seed(int(job[:15], 16))
         videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
         fits = fit_poses(videos, request, stage, prior, codec, settings, judge=value)
-        highest = FLIGHT if request.action in _AIRBORNE else STANDING
+        highest = FLIGHT if action is not None and action.leaves_ground else STANDING
         clips, rows = [], []
         for sample, fit in enumerate(fits):
             fate = fit.fates(codec, settings, highest=highest)
@@ -290,7 +287,7 @@ class FittedPoses:
             return ["action"] * count
         body = codec.body.expand(count)
         found = {
-            "intersection": intersection_depth(body, self.states) > TOUCH,
+            "intersection": intersection_depth(body, self.states) > INTERSECTS,
             "ground": ground_excess(body, self.states, highest=highest) > 0.0,
             "duplicate": ~distinct(self.states),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import torch
 
 from akd.api.animatable import animatable, doubts
-from akd.base.files import file_hash, json_hash, weights_hash
+from akd.asset.asset import Asset
+from akd.base.files import bytes_hash, file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash
@@ -94,7 +96,7 @@ class Request:
         else:
             prior = {"name": source.name}
         return {
-            "asset": {"hash": file_hash(self.character.asset.path)},
+            "asset": {"hash": _asset_hash(self.character.asset)},
             "height": self.character.height,
             "roles": {"hash": json_hash([str(role) for role in self.character.control_rig.roles])},
             "prompt": self.prompt,
@@ -112,6 +114,14 @@ class Request:
                 name: {"hash": recogniser_hash(name, self.weights)} for name in REPORTING
             },
         }
+
+
+def _asset_hash(asset: Asset) -> str:
+    """Of the file, or of the document of a character that was made without one."""
+    if asset.path.is_file() or asset.document is None:
+        return file_hash(asset.path)
+    text = json.dumps(asset.document.json, sort_keys=True)
+    return bytes_hash([text.encode("utf-8"), *map(bytes, asset.document.buffers)])
 
 
 def make_request(

@@ -1,4 +1,4 @@
-"""The stages of `animate`: set the stage, search for a motion, ground it, compare."""
+"""The phases of `animate`: set the stage, sample, fit, ground, compare."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Event, Lock
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
+from akd.api.request import Request
 from akd.base.files import checking_content
 from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
-from akd.distill.loop import Distillation, distil
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.metrics.motion import measure
@@ -31,7 +33,6 @@ from akd.motion.parametrization import (
 )
 from akd.physics.ground import Grounded, ground
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
-from akd.request import Request
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
 
@@ -50,68 +51,79 @@ def set_stage(request: Request, prior: VideoPrior, renderer: Renderer | None = N
     return request.parametrization.prepare(stage)
 
 
-def search(
+def begin(
+    stage: Stage, prior: VideoPrior, request: Request, video: Tensor | None = None
+) -> MotionParameters:
+    """The parameters to start from; how long a gait's cycle lasts is seen in the video."""
+    keys = key_poses(request, prior, lift=stage.lift)
+    start = replace(starting_point(request, prior, video), keys=keys)
+    return request.parametrization.begin(start, stage)
+
+
+def sample(
+    stage: Stage, prior: VideoPrior, request: Request, observer: Observer
+) -> tuple[Float[Tensor, "K T H W 3"] | None, torch.Generator]:
+    """Videos of what is asked for, and the source of all further randomness.
+
+    There are none if the preset samples none. Randomness comes from the seed, phase by phase, so
+    that a run that was stopped continues from the observer's checkpoints to the same result, bit
+    for bit on the CPU.
+    """
+    settings, generator = request.settings.warm_start, torch.Generator().manual_seed(request.seed)
+    if not settings.samples:
+        return None, generator
+    observer.begin("sample")
+    kept = observer.load("videos") or {}
+    videos = kept.get("videos")
+    if kept:
+        with checking_content("checkpoint videos"):
+            videos = kept["videos"]
+            if videos.shape[1:] != (prior.frames, prior.height, prior.width, 3):
+                raise ValueError(f"videos of shape {tuple(videos.shape)}")
+            torch.Generator().set_state(kept["generator"])
+    if videos is not None and len(videos) >= settings.samples:
+        generator.set_state(kept["generator"])
+        return videos[: settings.samples], generator
+    videos = sample_videos(
+        stage, prior, request.asked, settings, generator=generator, sampled=videos,
+        known=known_frames(stage, prior, begin(stage, prior, request)),
+    )  # fmt: skip
+    observer.save("videos", {"videos": videos, "generator": generator.get_state()})
+    return videos, generator
+
+
+def fit(
     stage: Stage,
     prior: VideoPrior,
     request: Request,
+    videos: Float[Tensor, "K T H W 3"] | None,
     *,
     score: VideoScore | None = None,
-    observer: Observer | None = None,
-) -> tuple[MotionParameters, list[tuple[MotionParameters, Distillation]]]:
-    """Sample, fit and distil: the starting parameters, and what was found for each finalist.
+    observer: Observer,
+) -> list[MotionParameters]:
+    """Parameters fitted to the videos: the finalists; the starting point where there are none."""
+    start = begin(stage, prior, request)
+    if videos is None:
+        return [start]
+    observer.begin("fit")
+    if (kept := observer.load("starts")) is not None:
+        with checking_content("checkpoint starts"):
+            finalists = [start.with_values(values) for values in unpack(kept)]
+            if not pose_together(finalists, stage).transforms.isfinite().all():
+                raise ValueError("poses that are not finite")
+        return finalists
+    finalists = fit_finalists(
+        stage, videos, partial(begin, stage, prior, request), request.losses,
+        request.settings.warm_start, score=score, observer=observer,
+    )  # fmt: skip
+    observer.save("starts", pack([found.values() for found in finalists]))
+    return finalists
 
-    All randomness comes from the seed, phase by phase, so that a run that was stopped continues
-    from the observer's checkpoints to the same result, bit for bit on the CPU.
-    """
-    observer, settings = observer or Observer(), request.settings
-    generator = torch.Generator().manual_seed(request.seed)
 
-    keys = key_poses(request, prior, lift=stage.lift)
-
-    def begin(video: Tensor | None) -> MotionParameters:
-        start = replace(starting_point(request, prior, video), keys=keys)
-        return request.parametrization.begin(start, stage)
-
-    finalists = [begin(None)]
-    if settings.warm_start.samples:
-        observer.begin("sample")
-        kept = observer.load("videos") or {}
-        videos = kept.get("videos")
-        if kept:
-            with checking_content("checkpoint videos"):
-                videos = kept["videos"]
-                if videos.shape[1:] != (prior.frames, prior.height, prior.width, 3):
-                    raise ValueError(f"videos of shape {tuple(videos.shape)}")
-                torch.Generator().set_state(kept["generator"])
-        if videos is not None and len(videos) >= settings.warm_start.samples:
-            videos = videos[: settings.warm_start.samples]
-            generator.set_state(kept["generator"])
-        else:
-            videos = sample_videos(
-                stage, prior, request.asked, settings.warm_start, generator=generator,
-                sampled=videos, known=known_frames(stage, prior, finalists[0]),
-            )  # fmt: skip
-            observer.save("videos", {"videos": videos, "generator": generator.get_state()})
-        observer.begin("fit")
-        if (kept := observer.load("starts")) is not None:
-            with checking_content("checkpoint starts"):
-                finalists = [finalists[0].with_values(values) for values in unpack(kept)]
-                if not pose_together(finalists, stage).transforms.isfinite().all():
-                    raise ValueError("poses that are not finite")
-        else:
-            finalists = fit_finalists(
-                stage, videos, begin, request.losses, settings.warm_start,
-                score=score, observer=observer,
-            )  # fmt: skip
-            observer.save("starts", pack([found.values() for found in finalists]))
-    observer.begin("distil")
-    seeds = torch.randint(2**62, (len(finalists),), generator=generator).tolist()
-    with observer.deferred_interrupts():
-        went = distil(
-            stage, prior, request.asked, finalists, settings, losses=request.losses,
-            generators=[torch.Generator().manual_seed(seed) for seed in seeds], observer=observer,
-        )  # fmt: skip
-    return begin(None), list(zip(finalists, went, strict=True))
+def spawn(generator: torch.Generator, count: int) -> list[torch.Generator]:
+    """Generators for each of several finalists, seeded by one."""
+    seeds = torch.randint(2**62, (count,), generator=generator).tolist()
+    return [torch.Generator().manual_seed(seed) for seed in seeds]
 
 
 def key_poses(request: Request, prior: VideoPrior, *, lift: float) -> KeyPoses | None:

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from akd.batch.harvest import HarvestBody, HarvestSettings, harvest, harvest_jobs
 from akd.fit.settings import WarmStartSettings
-from akd.harvest import HarvestBody, HarvestSettings, harvest, harvest_jobs
 from akd.motion.actions import action_label
 from akd.motion.repertoire import repertoire
 from akd.posespace.dataset import load_poses
@@ -122,7 +122,7 @@ def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
 
 
 def test_poses_off_the_ground_are_dropped(fox):
-    from akd.harvest import FittedPoses
+    from akd.batch.harvest import FittedPoses
     from akd.posespace.codec import PoseCodec
     from akd.posespace.ground import FLIGHT, STANDING, lifted
 
