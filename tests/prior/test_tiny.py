@@ -197,6 +197,8 @@ def test_weights_come_back_from_their_parts(
         ({"patch": 0}, "patch must be a whole number above zero, got 0"),
         ({"layers": True}, "layers must be a whole number above zero, got True"),
         ({"fps": math.nan}, "fps must be a number above zero, got nan"),
+        ({"fps": 1 << 40}, "fps at most 1000, got 0.3 and 1.09951e[+]12"),
+        ({"frame_time": 1e-30}, "frame_time must be from 0.001 to 1000"),
         ({"channels": 1 << 20}, r"settings ask for at least \d+ weights, the files hold \d+"),
         ({"layers": 1 << 20}, r"settings ask for at least \d+ weights, the files hold \d+"),
         ({"channels": 64}, r"settings ask for at least \d+ weights, the files hold \d+"),

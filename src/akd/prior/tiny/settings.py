@@ -42,6 +42,11 @@ class TinySettings:
             if type(value) not in ((int,) if whole else (int, float)) or not 0 < value < math.inf:
                 kind = "whole number" if whole else "number"
                 raise ValueError(f"{field.name} must be a {kind} above zero, got {value!r}")
+        if not (0.001 <= self.frame_time <= 1000.0 and self.fps <= 1000.0):
+            raise ValueError(
+                f"frame_time must be from 0.001 to 1000 and fps at most 1000, got "
+                f"{self.frame_time:g} and {self.fps:g}"
+            )
         if self.width % self.patch or self.height % self.patch:
             raise ValueError(
                 f"width and height must be multiples of patch {self.patch}, got "
