@@ -33,6 +33,8 @@ from akd.engine.run import Event, run_jobs
 
 STORE = 100 << 20
 """Bytes of each node's object store."""
+# Ray lowers the priority of its workers by 15: beside other work they would hardly run.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 
 def walk(arguments: Mapping[str, Any], place: Workspace) -> dict[str, Any]:
