@@ -152,6 +152,10 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         ("[[job]]\nasset = FOX", "job 1: prompt is missing"),
         ("[[job]]\nasset = FOX\nprompt = ''", "job 1: prompt must be a string that is not empty"),
         ("[[job]]\nasset = 'no.glb'\nprompt = 'a fox walking'", "no.glb: there is no such file"),
+        (
+            "[[job]]\nasset = '/dev/zero'\nprompt = 'a fox walking'",
+            "job 1: /dev/zero: is not a regular file",
+        ),
         ("[[job]]\nasset = FOX\nprompt = 'a fox cooking'", "job 1: "),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = 1.5", "seed must be of type"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = -1", "--seed must be from 0"),

@@ -16,7 +16,7 @@ from akd.engine.local import Local
 from akd.engine.run import run_jobs
 from tests.engine import dummies
 from tests.engine.dummies import counted, numbers, results
-from tests.engine.ray_marks import RAY_MARKS
+from tests.engine.ray_nodes import RAY_MARKS, add_node, start_head
 
 pytest.importorskip("ray")
 pytestmark = RAY_MARKS
@@ -27,12 +27,8 @@ def cluster():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import ray
-        from ray.cluster_utils import Cluster
 
-        made = Cluster(
-            initialize_head=True,
-            head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20},
-        )
+        made = start_head(num_cpus=1)
         ray.init(address=made.address, log_to_driver=False)
         yield made
         ray.shutdown()
@@ -42,7 +38,7 @@ def cluster():
 def test_workers_and_nodes_may_die(cluster, tmp_path):
     from akd.engine.ray_cluster import RayCluster
 
-    node = cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    node = add_node(cluster, num_cpus=1)
     engine = RayCluster()
     text = tmp_path / "text.txt"
     text.write_text("hello")
@@ -85,7 +81,7 @@ def test_workers_and_nodes_may_die(cluster, tmp_path):
 def test_files_travel_and_retries_go_elsewhere(cluster, tmp_path):
     from akd.engine.ray_cluster import RayCluster
 
-    node = cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    node = add_node(cluster, num_cpus=1)
     engine = RayCluster()
     asset = tmp_path / "asset.ply"
     asset.write_text("ply")
@@ -168,7 +164,7 @@ def test_a_gpu_job_has_a_fresh_process_and_keeps_no_core_idle(
             # Jobs on cores ended before there was a GPU.
             assert processes.keys() == {job.label for job in others}
             assert len(set(processes.values())) < 4
-            node = cluster.add_node(num_cpus=64, num_gpus=1, object_store_memory=100 << 20)
+            node = add_node(cluster, num_cpus=64, num_gpus=1)
     engine.close()
     assert len({processes[job.label] for job in waiting}) == 3
     assert "large" in processes
