@@ -31,9 +31,6 @@ from akd.engine.job import Job, Workspace
 from akd.engine.local import Local
 from akd.engine.run import Event, run_jobs
 
-STORE = 100 << 20
-"""Bytes of each node's object store."""
-
 
 def walk(arguments: Mapping[str, Any], place: Workspace) -> dict[str, Any]:
     """A random walk with a checkpoint after every step, which goes on from it."""
@@ -98,12 +95,11 @@ def clips(count: int, folder: Path) -> list[Job]:
 def ray_cluster(nodes: int):
     """A head without cores and `nodes` nodes of one core each; yields the cluster and its nodes."""
     import ray
-    from ray.cluster_utils import Cluster
 
-    cluster = Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE}
-    )
-    made = [cluster.add_node(num_cpus=1, object_store_memory=STORE) for _ in range(nodes)]
+    from tests.engine.ray_nodes import add_node, start_head
+
+    cluster = start_head(num_cpus=0)
+    made = [add_node(cluster, num_cpus=1) for _ in range(nodes)]
     ray.init(address=cluster.address, log_to_driver=False)
     try:
         yield cluster, made
@@ -277,11 +273,9 @@ def _done(out: Path) -> int:
 
 @contextmanager
 def _head_node():
-    from ray.cluster_utils import Cluster
+    from tests.engine.ray_nodes import start_head
 
-    cluster = Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 2, "object_store_memory": STORE}
-    )
+    cluster = start_head(num_cpus=2)
     gone = []
 
     def kill() -> None:

@@ -24,7 +24,7 @@ MODULES = {
     "fit_inputs": ("video", "camera", "tracks", "depth", "normals", "mask", "points"),
     "records": (
         "run", "jobs", "outcome", "checkpoint", "poses", "splats", "cloud", "view", "votes",
-        "scores",
+        "scores", "prior_weights",
     ),
 }  # fmt: skip
 """Parsers by the module of their harnesses."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +182,31 @@ def _scores() -> Harness:
     return Harness(file_parser("scores.csv", read, ValueError), seeds=(seed,))
 
 
+def _prior_weights() -> Harness:
+    from akd.prior.tiny.load import FORMAT, load_network
+    from akd.prior.tiny.network import TinyNetwork
+    from akd.prior.tiny.settings import TinySettings
+    from akd.prior.tiny.vocabulary import TOKENS
+
+    folder = FOLDER / "weights"
+    folder.mkdir(exist_ok=True)
+
+    def read(path: Path) -> None:
+        load_network(path.parent)
+
+    settings = TinySettings(
+        frames=2, width=2, height=2, patch=2, channels=2, layers=1, heads=1, text_channels=1,
+        refine_channels=1, refine_cell=1,
+    )  # fmt: skip
+    about = {
+        "settings": json.dumps(asdict(settings)), "vocabulary": json.dumps(TOKENS), "parts": "1",
+    }  # fmt: skip
+    weights = {name: value.half() for name, value in TinyNetwork(settings).state_dict().items()}
+    # What is wrong with the parts together is said of the folder.
+    parse = file_parser("weights/tiny-1.safetensors", read, DamagedFile, named=False)
+    return Harness(parse, seeds=(_tensors(FORMAT, weights, **about),))
+
+
 HARNESSES: dict[str, Callable[[], Harness]] = {
     "run": _run,
     "jobs": _jobs,
@@ -192,4 +218,5 @@ HARNESSES: dict[str, Callable[[], Harness]] = {
     "view": _view,
     "votes": _votes,
     "scores": _scores,
+    "prior_weights": _prior_weights,
 }

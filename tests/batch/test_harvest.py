@@ -103,6 +103,7 @@ def test_other_weights_are_other_jobs(body, tmp_path):
     ((job,),) = ([*harvest_jobs(zoo=1, weights=folder)],)
     assert job.id != next(iter(harvest_jobs(zoo=1))).id
     assert job.arguments["weights"] == str(folder)
+    assert [job] == list(harvest_jobs(zoo=1, prior=str(folder)))
 
     def always(videos):
         return torch.ones(len(videos))

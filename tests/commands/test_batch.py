@@ -12,6 +12,7 @@ from akd.api.loading import load
 from akd.asset.read import read_asset
 from akd.cli import main
 from akd.commands.batch_file import read_jobs
+from akd.commands.batch_task import with_files
 from akd.engine.call import Resources
 from tests.commands.animating import DONE, words
 from tests.commands.small_prior import QUICK, write_retargeting, write_weights
@@ -151,11 +152,27 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         ("[[job]]\nasset = FOX", "job 1: prompt is missing"),
         ("[[job]]\nasset = FOX\nprompt = ''", "job 1: prompt must be a string that is not empty"),
         ("[[job]]\nasset = 'no.glb'\nprompt = 'a fox walking'", "no.glb: there is no such file"),
+        (
+            "[[job]]\nasset = '/dev/zero'\nprompt = 'a fox walking'",
+            "job 1: /dev/zero: is not a regular file",
+        ),
         ("[[job]]\nasset = FOX\nprompt = 'a fox cooking'", "job 1: "),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = 1.5", "seed must be of type"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = -1", "--seed must be from 0"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\npreset = 'x'", "job 1: preset"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nout = 'x'", "'out' is not known"),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nspeed = -1",
+            "job 1: --speed must be above",
+        ),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nkeyframe = ['x']",
+            "job 1: keyframe must be SECONDS=POSE",
+        ),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nkeyframe = [1]",
+            "job 1: keyframe must be of type",
+        ),
         ("[[product]]\nassets = [FOX]", "product 1: prompts is missing"),
         ("[[product]]\nassets = [FOX]\nprompts = []", "prompts must be a list with items, got []"),
         ("product = 3", "product must be tables, written [[product]]"),
@@ -199,6 +216,29 @@ def test_a_folder_of_weights_is_a_prior(fox, tmp_path):
     again = read_jobs(jobs, lambda prior, device: Resources())
     assert again[0].id == tiny.id
     assert again[1].id != second.id
+
+
+def test_files_of_keyframes_belong_to_the_job(fox, tmp_path):
+    """Their paths are relative to the file, and their content is part of the job's id."""
+    jobs, pose = tmp_path / "jobs.toml", tmp_path / "pose.glb"
+    jobs.write_text(
+        f"[[job]]\nasset = {json.dumps(str(fox))}\nprompt = 'a fox walking'\n"
+        f"keyframe = ['0.2=walk@1', '0.4=pose.glb@0.5', '0.6=pose.glb']"
+    )
+    found = []
+    for content in (b"first", b"second"):
+        pose.write_bytes(content)
+        found += read_jobs(jobs, lambda prior, device: Resources())
+    assert found[0].id != found[1].id
+    assert {k: v for k, v in found[0].files.items() if k != "file"} == {
+        "keyframe_1": pose, "keyframe_2": pose
+    }  # fmt: skip
+    there = {name: Path("/node") / path.name for name, path in found[0].files.items()}
+    given = with_files(found[0].arguments["options"], there)
+    assert given["keyframe"] == [
+        "0.2=walk@1", "0.4=/node/pose.glb@0.5", "0.6=/node/pose.glb@0.0"
+    ]  # fmt: skip
+    assert given["file"] == f"/node/{fox.name}"
 
 
 def test_wrong_options_are_refused(fox, tmp_path, capsys):

@@ -1,5 +1,7 @@
 """`akd pose`, with a very small untrained model."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,8 @@ from PIL import Image
 
 from akd.asset.read import read_asset
 from akd.cli import main
+from akd.commands.pose_data import PoseHarvest
+from akd.engine.shell import Shell
 from akd.export.creature import write_creature
 from akd.posespace.model import save_model
 from akd.posespace.network import PoseNetwork
@@ -124,7 +128,7 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
     [
         (("--zoo", "0"), "there are no bodies: give --zoo or --assets"),
         (("--zoo", "1", "--address", "auto"), "--address is for --engine ray, got --engine local"),
-        (("--zoo", "1", "--only", "x"), "there are no bodies: give --zoo or --assets"),
+        (("--zoo", "1", "--only", "x"), "--only x: no job of these options has this id"),
         (("--zoo", "1", "--videos", "0"), "--videos and --iterations must be at least 1"),
         (("--assets", "none"), "--assets none: is not a folder"),
         (("--zoo", "1", "--weights", "none"), "--weights none: is not a folder"),
@@ -135,6 +139,13 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
 def test_wrong_harvests_are_refused(arguments, message, capsys):
     assert run("harvest", *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_ids_of_a_harvest_are_those_of_machines_with_gpus():
+    """Its commands may be written where there are none."""
+    command = PoseHarvest(zoo=1, together=16)
+    with_gpus, without = (SimpleNamespace(has_gpus=lambda: True), Shell(command._command))
+    assert command._resources(with_gpus).cpus == command._resources(without).cpus == 1
 
 
 def test_keyframes_are_images_of_mesh_and_skeleton(files, tmp_path):

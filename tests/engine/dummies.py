@@ -43,6 +43,10 @@ def name_gpus(arguments, place):
     return {"gpus": os.environ["CUDA_VISIBLE_DEVICES"]}
 
 
+def name_process(arguments, place):
+    return {"process": os.getpid()}
+
+
 def fail(arguments, place):
     print("about to fail")
     raise RuntimeError("no luck")

@@ -194,6 +194,17 @@ def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     assert all(JobFolder(out, job).last_attempt()["seconds"] >= 0.0 for job in jobs)
 
 
+def test_what_a_killed_attempt_left_is_no_result(tmp_path):
+    (job,) = numbers(1)
+    work = JobFolder(tmp_path, job).work
+    for name in (".0123456789abcdef.part.mp4", "run/.0123456789abcdef.part", ".part", ".mine"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text("half")
+    execute(job, tmp_path, Seat("here", {}))
+    names = {str(p.relative_to(tmp_path / job.name)) for p in (tmp_path / job.name).rglob("*")}
+    assert names == {"number.txt", "outcome.json", "run", ".part", ".mine"}
+
+
 def test_one_batch_at_a_time(tmp_path):
     with (
         hold_batch(tmp_path),

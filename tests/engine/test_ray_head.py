@@ -3,28 +3,16 @@
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 
 import pytest
 
 from tests.engine import drive_ray
 from tests.engine.dummies import counted, numbers
-from tests.engine.ray_marks import RAY_MARKS
+from tests.engine.ray_nodes import RAY_MARKS, start_head
 
 pytest.importorskip("ray")
 pytestmark = RAY_MARKS
-
-
-def start_head():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from ray.cluster_utils import Cluster
-
-        return Cluster(
-            initialize_head=True,
-            head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20},
-        )
 
 
 def drive(out: Path, address: str) -> subprocess.Popen:
@@ -33,7 +21,7 @@ def drive(out: Path, address: str) -> subprocess.Popen:
 
 
 def test_finished_jobs_do_not_run_again(tmp_path):
-    first = start_head()
+    first = start_head(num_cpus=1)
     driver = drive(tmp_path, first.address)
     outcomes = [
         tmp_path / job.name / "outcome.json" for job in numbers(drive_ray.JOBS, seconds=1.0)
@@ -48,7 +36,7 @@ def test_finished_jobs_do_not_run_again(tmp_path):
     began = counted(tmp_path / "began")
     assert 2 <= len(finished) < drive_ray.JOBS
 
-    second = start_head()
+    second = start_head(num_cpus=1)
     assert drive(tmp_path, second.address).wait() == 0
     second.shutdown()
     assert all(path.exists() for path in outcomes)

@@ -10,11 +10,20 @@ from pathlib import Path
 import pytest
 import torch
 
+from akd.base.files import DamagedFile, read_tensors, write_tensors
 from akd.prior.protocol import Condition, KnownFrames, VideoPrior, for_body, with_known
 from akd.prior.sample import sample_chain, sample_latents, sample_videos
 from akd.prior.tiny.bodies import body_plans, check_body
 from akd.prior.tiny.known import draw_known
-from akd.prior.tiny.load import PATTERN, has_weights, load_tiny, save_tiny, shipped_weights
+from akd.prior.tiny.load import (
+    FORMAT,
+    PATTERN,
+    has_weights,
+    known_tokens,
+    load_tiny,
+    save_tiny,
+    shipped_weights,
+)
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Batch
 from akd.prior.tiny.prior import PriorTiny, cosine_signal
@@ -180,6 +189,39 @@ def test_weights_come_back_from_their_parts(
     paths[0].unlink()
     with pytest.raises(ValueError, match=r"must hold \d+ parts"):
         load_tiny(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"patch": 0}, "patch must be a whole number above zero, got 0"),
+        ({"layers": True}, "layers must be a whole number above zero, got True"),
+        ({"fps": math.nan}, "fps must be a number above zero, got nan"),
+        ({"fps": 1 << 40}, "fps at most 1000, got 0.3 and 1.09951e[+]12"),
+        ({"frame_time": 1e-30}, "frame_time must be from 0.001 to 1000"),
+        ({"channels": 1 << 20}, r"settings ask for at least \d+ weights, the files hold \d+"),
+        ({"layers": 1 << 20}, r"settings ask for at least \d+ weights, the files hold \d+"),
+        ({"channels": 64}, r"settings ask for at least \d+ weights, the files hold \d+"),
+        ({"heads": 3}, "channels must be a multiple of heads 3"),
+        ({"more": 1}, "unexpected keyword argument 'more'"),
+    ],
+)
+def test_settings_of_other_weights_are_one_line(tmp_path: Path, settings, said):
+    (path,) = save_tiny(random_network(), tmp_path)
+    tensors, about = read_tensors(path, format=FORMAT)
+    about["settings"] = json.dumps({**json.loads(about["settings"]), **settings})
+    write_tensors(path, tensors, about=about)
+    with pytest.raises(DamagedFile, match=said):
+        load_tiny(tmp_path)
+
+
+@pytest.mark.parametrize("words", [{"<none>": 0, "fox": 1}, ["fox", "walk"], "<none>", 3])
+def test_a_vocabulary_that_is_none_is_one_line(tmp_path: Path, words):
+    (path,) = save_tiny(random_network(), tmp_path)
+    tensors, about = read_tensors(path, format=FORMAT)
+    write_tensors(path, tensors, about={**about, "vocabulary": json.dumps(words)})
+    with pytest.raises(DamagedFile, match="vocabulary must be a list of words with <none>"):
+        known_tokens(tmp_path)
 
 
 def test_missing_weights_are_said(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,32 +69,52 @@ def find_poses(character: Character, direction: Direction) -> KeyPoses | None:
     longest = LONGEST if direction.duration is None else direction.duration
     poses: dict[float, ControlPose] = {}
     for text in direction.keyframes:
-        seconds, equals, pose = text.partition("=")
-        try:
-            moment = float(seconds)
-        except ValueError:
-            moment = -1.0
-        if not (equals and pose and moment >= 0.0):
+        seconds, name, time = split_keyframe(text)
+        if seconds > longest:
             raise ValueError(
-                f"keyframe must be SECONDS=POSE, a pose being CLIP@TIME or a file, got {text!r}"
+                f"keyframe must be within the clip, from 0 to {longest:g} s, got {seconds:g}"
             )
-        if moment > longest:
-            raise ValueError(
-                f"keyframe must be within the clip, from 0 to {longest:g} s, got {moment:g}"
-            )
-        poses[moment] = _pose(character, pose)
+        poses[seconds] = _pose(character, name, time)
     return KeyPoses.of(poses)
 
 
-def _pose(character: Character, text: str) -> ControlPose:
-    """`CLIP@TIME` of the character's file, or `FILE`, `FILE@TIME`: the frame of a file's clip."""
-    name, at, time = text.rpartition("@")
+def split_keyframe(text: str) -> tuple[float, str, float]:
+    """When a pose is to be met, the clip or file that it is of, and the time in that clip.
+
+    Raises:
+        ValueError: The text is not `SECONDS=CLIP`, `SECONDS=CLIP@TIME` or the same of a file.
+    """
+    seconds, _, pose = text.partition("=")
+    name, at, time = pose.rpartition("@")
     if not at:
-        name, time = text, "0"
+        name, time = pose, "0"
+    when, moment = _seconds(seconds), _seconds(time)
+    if when is None or not name:
+        raise ValueError(
+            f"keyframe must be SECONDS=POSE, a pose being CLIP@TIME or a file, got {text!r}"
+        )
+    if moment is None:
+        raise ValueError(f"keyframe must end in @SECONDS, got {text!r}")
+    return when, name, moment
+
+
+def with_keyframe_file(text: str, path: Path) -> str:
+    """A keyframe with another path in place of its file."""
+    seconds, _, time = split_keyframe(text)
+    return f"{seconds!r}={path}@{time!r}"
+
+
+def _seconds(text: str) -> float | None:
+    """A time from zero on; None where the text is none."""
     try:
-        moment = float(time)
+        found = float(text)
     except ValueError:
-        raise ValueError(f"keyframe must end in @SECONDS, got {text!r}") from None
+        return None
+    return found if 0.0 <= found < math.inf else None
+
+
+def _pose(character: Character, name: str, moment: float) -> ControlPose:
+    """The frame of a clip of the character's file, or of the clip of another file."""
     source = character
     if Path(name).is_file():
         source = load(Path(name))

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ _SAMPLE = 1 << 20
 _CHECKSUM = "checksum"
 _LARGEST_JSON = 64 << 20
 """Bytes of a JSON file; its values take several times as much memory."""
+
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part(\..*)?")
 
 
 class DamagedFile(ValueError):
@@ -47,7 +50,7 @@ def replace_atomically(
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "is not a regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")  # see _TEMPORARY
     # Exclusive creation follows no symlink, and the mode follows the umask (mkstemp's does not).
     temporary.open("xb").close()
     try:
@@ -65,6 +68,16 @@ def replace_atomically(
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what processes left in a folder that were killed while they wrote.
+
+    For whoever holds its lock: the files of a process that still writes look the same.
+    """
+    for path in folder.rglob(".*.part*"):
+        if _TEMPORARY.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -37,9 +37,9 @@ from akd.posespace.dataset import BodyPoses, BodyRecord
 from akd.posespace.ground import FLIGHT, STANDING, ground_excess, grounded
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.shards import Row, is_done, write_shard
-from akd.prior.choose import choose_prior
+from akd.prior.choose import choose_prior, is_tiny
 from akd.prior.protocol import VideoPrior, for_body
-from akd.prior.source import PriorSource
+from akd.prior.source import PriorSource, user_path, whole_name
 from akd.prior.tiny.prior import PriorTiny
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
@@ -124,13 +124,17 @@ def harvest_jobs(
         resources: Of each job.
     """
     resources = resources or Resources()
+    if weights is None and prior != "tiny" and is_tiny(prior):
+        # Known by its content: other weights are other jobs.
+        prior, weights = "tiny", user_path(prior)
     files = []
     if assets is not None:
         sided = asset_side(assets, training=True)
         files = [(assets / p, p, family) for p, family in sided if not p.endswith(".bvh")]
     for number in range(seed, seed + seeds):
         common = {
-            "actions": list(actions), "prior": prior, "videos": videos, "iterations": iterations,
+            "actions": list(actions), "prior": whole_name(prior), "videos": videos,
+            "iterations": iterations,
             "device": device, "seed": number, "threads": resources.cpus,
             "weights": "" if weights is None else str(weights.resolve()),
             "weights_hash": "" if weights is None else weights_hash(weights),

@@ -223,6 +223,7 @@ class Animate:
             settings = with_values(preset, self.set)
         if self.iterations is not None:
             settings = replace(settings, iterations=self.iterations)
+        self._direction()
         return formats, settings
 
     def _created(self) -> Animate:
@@ -276,15 +277,28 @@ class Animate:
         return files_of(formats, ["motion", "grounded"] if self._is_grounded() else ["motion"])
 
     def options(self) -> dict[str, Any]:
-        """The options as JSON values, for `akd resume`."""
+        """The options as JSON values, for `akd resume`, wherever that is called."""
+        from akd.prior.source import whole_name
+
         values = {k: v for k, v in asdict(self).items() if k not in ("out", "overwrite", "quick")}
         values["file"] = str(self.file.resolve())
+        values["prior"] = whole_name(self.prior)
         for name in ("weights", "roles", "pose_weights"):
             path = getattr(self, name)
             values[name] = None if path is None else str(path.resolve())
-        for name in ("set", "keep", "keyframe"):
+        for name in ("set", "keep"):
             values[name] = list(getattr(self, name))
+        values["keyframe"] = [_from_anywhere(text) for text in self.keyframe]
         return values
+
+
+def _from_anywhere(keyframe: str) -> str:
+    """A keyframe whose file, if it is one, is found from any working directory."""
+    from akd.api.directing import split_keyframe, with_keyframe_file
+
+    with usage_errors(prefix="--"):
+        path = Path(split_keyframe(keyframe)[1])
+    return with_keyframe_file(keyframe, path.resolve()) if path.is_file() else keyframe
 
 
 def _points(text: str) -> tuple[tuple[float, float], ...]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from akd.engine.job import Job
 
 _PAGE_SECONDS = 30.0
+"""Between two versions of the page while jobs run."""
+_PAGE_SHARE = 0.02
+"""Of the time that may go into the page, on which new jobs wait."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,10 @@ class Batch:
             with table:
                 for event in run_jobs(jobs, self.out, engine):
                     table.show(event)
-                    if self.only is None and time.monotonic() >= next_page:
+                    if self.only is None and (now := time.monotonic()) >= next_page:
                         write_batch_page(page, self.out, jobs)
-                        next_page = time.monotonic() + _PAGE_SECONDS
+                        took = time.monotonic() - now
+                        next_page = now + max(_PAGE_SECONDS, took / _PAGE_SHARE)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(table.stopped()) from None
         finally:

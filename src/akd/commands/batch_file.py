@@ -50,10 +50,10 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
                 )
         try:
             job = kind.make(where, path.parent, row, needs)
+            jobs[job.id] = job
         except (UsageError, ValueError) as error:
             said = str(error)
             raise UsageError(said if said.startswith(where) else f"{where}: {said}") from None
-        jobs[job.id] = job
     if not jobs:
         raise UsageError(f"{path}: holds no jobs; add [[job]] or [[product]]")
     return list(jobs.values())

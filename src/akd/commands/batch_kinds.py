@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from akd.commands.animate import Animate
-from akd.commands.batch_task import animate_task, retarget_task
+from akd.commands.batch_task import KEYFRAME, animate_task, retarget_task, with_files
 from akd.commands.errors import SEEDS, check_ranges, input_file
 from akd.commands.resume import checked_options
 from akd.commands.retarget import Retarget, file_and_clip
@@ -44,16 +44,17 @@ def _options(command: type, *own: str) -> frozenset[str]:
 def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> Job:
     from akd.base.files import weights_hash
     from akd.engine.job import Job
+    from akd.prior.source import whole_name
 
     files = {"file": input_file(folder / values.pop("asset")).resolve()}
     if isinstance(values.get("weights"), str):
         values["weights"] = str((folder / values["weights"]).resolve())
     if isinstance(values.get("prior"), str):
-        values["prior"] = _prior(folder, values["prior"])
+        values["prior"] = whole_name(values["prior"], folder=folder)
     files |= _take_files(folder, values, "roles", "pose_weights")
+    files |= _take_keyframes(folder, values)
     prompt = values["prompt"]
-    given = {name: str(path) for name, path in files.items()}
-    command = Animate(out=folder, **checked_options(where, {**values, **given}))
+    command = Animate(out=folder, **checked_options(where, with_files(values, files)))
     check_ranges(command, seed=SEEDS, fps=(1, 240))
     command.checked()
     source = command.weights or Path(command.prior)
@@ -64,14 +65,6 @@ def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> 
         arguments["weights_hash"] = weights_hash(source)
     label = f"{files['file'].stem}: {prompt} ({Path(command.prior).name}, seed {command.seed})"
     return Job(animate_task, arguments, label, files=files, resources=resources)
-
-
-def _prior(folder: Path, name: str) -> str:
-    """A folder of weights by its whole path; names of models stay."""
-    from akd.prior.source import user_path
-
-    path = folder / user_path(name)
-    return str(path.resolve()) if name != "tiny" and path.is_dir() else name
 
 
 @lru_cache(maxsize=4096)
@@ -90,8 +83,7 @@ def _retarget(where: str, folder: Path, values: dict[str, Any], needs: Needs) ->
     clip, name = file_and_clip(str(folder / values.pop("clip")))
     files = {"clip": clip.resolve(), "target": input_file(folder / values.pop("target")).resolve()}
     files |= _take_files(folder, values, "roles", "clip_roles")
-    given = {option: str(path) for option, path in files.items()}
-    options = checked_options(where, {**values, **given}, command=Retarget)
+    options = checked_options(where, with_files(values, files), command=Retarget)
     Retarget(out=folder / "motion.glb", **options).checked()
     resources = needs(None, "cpu")
     arguments = {"clip": name, "options": values, "threads": resources.cpus}
@@ -106,6 +98,23 @@ def _take_files(folder: Path, values: dict[str, Any], *names: str) -> dict[str, 
         for name in names
         if isinstance(values.get(name), str)
     }
+
+
+def _take_keyframes(folder: Path, values: dict[str, Any]) -> dict[str, Path]:
+    """Files of keyframes, by the names that `with_files` puts them back under."""
+    from akd.api.directing import split_keyframe, with_keyframe_file
+
+    given, files = values.get("keyframe"), {}
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        return {}  # `checked_options` says so
+    values["keyframe"] = given = list(given)
+    for number, text in enumerate(given):
+        path = folder / split_keyframe(text)[1]
+        if path.is_file():
+            name = f"{KEYFRAME}{number}"
+            files[name] = path.resolve()
+            given[number] = with_keyframe_file(text, Path(name))
+    return files
 
 
 KINDS = {

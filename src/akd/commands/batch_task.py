@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from akd.engine.job import Workspace
     from akd.scene.video import Video
 
+KEYFRAME = "keyframe_"
+"""What the files of keyframes are called among the files of a job, before their number."""
 _PREVIEW_HEIGHT = 72
 _PREVIEW_FRAMES = 5
 
@@ -35,7 +37,7 @@ def animate_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, An
     # Results without a run are of an attempt that was stopped while it removed its checkpoints.
     anew = not (place.folder / "run" / "run.json").exists()
     try:
-        options = checked_options("job", {**arguments["options"], **_paths(place)})
+        options = checked_options("job", with_files(arguments["options"], place.files))
         Animate(out=place.folder, overwrite=anew, **options).run()
     except ResultFailed as error:
         print(error)  # the files are written, and the verdict is in the metrics
@@ -68,12 +70,12 @@ def retarget_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, A
     from akd.scene.film import film_motion
 
     torch.set_num_threads(arguments["threads"])
-    given = _paths(place)
+    given = with_files(arguments["options"], place.files)
     suffix = ".bvh" if place.files["target"].suffix.lower() == ".bvh" else ".glb"
     if arguments["clip"] is not None:
         given["clip"] += f":{arguments['clip']}"
     try:
-        options = checked_options("job", {**arguments["options"], **given}, command=Retarget)
+        options = checked_options("job", given, command=Retarget)
         command = Retarget(out=place.folder / f"motion{suffix}", **options)
         made = command.retargeted()
         made.save(command.out, keys=command.keys)
@@ -97,9 +99,19 @@ def _shown(metrics: Mapping[str, Any]) -> dict[str, Any]:
     return {**shown, "skate": max(metrics["skate"])} if metrics["skate"] else shown
 
 
-def _paths(place: Workspace) -> dict[str, str]:
-    """The options that are files, as they can be read on this node."""
-    return {name: str(path) for name, path in place.files.items()}
+def with_files(options: Mapping[str, Any], files: Mapping[str, Path]) -> dict[str, Any]:
+    """The options of a job with those that are files, as they can be read on this node."""
+    from akd.api.directing import with_keyframe_file
+
+    options = dict(options)
+    for name, path in files.items():
+        if name.startswith(KEYFRAME):
+            number, keyframes = int(name.removeprefix(KEYFRAME)), list(options["keyframe"])
+            keyframes[number] = with_keyframe_file(keyframes[number], path)
+            options["keyframe"] = keyframes
+        else:
+            options[name] = str(path)
+    return options
 
 
 def _write_preview(video: Video, path: Path) -> None:

@@ -108,7 +108,8 @@ class PoseHarvest:
     """Harvest one body, by the id of its job: what the commands of --engine shell do."""
     device: Device = "auto"
     together: int = 8
-    """Bodies that share one GPU, a process each: of two cores, above 8 of one."""
+    """Bodies that share one GPU, a process each: of two cores, above 8 of one. Without a GPU, the
+    cores alone count."""
     seed: int = 0
     seeds: int = 1
     """Rounds over all bodies, each with another seed: --videos more for each body and prompt."""
@@ -143,6 +144,8 @@ class PoseHarvest:
                 )
                 if self.only in (None, job.id)
             ]  # fmt: skip
+            if not jobs and self.only is not None:
+                raise UsageError(f"--only {self.only}: no job of these options has this id")
             if not jobs:
                 raise UsageError("there are no bodies: give --zoo or --assets")
             table = BatchTable(self.out, len(jobs))
@@ -158,9 +161,13 @@ class PoseHarvest:
 
     def _resources(self, engine: Engine) -> Resources:
         found = job_resources(self.prior, device=self.device, engine=engine, together=self.together)
-        return replace(found, cpus=1) if found.gpus and self.together > 8 else found
+        # Whether there is a GPU or not: where commands are written there may be none, and the
+        # number of threads is part of a job's id.
+        return replace(found, cpus=1) if self.together > 8 else found
 
     def _command(self, key: str) -> list[str]:
+        from akd.prior.source import whole_name
+
         words = ["akd", "pose", "harvest", "-o", str(self.out.resolve()), "--only", key]
         if self.assets is not None:
             words += ["--assets", str(self.assets.resolve())]
@@ -170,7 +177,8 @@ class PoseHarvest:
             words += ["--weights", str(self.weights.resolve())]
         options = ("zoo", "prior", "videos", "iterations", "device", "together", "seed", "seeds")
         for name in options:
-            words += [f"--{name}", str(getattr(self, name))]
+            value = whole_name(self.prior) if name == "prior" else getattr(self, name)
+            words += [f"--{name}", str(value)]
         return words
 
 

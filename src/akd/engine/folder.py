@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from akd.base.files import read_json, write_json
+from akd.base.files import read_json, remove_temporaries, write_json
 from akd.base.lock import take_lock
 from akd.engine.call import Busy, Refused, Seat
 from akd.engine.job import Job, Workspace
@@ -113,6 +113,7 @@ def execute(job: Job, out: Path, seat: Seat) -> dict[str, Any]:
         if (known := folder.outcome()) is not None:
             return known
         folder.work.mkdir(exist_ok=True)
+        remove_temporaries(folder.work)  # of an attempt that was killed: they are no results
         with folder.attempt(seat.node):
             values = dict(job.task(job.arguments, Workspace(folder.work, out, seat.files)))
             folder.finish(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -51,7 +52,7 @@ class Job:
 
     @cached_property
     def id(self) -> str:
-        """Twenty hexadecimal digits."""
+        """Twenty hexadecimal digits. Raises `ValueError` where an input is not a regular file."""
         content = {
             "task": f"{self.task.__module__}.{self.task.__qualname__}",
             "arguments": self.arguments,
@@ -68,6 +69,8 @@ class Job:
 
 def _hash(path: Path) -> str:
     about = path.stat()
+    if not stat.S_ISREG(about.st_mode):  # a device or a pipe may have no end
+        raise ValueError(f"{path}: is not a regular file")
     return _known_hash(path, about.st_mtime_ns, about.st_size)
 
 

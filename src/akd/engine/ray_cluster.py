@@ -4,11 +4,18 @@ Ray schedules, this room retries: `max_retries` is 0, so that there is one queue
 attempts. Input files go into the object store once and are written to a temporary folder on the
 node. A call with a GPU gets a fresh worker process, because nothing but its end returns all of the
 GPU's memory.
+
+What no node of the cluster can run waits for one that can, since a lost node may come back and
+clusters grow when they are asked to; a warning says so.
 """
 
 from __future__ import annotations
 
+import logging
+import math
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,8 +26,15 @@ from akd.engine.job import LARGEST_FILE
 SINGLE_FILES = (".glb", ".ply", ".stl", ".off", ".bvh", ".fbx")
 """Suffixes of files that stand alone. Others are read from where they are: shared storage."""
 _AHEAD = 2
-"""Tasks in flight for each core of the cluster: enough to keep it busy, few enough to hold."""
+"""Tasks in flight for each core of the cluster, of those with the same needs: enough to keep it
+busy, few enough to hold. Tasks that wait for a GPU keep none from the cores."""
 _LEAST_AHEAD = 16
+_CORES_SECONDS = 2.0
+"""How long the number of cores is taken to be the same."""
+_STORED_BYTES = 4 << 30
+"""Of files in the object store, besides those of tasks in flight: the latest are kept."""
+
+_log = logging.getLogger(__name__)
 
 
 class RayCluster:
@@ -47,26 +61,40 @@ class RayCluster:
         fresh = ray.remote(max_retries=0, max_calls=1)(_run)
         self._remote = {False: shared, True: fresh}
         self._running: dict[Any, Call] = {}
-        self._stored: dict[Path, Any] = {}
+        self._unsent: list[Ended] = []
+        self._alike: Counter[Resources] = Counter()
+        """Tasks in flight by what they need."""
+        self._stored: dict[Path, tuple[Any, int]] = {}
+        self._stored_bytes = 0
+        self._cores = 0, -math.inf
 
     def has_gpus(self) -> bool:
         """Whether any node has a GPU."""
         return self._ray.cluster_resources().get("GPU", 0.0) > 0
 
     def accepts(self, resources: Resources) -> bool:
-        """Whether few tasks wait in Ray's own queue."""
-        cores = int(self._ray.cluster_resources().get("CPU", 1.0))
-        return len(self._running) < max(_LEAST_AHEAD, _AHEAD * cores)
+        """Whether few tasks with the same needs wait in Ray's own queue."""
+        cores, asked = self._cores
+        if time.monotonic() - asked > _CORES_SECONDS:
+            cores = int(self._ray.cluster_resources().get("CPU", 1.0))
+            self._cores = cores, time.monotonic()
+        return self._alike[resources] < max(_LEAST_AHEAD, _AHEAD * cores)
 
     def submit(self, call: Call) -> None:
-        """Start a task."""
+        """Start a task. One whose files cannot be read has ended."""
         stored, plain = [], {}
-        for name, path in call.files.items():
-            if path.suffix.lower() in SINGLE_FILES and path.stat().st_size <= LARGEST_FILE:
-                stored.append((name, path.name, self._put(path)))
-            else:
-                plain[name] = path
+        try:
+            for name, path in call.files.items():
+                if path.suffix.lower() in SINGLE_FILES and path.stat().st_size <= LARGEST_FILE:
+                    stored.append((name, path.name, self._put(path)))
+                else:
+                    plain[name] = path
+        except OSError as error:
+            self._unsent.append(Ended(call.key, error=error))
+            return
         needs = call.resources
+        if needs not in self._alike:
+            self._warn(needs)
         task = self._remote[needs.gpus > 0].options(
             num_cpus=needs.cpus, num_gpus=needs.gpus, name=call.key, **_elsewhere(call.avoid)
         )  # fmt: skip
@@ -74,18 +102,22 @@ class RayCluster:
         blobs = [blob for _, _, blob in stored]
         reference = task.remote(call.function, call.arguments, plain, names, *blobs)
         self._running[reference] = call
+        self._alike[needs] += 1
 
     def collect(self, timeout: float) -> list[Ended]:
         """Tasks that ended; those of a worker or a node that died are `WorkerLost`."""
-        ray, ended = self._ray, []
-        if not self._running:
-            return []
+        ray, ended = self._ray, self._unsent
+        self._unsent = []
+        if ended or not self._running:
+            return ended
         waiting = list(self._running)
         ready, _ = ray.wait(waiting, num_returns=1, timeout=timeout)
         if ready:  # and all others that are
             ready, _ = ray.wait(waiting, num_returns=len(waiting), timeout=0)
         for reference in ready:
-            key = self._running.pop(reference).key
+            call = self._running.pop(reference)
+            key = call.key
+            self._alike[call.resources] -= 1
             try:
                 ended.append(Ended(key, ray.get(reference)))
             except ray.exceptions.RayTaskError as error:
@@ -100,14 +132,36 @@ class RayCluster:
         for reference in self._running:
             self._ray.cancel(reference, force=True)
         self._running.clear()
+        self._alike.clear()
         self._stored.clear()
+        self._stored_bytes = 0
         if self._owns:
             self._ray.shutdown()
 
     def _put(self, path: Path) -> Any:
-        if path not in self._stored:
-            self._stored[path] = self._ray.put(path.read_bytes())
-        return self._stored[path]
+        """A file in the object store; those used least recently make room for it."""
+        found = self._stored.pop(path, None)
+        if found is None:
+            data = path.read_bytes()
+            found = self._ray.put(data), len(data)
+            self._stored_bytes += len(data)
+        self._stored[path] = found
+        while self._stored_bytes > _STORED_BYTES and len(self._stored) > 1:
+            _, size = self._stored.pop(next(iter(self._stored)))
+            self._stored_bytes -= size
+        return found[0]
+
+    def _warn(self, needs: Resources) -> None:
+        """Say so where no node can run a task."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        if not any(
+            node.get("CPU", 0.0) >= needs.cpus and node.get("GPU", 0.0) >= needs.gpus
+            for node in nodes
+        ):
+            _log.warning(
+                "no node of the Ray cluster has %d cores and %g GPUs: jobs that need them wait",
+                needs.cpus, needs.gpus,
+            )  # fmt: skip
 
 
 def _elsewhere(node: str | None) -> dict[str, Any]:

@@ -12,6 +12,13 @@ def user_path(name: str | Path) -> Path:
     return Path(os.path.expanduser(name))
 
 
+def whole_name(name: str, *, folder: Path | None = None) -> str:
+    """A folder of weights, relative to `folder` or else to where this process works, by its whole
+    path; names of models stay."""
+    path = (folder or Path()) / user_path(name)
+    return str(path.resolve()) if name != "tiny" and path.is_dir() else name
+
+
 @dataclass(frozen=True)
 class PriorSource:
     """A video model that was asked for. What is left out is the model's own."""

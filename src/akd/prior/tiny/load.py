@@ -19,7 +19,7 @@ from akd.base.processor import avoid_broken_amx
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
-from akd.prior.tiny.vocabulary import TOKENS
+from akd.prior.tiny.vocabulary import NONE, TOKENS
 
 FORMAT = "akd-prior-tiny-2"
 PART_BYTES = 15_000_000
@@ -84,7 +84,10 @@ def read_about(folder: Path) -> tuple[TinySettings, tuple[str, ...]]:
 def _settings_of(about: Mapping[str, str]) -> tuple[TinySettings, tuple[str, ...]]:
     values = json.loads(about["settings"])
     values.pop("known_frames", None)  # true wherever it is stated
-    return TinySettings(**values), tuple(json.loads(about["vocabulary"]))
+    tokens = json.loads(about["vocabulary"])
+    if not isinstance(tokens, list) or NONE not in tokens:
+        raise ValueError(f"vocabulary must be a list of words with {NONE}")
+    return TinySettings(**values), tuple(tokens)
 
 
 def known_tokens(folder: Path) -> tuple[str, ...]:
@@ -106,6 +109,11 @@ def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
         if int(about["parts"]) != len(paths):
             raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
         settings, tokens = _settings_of(about)
+        held = sum(value.numel() for value in tensors.values())
+        if settings.least_weights > held:  # before they are made
+            raise ValueError(
+                f"settings ask for at least {settings.least_weights} weights, the files hold {held}"
+            )
         # Random numbers that are replaced at once; on the meta device they would be saved, but
         # drawing them there imports torch's decompositions, ten times as long.
         with torch.random.fork_rng(devices=[]):

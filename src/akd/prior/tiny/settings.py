@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from akd.motion.gait import frame_rate
 
@@ -37,6 +37,16 @@ class TinySettings:
     """Pixels on a side that these convolutions take as one place."""
 
     def __post_init__(self) -> None:
+        for field in fields(self):  # files of weights state them
+            value, whole = getattr(self, field.name), field.type == "int"
+            if type(value) not in ((int,) if whole else (int, float)) or not 0 < value < math.inf:
+                kind = "whole number" if whole else "number"
+                raise ValueError(f"{field.name} must be a {kind} above zero, got {value!r}")
+        if not (0.001 <= self.frame_time <= 1000.0 and self.fps <= 1000.0):
+            raise ValueError(
+                f"frame_time must be from 0.001 to 1000 and fps at most 1000, got "
+                f"{self.frame_time:g} and {self.fps:g}"
+            )
         if self.width % self.patch or self.height % self.patch:
             raise ValueError(
                 f"width and height must be multiples of patch {self.patch}, got "
@@ -50,6 +60,16 @@ class TinySettings:
             raise ValueError(
                 f"channels must be a multiple of heads {self.heads}, got {self.channels}"
             )
+
+    @property
+    def least_weights(self) -> int:
+        """Numbers that the largest layers hold: a network has no fewer."""
+        blocks = 12 * self.layers * self.channels**2
+        patches = 2 * self.channels * self.patch_frames * 3 * self.patch**2
+        places = self.channels * (
+            self.frames // self.patch_frames + self.height // self.patch + self.width // self.patch
+        )
+        return blocks + patches + places + 6 * self.text_channels**2 + 9 * self.refine_channels**2
 
     def rate(self, leg_length: float) -> float:
         """Frames per second for a body with legs of this length in metres."""
