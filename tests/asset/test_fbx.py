@@ -125,6 +125,7 @@ def test_real_files_are_read(name):
         "khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
         "khronos/Fox/glTF/Fox.gltf",  # fewer keys than frames
         "threejs/RobotExpressive/RobotExpressive.glb",  # rigid pieces on bones, under a scale
+        "quaternius/easy_enemies_pack/Wasp.glb",  # weights that are not numbers
     ],
 )
 def test_what_blender_wrote_is_what_the_glb_holds(name, tmp_path: Path, monkeypatch):

@@ -30,6 +30,13 @@ def test_assets_measure_unless_they_are_listed():
     assert not asset_trains("khronos/Fox/glTF-Binary/Fox.glb")
 
 
+def test_own_files_train_where_they_lie_in_the_folder_for_that():
+    assert asset_trains("training/dog.glb")
+    assert asset_trains("training/more/dog.glb")
+    assert not asset_trains("dog.glb")
+    assert not asset_trains("dogs/training/dog.glb")
+
+
 def test_every_listed_file_exists(shared_assets):
     for paths in _splits()["assets"]["training"].values():
         for path in paths:

@@ -11,7 +11,7 @@ from akd.asset.gltf.reader import asset_from_document
 from akd.asset.read import read_asset
 from akd.export import fbx
 from akd.export.gltf.bake import bake_clips
-from tests.asset.gltf_builder import GltfBuilder
+from tests.asset.gltf_builder import GltfBuilder, sample
 
 
 def stand_in(folder: Path, body: str) -> None:
@@ -25,6 +25,10 @@ def write_glb_of_nothing(path: Path) -> None:
     path.write_bytes(GltfBuilder().glb())
 
 
+COPY = 'for last; do glb="$target"; target="$rate"; rate="$last"; done\ncp "$glb" "$target"'
+"""A Blender that hands on the GLB it was given."""
+
+
 @pytest.fixture
 def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Programs are looked for in this folder first."""
@@ -34,12 +38,29 @@ def only_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_blender_gets_the_glb_and_its_file_appears_whole(only_here: Path) -> None:
-    order = 'for last; do glb="$target"; target="$rate"; rate="$last"; done'
-    stand_in(only_here, f'{order}\ncp "$glb" "$target"')
+    stand_in(only_here, COPY)
     write_glb_of_nothing(only_here / "motion.glb")
     fbx.write_fbx(only_here / "motion.glb", only_here / "motion.fbx", fps=30.0)
     assert (only_here / "motion.fbx").read_bytes()[:4] == b"glTF"
     assert {p.name for p in only_here.iterdir()} == {"blender", "motion.glb", "motion.fbx"}
+
+
+def test_blender_gets_weights_that_are_numbers(only_here: Path) -> None:
+    stand_in(only_here, COPY)
+    builder = sample()
+    (primitive,) = builder.json["meshes"][0]["primitives"]
+    weights = np.tile([1.0, 0.0, 0.0, 0.0], (12, 1))
+    weights[5] = np.nan
+    primitive["attributes"]["WEIGHTS_0"] = builder.accessor(weights)
+    before = read_asset(builder.write(only_here / "motion.glb"))
+    assert any("not finite" in problem.what for problem in before.problems)
+    fbx.write_fbx(only_here / "motion.glb", only_here / "motion.fbx", fps=30.0)
+    (only_here / "motion.fbx").rename(only_here / "given.glb")
+    after = read_asset(only_here / "given.glb")
+    assert not any("weight" in problem.what for problem in after.problems)
+    (given,), (found,) = before.meshes[0].parts, after.meshes[0].parts
+    np.testing.assert_array_equal(found.weights, given.weights)
+    np.testing.assert_array_equal(found.joints, given.joints)
 
 
 def test_what_blender_says_last_is_said(only_here: Path) -> None:

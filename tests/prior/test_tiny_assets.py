@@ -130,3 +130,11 @@ def test_a_folder_without_characters_is_one_line(tmp_path: Path, capsys):
     missing = str(tmp_path / "missing")
     assert main(["prior", "evaluate", "--assets", missing, "-o", str(tmp_path / "o")]) == 2
     assert f"--assets {missing}: is not a folder" in capsys.readouterr().err
+
+
+def test_training_on_a_folder_without_training_files_is_refused(tmp_path, capsys):
+    (tmp_path / "dog.glb").write_bytes(b"")
+    assert main(["prior", "train", "--assets", str(tmp_path), "-o", str(tmp_path / "o")]) == 2
+    said = f"holds no character to train on; put your own into {tmp_path / 'training'}"
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()

@@ -68,6 +68,18 @@ def test_what_is_written_stays_inside(tmp_path, name):
     assert not safe_name(name).startswith(".")
 
 
+@pytest.mark.parametrize("stem", ["fox", "f" * 80])
+def test_saved_poses_replace_no_file_and_are_listed(tmp_path, stem):
+    content = Content(write_fox(tmp_path / f"{stem}.glb"))
+    first = content.poses_path(tmp_path / f"{stem}.glb")
+    write_fox(first)
+    second = content.poses_path(tmp_path / f"{stem}.glb")
+    assert (first.stem, second.stem) == (f"{stem[:40]}-poses", f"{stem[:40]}-poses-2")
+    write_fox(second)
+    write_fox(tmp_path / "other-poses.glb")
+    assert set(content.names()) == {f"{stem}.glb", first.name, second.name}
+
+
 def test_nothing_is_written_through_a_link(tmp_path):
     root, outside = tmp_path / "root", tmp_path / "outside"
     root.mkdir()

@@ -188,7 +188,7 @@ def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
     editor = until(lambda: session.pose.editor)
     until(lambda: session.pose._gizmo)
     assert editor.space is not None  # the weights are part of the package
-    page.get_by_text("The body follows by the pose space").wait_for()
+    page.get_by_text("the body follows within the space of plausible poses").wait_for()
     page.get_by_role("button", name="Keep keyframe").click()
     until(lambda: len(editor.keyframes) == 1)
     # The handle can be grabbed once it is drawn, which takes its time.

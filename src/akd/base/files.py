@@ -63,7 +63,8 @@ def replace_atomically(
         if durable:
             _flush(path.parent)
     except OSError as error:
-        if error.filename in (None, str(temporary)):  # the user knows the file by its final name
+        # The user knows the file by its final name. An error without a number has its own words.
+        if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)
         raise
     finally:

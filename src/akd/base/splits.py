@@ -9,6 +9,9 @@ from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
 
+OWN = "training"
+"""Folder, in a folder of assets, of files that may train though they are not listed: a user's own."""
+
 
 @cache
 def _splits() -> dict[str, Any]:
@@ -29,9 +32,11 @@ def training_family(path: str | PurePosixPath) -> str | None:
     """Family of a file that may be trained on; None where the file is for measuring.
 
     Args:
-        path: In the folder of real assets.
+        path: In the folder of assets.
     """
     path = PurePosixPath(path)
+    if path.parts[:1] == (OWN,):
+        return OWN
     places = {path.as_posix(), *(parent.as_posix() for parent in path.parents)}
     families = _splits()["assets"]["training"]
     return next((name for name, files in families.items() if not places.isdisjoint(files)), None)

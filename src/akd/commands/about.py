@@ -49,7 +49,8 @@ def version_text() -> str:
 def _devices() -> list[str]:
     import torch
 
-    names = [f"cpu ({torch.get_num_threads()} threads)"]
+    threads = torch.get_num_threads()
+    names = [f"cpu ({threads} thread{'s' if threads > 1 else ''})"]
     if torch.cuda.is_available():
         names += [
             f"cuda:{i} ({torch.cuda.get_device_name(i)})" for i in range(torch.cuda.device_count())

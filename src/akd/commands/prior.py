@@ -34,9 +34,15 @@ def _device(name: str) -> torch.device:
 
 
 def _recordings(assets: Path | None, mocap: Path | None) -> Recordings:
+    from akd.base.splits import OWN
+    from akd.prior.tiny.artists import find_files
     from akd.prior.tiny.recorded import Recordings
 
     check_folders(assets=assets, mocap=mocap)
+    if assets is not None and not find_files(assets, training=True):
+        raise UsageError(
+            f"--assets {assets}: holds no character to train on; put your own into {assets / OWN}"
+        )
     return Recordings(assets, mocap)
 
 
@@ -107,7 +113,8 @@ class PriorTrain:
     """Minutes after which this run stops and saves; the same command continues from there."""
     creatures: int = PoolSettings.creatures
     assets: Path | None = None
-    """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
+    """Folder of rigged characters with clips. Those in its folder `training` and those that
+    splits.toml lists are filmed too."""
     mocap: Path | None = None
     """Folder of motion capture with a table of actions; its training side is filmed too."""
     start: Path | None = None
@@ -184,7 +191,8 @@ class PriorTrainRecogniser:
     judges: int = 48
     """Creatures of the measuring side to be judged by."""
     assets: Path | None = None
-    """Folder of rigged characters with clips; the training side of splits.toml is filmed too."""
+    """Folder of rigged characters with clips. Those in its folder `training` and those that
+    splits.toml lists are filmed too."""
     mocap: Path | None = None
     """Folder of motion capture with a table of actions; its training side is filmed too."""
     device: Device = "auto"

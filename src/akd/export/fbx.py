@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+from akd.asset.asset import Asset
 from akd.asset.read import read_asset
 from akd.base.blender import BlenderFailed, run_in_blender
 from akd.base.files import replace_atomically
@@ -42,14 +44,28 @@ bpy.ops.export_scene.fbx(
 def write_fbx(glb: Path, path: Path, *, fps: float) -> None:
     """Write all clips of a GLB file as FBX, with a key on every frame at `fps`.
 
-    Raises `OSError` where Blender does not manage.
+    Weights that had to be repaired are written repaired. Raises `OSError` where Blender does not
+    manage.
     """
     with replace_atomically(path) as temporary, tempfile.TemporaryDirectory() as folder:
         keyed = Path(folder) / "keyed.glb"
-        write_glb(bake_clips(read_asset(glb), fps), keyed)
+        write_glb(bake_clips(_with_sound_weights(read_asset(glb)), fps), keyed)
         try:
             run_in_blender(_SCRIPT, keyed, temporary, fps)
         except BlenderFailed as error:
             raise OSError(f"{path}: Blender could not write it: {error}") from None
         if not temporary.stat().st_size:
             raise OSError(f"{path}: Blender wrote nothing")
+
+
+def _with_sound_weights(asset: Asset) -> Asset:
+    """An asset whose weights Blender reads as akd does: it leaves out what is not a number."""
+    if not any(problem.where.endswith("WEIGHTS_0") for problem in asset.problems):
+        return asset
+    from akd.export.reskin import replace_weights
+    from akd.rig.character import load_character
+
+    character = load_character(asset)
+    if character.mesh is None:
+        return asset
+    return replace(asset, document=replace_weights(character, character.mesh.skin))

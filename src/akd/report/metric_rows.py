@@ -21,6 +21,8 @@ class _Metric:
     applies: Callable[[MotionMetrics], bool] = lambda _: True
     measure: str = ""
     """Its name in the reference table, where that has the median of true clips."""
+    known: Callable[[MotionMetrics], bool] = lambda _: True
+    """A metric that is known of no motion has no row."""
 
     def row(
         self, metrics: Sequence[MotionMetrics], reference: Mapping[str, tuple[float, float]]
@@ -59,8 +61,14 @@ def _action(action: ActionScore | None) -> str:
 _PARTS: dict[str, tuple[_Metric, ...]] = {
     "": (
         _Metric("score, 0 to 1", lambda m: f"{m.score:.2f}"),
-        _Metric("action by recogniser B", lambda m: _action(m.action)),
-        _Metric("action by recogniser C", lambda m: _action(m.action_c)),
+        _Metric(
+            "action by recogniser B", lambda m: _action(m.action),
+            known=lambda m: m.action is not None,
+        ),
+        _Metric(
+            "action by recogniser C", lambda m: _action(m.action_c),
+            known=lambda m: m.action_c is not None,
+        ),
     ),
     "body": (
         _Metric(
@@ -68,7 +76,7 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             lambda m: m.travel >= judge.TRAVEL,
         ),
         _Metric("speed, m/s", lambda m: f"{m.speed:.2f}"),
-        _Metric("speed over √(g leg)", lambda m: f"{m.pace:.2f}", measure="pace"),
+        _Metric("speed over √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
             "root leans, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
@@ -119,5 +127,6 @@ def metric_rows(metrics: Mapping[str, MotionMetrics]) -> dict[str, list[Row]]:
     found = list(metrics.values())
     reference = reference_of(found[-1].asked, len(found[-1].contact))
     return {
-        part: [metric.row(found, reference) for metric in rows] for part, rows in _PARTS.items()
+        part: [m.row(found, reference) for m in rows if any(map(m.known, found))]
+        for part, rows in _PARTS.items()
     }

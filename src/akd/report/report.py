@@ -23,7 +23,7 @@ class Report:
     facts: Mapping[str, str]
     """Under the title: asset, prior, seed."""
     metrics: Mapping[str, MotionMetrics]
-    """By the name of the motion: start, motion, grounded. The last one is the result."""
+    """By the name of the motion: start, distilled, grounded. The last one is the result."""
     videos: Mapping[str, Path] = field(default_factory=dict)
     """By the name of the motion. They become part of the page."""
     fps: float = 24.0

@@ -41,6 +41,8 @@ _FILES = {
 """What files of a run are, where they are not clips."""
 _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 """Names of the videos by the names of the motions."""
+_SHOWN = {"motion": "distilled"}
+"""What a motion is called on the page, where that is not its name in `metrics.json`."""
 
 
 def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> list[str]:
@@ -96,7 +98,7 @@ def write_results(
         strips = {}
         for name, video in videos.items():
             strip = video.write_strip(Path(folder) / f"{name}.png")
-            strips[f"{_VIDEOS[name]}, six frames"] = strip
+            strips[f"{_SHOWN.get(name, name)}, six frames"] = strip
         report = report_of(made, out, strips, provenance=extras, formats=formats)
         write_report(out / "report.html", report)
     return [out / name for name in result_names(formats, grounded=made.grounded is not None)]
@@ -111,10 +113,13 @@ def report_of(
     formats: Sequence[str] = (),
 ) -> Report:
     """What the report says of an animation whose videos are in `out`."""
-    character, motions, request = made.character, made.motions(), made.request
+    character, request = made.character, made.request
+    motions = {_SHOWN.get(name, name): motion for name, motion in made.motions().items()}
+    metrics = {_SHOWN.get(name, name): found for name, found in made.metrics.items()}
+    videos = {_SHOWN.get(name, name): out / _VIDEOS[name] for name in made.motions()}
     rig, final = character.control_rig, made.final
     feet = [
-        feet_chart(character, rig, motion, title=f"feet on the ground: {_VIDEOS[name]}")
+        feet_chart(character, rig, motion, title=f"feet on the ground: {name}")
         for name, motion in motions.items()
     ]
     charts = {
@@ -132,8 +137,8 @@ def report_of(
             "driven joints": str(len(rig)),
             **{key: str(value) for key, value in provenance.items() if key != "prompt"},
         },
-        metrics=made.metrics,
-        videos={name: out / _VIDEOS[name] for name in motions},
+        metrics=metrics,
+        videos=videos,
         fps=_VIDEO_FPS,
         feet=[f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs],
         images=strips,

@@ -17,6 +17,7 @@ _BONES, _FORCES = (20, 120, 220), (210, 40, 40)
 _FORCE_HEIGHTS = 0.5
 """Body heights that the arrow of one body weight is long."""
 THROUGH = 0.45
+"""Opacity of a surface whose inside is to be seen."""
 _FELT = 0.02
 """Body weights below which no arrow is drawn."""
 
@@ -72,8 +73,15 @@ class Actor:
         if frame == self._now and shown == self._shown:
             return
         self._now, self._shown = frame, shown
-        for part in ("surface", "skeleton", "names", "gaussians", "forces"):
-            wanted = getattr(shown, part)
+        # Bones are seen through a surface of one piece, which a ghost has anyway.
+        has_pieces = self.frames.looks.surface is not None and self._tint is None
+        through = shown.skeleton and has_pieces
+        parts = {
+            "surface": shown.surface and not through, "shell": shown.surface and through,
+            "skeleton": shown.skeleton, "names": shown.names, "gaussians": shown.gaussians,
+            "forces": shown.forces,
+        }  # fmt: skip
+        for part, wanted in parts.items():
             nodes = self._made.get(part)
             if nodes is None and wanted:
                 nodes = self._made[part] = getattr(self, f"_add_{part}")(frame)
@@ -91,30 +99,43 @@ class Actor:
         surface, points = self.frames.looks.surface, self.frames.points(frame)
         if surface is None:
             return self._add_skeleton(frame, "bare")
+        if self._tint is not None:
+            return self._add_shell(frame)
         return [
             self._scene.add_mesh_simple(
                 f"{self._node}/surface/{number}", points[piece.points], piece.faces,
-                color=self._tint or piece.colour, opacity=self._opacity,
-                side="double" if self._tint is None else "front",
-                cast_shadow=self._opacity is None,
+                color=piece.colour, side="double",
             )
-            for number, piece in enumerate(self._pieces(surface))
+            for number, piece in enumerate(surface.pieces)
         ]  # fmt: skip
-
-    def _pieces(self, surface: Surface) -> tuple[Piece, ...]:
-        return surface.pieces if self._tint is None else surface.whole
 
     def _move_surface(self, nodes: list[Any], frame: int) -> None:
         surface, points = self.frames.looks.surface, self.frames.points(frame)
         if surface is None:
             self._move_skeleton(nodes, frame)
             return
-        # What is inside shows through.
-        opacity = THROUGH if self._shown.skeleton and self._opacity is None else self._opacity
         for handle, piece in zip(nodes, self._pieces(surface), strict=True):
             handle.vertices = points[piece.points]
-            if handle.opacity != opacity:
-                handle.opacity = opacity
+
+    def _pieces(self, surface: Surface) -> tuple[Piece, ...]:
+        return surface.pieces if self._tint is None else surface.whole
+
+    def _add_shell(self, frame: int) -> list[Any]:
+        surface, points = self.frames.looks.surface, self.frames.points(frame)
+        assert surface is not None
+        (piece,) = surface.whole
+        return [
+            self._scene.add_mesh_simple(
+                f"{self._node}/shell", points[piece.points], piece.faces,
+                color=self._tint or piece.colour, opacity=self._opacity or THROUGH,
+                cast_shadow=self._opacity is None,
+            )
+        ]  # fmt: skip
+
+    def _move_shell(self, nodes: list[Any], frame: int) -> None:
+        surface = self.frames.looks.surface
+        assert surface is not None
+        nodes[0].vertices = self.frames.points(frame)[surface.whole[0].points]
 
     def _add_skeleton(self, frame: int, name: str = "skeleton") -> list[Any]:
         return [

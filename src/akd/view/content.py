@@ -27,6 +27,8 @@ from akd.view.looks import TRIANGLES, Looks
 
 _SUFFIXES = (".glb", ".gltf", ".bvh")
 _SEED = re.compile(r"(?P<stem>(.*/)?[^/]+)-\d+")
+_LONGEST_STEM = 40
+"""Characters of a name that something is added to."""
 _MOST = 200
 """Files and runs of one folder that are listed."""
 _MOST_LOADED = 8
@@ -106,8 +108,9 @@ class Content:
     def names(self) -> list[str]:
         """Names of the files and runs, in order: paths below the root."""
         if self._only is not None:
-            poses = self.root / f"{safe_name(self._only.stem)}-poses.glb"
-            made = [poses] if poses.is_file() and poses != self._only else []
+            own = re.compile(re.escape(_poses_stem(self._only)) + r"(-\d+)?")
+            files = list_files(self.root, (".glb",)) if self.root.is_dir() else []
+            made = [p for p in files if own.fullmatch(p.stem)]
             found = [self._only, *made, *self._runs(self.root / "runs")]
         elif not self.root.is_dir():
             found = []
@@ -175,6 +178,19 @@ class Content:
             raise ValueError(f"{path.name}: a link leads out of the folder that is shown")
         return path
 
+    def poses_path(self, character: Path) -> Path:
+        """A new path below the root for clips that are made of poses of a character.
+
+        Raises:
+            ValueError: A link leads out of the root.
+        """
+        stem, number = _poses_stem(character), 1
+        path = self.new_path(f"{stem}.glb")
+        while path.exists():
+            number += 1
+            path = self.new_path(f"{stem}-{number}.glb")
+        return path
+
     def _runs(self, folder: Path) -> list[Path]:
         if not folder.is_dir():
             return []
@@ -189,6 +205,10 @@ def safe_name(text: str) -> str:
     """Text as a file's name: letters, digits, dots, dashes; no path, not hidden."""
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in text).strip("-._")
     return kept[:60] or "clip"
+
+
+def _poses_stem(character: Path) -> str:
+    return f"{safe_name(character.stem)[:_LONGEST_STEM]}-poses"
 
 
 def _is_run(folder: Path) -> bool:

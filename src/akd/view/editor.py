@@ -59,8 +59,10 @@ class PoseEditor:
 
     @property
     def follows(self) -> str:
-        """What the body follows a handle by, for a person to read."""
-        return "plain IK: no pose model is installed" if self.space is None else "the pose space"
+        """How the body follows a handle, for a person to read."""
+        if self.space is None:
+            return "by plain IK, because no pose model is installed"
+        return "within the space of plausible poses"
 
     def handles(self) -> list[int]:
         """Tokens that are worth dragging: the last of each limb, head and tail, and the root."""

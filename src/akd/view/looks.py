@@ -71,12 +71,15 @@ class Surface:
 
     @cached_property
     def whole(self) -> tuple[Piece, ...]:
-        """All triangles as one piece, for ghosts: seams between pieces would show through."""
+        """All triangles as one piece, to see through: several pieces would hide one another."""
         used, faces = np.unique(
             np.concatenate([piece.points[piece.faces] for piece in self.pieces]),
             return_inverse=True,
         )
-        return (Piece(used, faces.reshape(-1, 3), (200, 200, 200)),)
+        counts = [len(piece.faces) for piece in self.pieces]
+        mean = np.average([piece.colour for piece in self.pieces], axis=0, weights=counts)
+        colour = (int(mean[0]), int(mean[1]), int(mean[2]))
+        return (Piece(used, faces.reshape(-1, 3), colour),)
 
     def pose(self, world_from_joint: Float[Tensor, "J 4 4"]) -> Float[np.ndarray, "U 3"]:
         """The points in the world, metres."""

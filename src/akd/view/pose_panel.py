@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +12,9 @@ import viser
 
 from akd.asset.asset import AssetError
 from akd.export.character import write_motions
+from akd.rig.character import Character
 from akd.view.actor import THROUGH
-from akd.view.content import Subject, safe_name
+from akd.view.content import Subject
 from akd.view.editor import PoseEditor
 from akd.view.events import by_user
 
@@ -32,7 +35,11 @@ class PosePanel:
         self._subject: Subject | None = None
         self._pinned: set[int] = set()
         self._token = 0
-        self._nodes: list[Any] = []
+        self._saved: set[Path] = set()
+        """Files that this browser made."""
+        self._labels: list[str] = []
+        """Of the joints that can be dragged, as the list shows them."""
+        self._body: viser.MeshHandle | None = None
         self._dots: dict[int, Any] = {}
         self._gizmo: viser.TransformControlsHandle | None = None
         self._busy = Lock()
@@ -51,8 +58,8 @@ class PosePanel:
         self._change = gui.add_button_group(
             "Pose", ["undo", "mirror", "neutral"], hint="Ctrl+Z undoes; mirror exchanges sides"
         )
-        self._reset = gui.add_button("Pose of the present frame")
-        self._at = gui.add_number("Keyframe at, s", 0.0, min=0.0, max=600.0, step=0.1)
+        self._reset = gui.add_button("Take the pose of the frame shown")
+        self._at = gui.add_number("Keyframe time, s", 0.0, min=0.0, max=600.0, step=0.1)
         self._keep = gui.add_button("Keep keyframe")
         self._kept = gui.add_markdown("no keyframes")
         self._drop = gui.add_button("Forget keyframes")
@@ -89,24 +96,18 @@ class PosePanel:
         if self.editor is None:
             self.editor = PoseEditor(subject.character)
             self.editor.take(subject.motions[session.clip], session.timeline.seconds)
-        names = [self._label(token) for token in range(len(self.editor.joints))]
-        self._joint.options = names
-        self._says.content = f"The body follows by {self.editor.follows}."
+        self._labels = _labels(subject.character, self.editor.joints)
+        self._joint.options = self._labels
+        self._says.content = f"Drag the handle; the body follows {self.editor.follows}."
         session.hide()
         self._build()
         self._choose(self.editor.handles()[-1])
 
     def _leave(self) -> None:
         with self.session.lock:
-            self._gizmo, self._nodes, self._dots = None, [], {}
+            self._gizmo, self._body, self._dots = None, None, {}
             self._pinned.clear()
             self.session.client.scene.remove_by_name(_NODE)
-
-    def _label(self, token: int) -> str:
-        assert self.editor is not None
-        assert self._subject is not None
-        name = self._subject.character.skeleton.names[self.editor.joints[token]]
-        return f"{token} {name}"
 
     def _build(self) -> None:
         """The posed body and a dot on every joint; a click on a dot chooses it."""
@@ -118,13 +119,14 @@ class PosePanel:
         surface = subject.looks.surface
         if surface is not None:
             points = surface.pose(editor.world())
-            self._nodes = [
-                scene.add_mesh_simple(
-                    f"{_NODE}/surface/{number}", points[piece.points], piece.faces,
-                    color=piece.colour, side="double", opacity=THROUGH,
-                )
-                for number, piece in enumerate(surface.pieces)
-            ]  # fmt: skip
+            (piece,) = surface.whole
+            self._body = scene.add_mesh_simple(
+                f"{_NODE}/surface",
+                points[piece.points],
+                piece.faces,
+                color=piece.colour,
+                opacity=THROUGH,
+            )
         size = 0.018 * subject.character.height
         for token, place in enumerate(editor.places()):
             dot = scene.add_icosphere(
@@ -134,14 +136,14 @@ class PosePanel:
             self._dots[token] = dot
 
     def _choose_named(self) -> None:
-        self._choose(int(self._joint.value.split(" ", 1)[0]))
+        self._choose(self._labels.index(self._joint.value))
 
     def _choose(self, token: int) -> None:
         """Put the handle on a joint."""
         if self.editor is None or not self._dots:
             return
         self._token = token
-        self._joint.value = self._label(token)
+        self._joint.value = self._labels[token]
         self._pin.value = token in self._pinned
         if self._gizmo is not None:
             self._gizmo.remove()
@@ -191,9 +193,8 @@ class PosePanel:
         surface, places = subject.looks.surface, editor.places()
         points = None if surface is None else surface.pose(editor.world())
         with self.session.lock, self.session.client.atomic():
-            if surface is not None and points is not None:
-                for node, piece in zip(self._nodes, surface.pieces, strict=False):
-                    node.vertices = points[piece.points]
+            if surface is not None and points is not None and self._body is not None:
+                self._body.vertices = points[surface.whole[0].points]
             for token, dot in self._dots.items():
                 dot.position = places[token]
             if handle and self._gizmo is not None:
@@ -247,14 +248,27 @@ class PosePanel:
             session.say("Turn pose mode on first.")
             return
         name = " ".join(self._name.value.split())[:60] or "clip"
-        stem = safe_name(subject.character.asset.path.stem)
+        shown = subject.character.asset.path
         try:
-            path = session.content.new_path(f"{stem}-poses.glb")
+            # A second clip joins the first one. A file that was there before is not written to.
+            path = shown if shown in self._saved else session.content.poses_path(shown)
             motion = self.editor.motion(name)
             extras = {"generator": "akd view", "keyframes": len(self.editor.keyframes)}
             write_motions(subject.character, [motion], path, extras=extras)
         except (ValueError, AssetError, OSError) as error:
             session.say(str(error))
             return
+        self._saved.add(path)
         session.saved(path)
         session.say(f"{path.name}: clip {name!r}")
+
+
+def _labels(character: Character, joints: Sequence[int]) -> list[str]:
+    """Role and name of each joint, such as `left fore foot: Paw.L`; no label comes twice."""
+    made: list[str] = []
+    for joint in joints:
+        label = f"{character.anatomy.roles[joint]}: {character.skeleton.names[joint]}"
+        while label in made:
+            label += "'"
+        made.append(label)
+    return made

@@ -25,11 +25,12 @@ from akd.view.timeline import Timeline
 
 NOTHING, ALL, SEEDS = "nothing", "all clips", "other seeds"
 OVERLAID, BESIDE = "overlaid", "side by side"
+FOLLOW, FREE, PRIOR = "follow", "free", "as the video model sees it"
 _TINTS = ((70, 130, 230), (230, 120, 60), (60, 170, 110), (160, 90, 200))
 _GHOST = 0.35
-_APART = 1.1
+_APART = 1.4
 """Distance between clips side by side, in body lengths or heights, whichever is larger."""
-_SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
+_SPEEDS = {"¼ ×": 0.25, "½ ×": 0.5, "1 ×": 1.0, "2 ×": 2.0}
 _PHONE = 0.5
 """How far above the centre of a tall screen clips are shown, in halves of its height."""
 _MOST = 6
@@ -88,6 +89,7 @@ class Session:
     def stage(self) -> None:
         """Put the chosen clips into the scene."""
         self._shown = self._chosen()
+        self._layout.visible = len(self._shown) > 1
         with self.lock:
             self._clear()
             self.actors = [self._actor(number, *each) for number, each in enumerate(self._shown)]
@@ -186,13 +188,15 @@ class Session:
         clips: list[str] = [NOTHING]  # until a file is open
         self._clip = gui.add_dropdown("Clip", clips, initial_value=clips[0])
         self._compare = gui.add_dropdown("Compare with", clips, initial_value=clips[0])
-        self._layout = gui.add_dropdown("Layout", [OVERLAID, BESIDE], initial_value=OVERLAID)
+        self._layout = gui.add_dropdown(
+            "Layout", [OVERLAID, BESIDE], initial_value=OVERLAID, visible=False
+        )
         self._play = gui.add_button(
             "Play", icon=viser.Icon.PLAYER_PLAY, hint="space; J and L step by a frame"
         )
         self._time = gui.add_slider("Frame", 0, 1, 1, 0)
         self._loop = gui.add_checkbox("Loop", True)
-        self._speed = gui.add_dropdown("Speed", list(_SPEEDS), initial_value="1")
+        self._speed = gui.add_dropdown("Speed", list(_SPEEDS), initial_value="1 ×")
         tabs = gui.add_tab_group()
         with tabs.add_tab("View"):
             self._surface = gui.add_checkbox("Surface", True)
@@ -201,9 +205,7 @@ class Session:
             self._gaussians = gui.add_checkbox("Gaussians", False)
             self._forces = gui.add_checkbox("Contact forces", False)
             self._shadows = gui.add_checkbox("Shadows", True, hint="off where rendering is slow")
-            self._camera = gui.add_dropdown(
-                "Camera", ["follow", "free", "prior's view"], initial_value="follow"
-            )
+            self._camera = gui.add_dropdown("Camera", [FOLLOW, FREE, PRIOR], initial_value=FOLLOW)
             self._views = gui.add_button_group("From", ["side", "three-quarter", "front"])
             self._note = gui.add_markdown("")
         with tabs.add_tab("Metrics"):
@@ -292,11 +294,11 @@ class Session:
     def _move_camera(self, seconds: float) -> None:
         frames, camera = self.actors[0].frames, self.client.camera
         frame = frames.frame(seconds)
-        if self._camera.value == "prior's view":
+        if self._camera.value == PRIOR:
             eye, target, opening = frames.prior_camera(frame)
             camera.position, camera.look_at, camera.fov = eye, target, opening
             self._followed = None
-        elif self._camera.value == "follow":
+        elif self._camera.value == FOLLOW:
             now = frames.path[frame] * (1.0, 0.0, 1.0)
             if self._followed is not None:
                 camera.position = camera.position + now - self._followed
@@ -326,7 +328,8 @@ class Session:
         self.client.scene.add_grid(
             "/ground", plane="xz", infinite_grid=True, cell_size=0.5 * height,
             section_size=height, fade_distance=20 * height, plane_color=(236, 238, 240),
-            plane_opacity=1.0, shadow_opacity=0.2,
+            plane_opacity=1.0, shadow_opacity=0.2, cell_color=(222, 226, 230),
+            section_color=(190, 197, 204),
         )  # fmt: skip
 
     def _measure(self) -> None:
