@@ -155,6 +155,13 @@ def test_depth_and_tilt_are_said_in_their_own_units(fox, walk):
     assert any("the root leans by 29 degrees" in line for line in demo_conditions(leaning))
 
 
+def test_who_sits_down_may_lean(fox, walk):
+    found = replace(measure(*fox, walk), tilt=40.0, penetration=0.0)
+    (failed,) = demo_conditions(replace(found, asked="punch"))
+    assert failed.startswith("the root leans by 40 degrees")
+    assert demo_conditions(replace(found, asked="sit_down")) == []
+
+
 def test_metrics_are_the_same_for_a_body_of_another_size(fox, walk):
     """Lengths three times as long and times sqrt(3) as long: a walk at the same Froude number."""
     character, _ = fox
