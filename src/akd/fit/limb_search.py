@@ -8,6 +8,7 @@ limb after the other is chosen that looks like the video and does not jump.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import torch
@@ -287,6 +288,9 @@ def render_layer(
 ) -> Layer:
     """Some of the body's splats in each of several poses, the root being neutral."""
     cloud, view = stage.cloud[splats], camera.camera_from_world[0]
+    if not len(cloud):
+        clear = torch.ones(len(angles), 1, camera.height, camera.width, device=splats.device)
+        return Layer(torch.zeros_like(clear).expand(-1, 3, -1, -1), clear, math.inf)
     seen = render_body(
         cloud, stage.transforms(_standing(angles)), camera, settings=stage.scene,
         bone_colours=stage.bone_colours, renderer=stage.renderer, check=False, clips=len(angles),
