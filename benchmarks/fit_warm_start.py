@@ -16,6 +16,7 @@ from akd.fit.warm_start import fit_to_videos
 from akd.motion.feet import leg_length
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed
 from akd.motion.parametrization import MotionStart
+from akd.motion.root_limits import root_limits
 from akd.motion.settings import Cycle
 from akd.rig.control import ControlPose
 from akd.scene.follow import View
@@ -48,6 +49,7 @@ def fit_warm_start(clip: Clip, settings: FitSettings, *, device: str) -> Control
         speed=starting_speed(spec.action, leg) if spec.travels else 0.0,
         period=None if period is None else find_period(video.cpu(), FPS, near=period),
         symmetrical=is_symmetrical(spec.action, legs),
+        root=root_limits(spec.action),
     )  # fmt: skip
     curves = Cycle().begin(start, stage)
     terms, target = default(), video[None]

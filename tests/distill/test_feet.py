@@ -145,6 +145,38 @@ def test_two_feet_that_run_stand_for_a_shorter_time(fox, stage):
     assert float(runs.amax(0).min()) > 0.5 * float(walks.amax(0).min())
 
 
+def test_feet_that_keep_their_place_stand_where_the_body_stays(fox, stage):
+    curves = standing(fox)
+    thigh = next(
+        i for i, role in enumerate(fox.control_rig.roles) if str(role) == "left hind upper"
+    )
+    angles = torch.zeros(curves.frames, len(fox.control_rig), 3)
+    angles[curves.frames // 2 :, thigh, 0] = 1.0  # it kicks
+    curves.set_angles(angles)
+    controls = curves.controls()
+    found = Feet.of(stage, controls, stage.transforms(controls), curves)
+    moves = found.middle.diff(dim=0).norm(dim=-1).amax(0)
+    kicks = int(moves.argmax())
+    for foot, stance in enumerate(found.stance.T):
+        if foot != kicks:
+            assert float(stance.min()) > 0.85
+    assert float(found.stance[:, kicks].min()) < 0.1
+
+
+def test_a_body_that_folds_its_legs_in_its_place_must_come_down(fox, stage):
+    """Its feet are far above the ground then, and by themselves would count as swinging."""
+    curves = standing(fox)
+    angles = torch.zeros(curves.frames, len(fox.control_rig), 3)
+    for i, role in enumerate(fox.control_rig.roles):
+        if role.limb is not None and role.part.value == "upper":
+            angles[2:, i, 0] = -1.5
+    curves.set_angles(angles)
+    folded = costs(stage, curves)["support"]
+    lowest = stage.sole_points.at(stage.transforms(curves.controls()))[0].amin(1).detach()
+    curves.set_sway(torch.stack((0 * lowest, -lowest, 0 * lowest), dim=1))
+    assert costs(stage, curves)["support"] < 0.6 * folded
+
+
 def test_feet_that_never_stand_say_nothing_of_the_speed():
     never = feet(torch.zeros(1, FRAMES), torch.zeros(1, FRAMES), torch.zeros(1, FRAMES - 1))
     assert never.speed() is None

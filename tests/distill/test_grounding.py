@@ -9,6 +9,7 @@ from akd.base.observer import Observer
 from akd.physics.settings import TrackingSettings
 from akd.rig.character import Character
 from tests.distill.fox import standing
+from tests.distill.test_feet import swinging
 
 pytestmark = pytest.mark.slow
 
@@ -36,3 +37,13 @@ def test_finalists_are_tracked_as_if_alone_and_can_be_cancelled(fox: Character) 
         assert torch.equal(found.controls.angles, alone.controls.angles)
     with pytest.raises(ZeroDivisionError):
         ground_each(request, motions, StopAt(), fps=12.0)
+
+
+def test_feet_that_slide_in_their_place_give_the_body_no_travel(fox: Character) -> None:
+    request = make_request(fox, "a fox eating", physics=TrackingSettings(iterations=1))
+    motion = swinging(fox).motion("eat", lift=0.0, fps=12.0)
+    (found,) = ground_each(request, [motion], Observer(), fps=12.0)
+    assert found is not None
+    assert found.travel is None
+    gone = (found.controls.translation[-1] - found.controls.translation[0])[[0, 2]]
+    assert float(gone.norm()) < 0.2 * fox.height

@@ -14,6 +14,7 @@ from akd.fit.pose_search import search_poses
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import fit_finalists, fit_to_videos
 from akd.motion.parametrization import MotionStart
+from akd.motion.root_limits import root_limits
 from akd.motion.settings import Cycle
 from akd.rig.roles.role import Part
 from akd.zoo.creature import build_creature
@@ -90,6 +91,28 @@ def test_poses_of_arms_are_found_where_there_is_no_cycle(tmp_path):
     assert float((seen[3:6, arm, 0] + 1.6).abs().max()) < 0.6
     assert float(seen[[0, 7], arm, 0].abs().max()) < 0.6
     assert float(seen[:, other, 0].abs().max()) < 0.6
+
+
+def test_a_leg_that_cannot_be_seen_is_behind_the_other_and_the_body_comes_down(tmp_path):
+    """Both legs are folded, as in sitting down: the far one is hidden all the while."""
+    write_creature(build_creature("man", vertices=800), [], tmp_path / "man.glb")
+    man = akd.load(tmp_path / "man.glb")
+    stage, rig = fox_stage(man, splats=800), man.control_rig
+    thighs, knees = (
+        [i for i, role in enumerate(rig.roles) if str(role).endswith(f"leg {part}")]
+        for part in ("upper", "lower")
+    )
+    start = MotionStart(rig, frames=8, fps=8.0, leg_length=1.0, root=root_limits("a man sits down"))
+    folded, found = Cycle().begin(start, stage), Cycle().begin(start, stage)
+    angles = torch.zeros(8, len(rig), 3)
+    angles[2:, thighs, 0], angles[2:, knees, 0] = -1.3, 1.4
+    folded.set_angles(angles)
+    search_poses(stage, [found], shown(stage, folded)[None])
+    seen = found.controls()
+    assert float((seen.angles.detach()[4:, thighs, 0] + 1.3).abs().max()) < 0.7
+    low, _ = stage.sole_points.at(stage.transforms(seen))
+    assert float(low.detach().amin(1)[4:].abs().max()) < 0.05 * man.height
+    assert float(seen.translation.detach()[4:, 1].max()) < -0.1 * man.height
 
 
 def test_four_legs_are_not_guessed_without_a_cycle(fox, stage):

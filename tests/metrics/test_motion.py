@@ -88,6 +88,17 @@ def test_reports_mark_alternation_only_where_it_is_asked_for(fox):
     assert list(row.marks) == ["bad", ""]
 
 
+def test_reports_mark_travel_and_feet_only_where_it_should_go_anywhere(fox, walk):
+    def marked(asked: str) -> set[str]:
+        parts = metric_rows({"motion": replace(measure(*fox, walk), asked=asked)})
+        return {row.name.split(",")[0] for rows in parts.values() for row in rows if any(row.marks)}
+
+    travels = {"travel", "feet swing", "each foot on the ground", "skate while on it"}
+    assert travels <= marked("walk")
+    assert marked("punch") == {"root leans", "deepest under the ground"}
+    assert marked("sit_down") == {"deepest under the ground"}
+
+
 def test_reports_say_what_true_clips_measure(fox, walk):
     rows = {r.name: r for r in metric_rows({"walk": measure(*fox, walk, asked="walk")})["body"]}
     usual = reference_of("walk", 4)
@@ -153,6 +164,13 @@ def test_depth_and_tilt_are_said_in_their_own_units(fox, walk):
     leaning = change(fox, walk, root_rotation=lean)
     assert leaning.tilt == pytest.approx(28.6, abs=0.1)
     assert any("the root leans by 29 degrees" in line for line in demo_conditions(leaning))
+
+
+def test_who_sits_down_may_lean(fox, walk):
+    found = replace(measure(*fox, walk), tilt=40.0, penetration=0.0)
+    (failed,) = demo_conditions(replace(found, asked="punch"))
+    assert failed.startswith("the root leans by 40 degrees")
+    assert demo_conditions(replace(found, asked="sit_down")) == []
 
 
 def test_metrics_are_the_same_for_a_body_of_another_size(fox, walk):

@@ -68,6 +68,24 @@ def test_arms_reach_further_in_actions_than_in_gaits(rigs):
     assert float(action.forth[elbows, 0].max()) < math.radians(25.0)
 
 
+@pytest.mark.slow
+def test_true_punches_and_seats_keep_within_the_limits_of_actions(tmp_path):
+    """Flexion and twist of the trunk and flexion of the legs; the elbows of the zoo's people turn
+    about other axes than ours."""
+    man = build_creature("man", seed=1001, vertices=500)
+    names = ("punch", "throw", "pick_up", "sit_down")
+    clips = [perform(man, name, fps=15.0, frames=46).motion for name in names]
+    write_creature(man, clips, tmp_path / "man.glb")
+    character = load_character(read_asset(tmp_path / "man.glb"))
+    rig, limits = character.control_rig, AngleLimits.of_actions(character.control_rig)
+    for clip in character.asset.clips:
+        angles = rig.from_pose(motion_from_clip(character, clip).pose).angles
+        for i, role in enumerate(rig.roles):
+            axes = [0] if role.limb is LimbKind.LEG else [0, 2] if role.limb is None else []
+            assert bool((angles[:, i, axes] < limits.forth[i, axes]).all()), (clip.name, role)
+            assert bool((-angles[:, i, axes] < limits.back[i, axes]).all()), (clip.name, role)
+
+
 def test_joints_of_a_spine_share_what_a_spine_has(rigs):
     for rig in rigs.values():
         limits = AngleLimits.of(rig)

@@ -31,6 +31,7 @@ from akd.motion.parametrization import (
     SkeletalParameters,
     pose_together,
 )
+from akd.motion.root_limits import root_limits
 from akd.physics.ground import Grounded, ground
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
 from akd.scene.stage import Stage
@@ -171,6 +172,7 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
         period=period,
         turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
         symmetrical=is_symmetrical(prompt, legs),
+        root=root_limits(prompt),
     )
 
 
@@ -214,7 +216,10 @@ def ground_each(
                 done[k] = min(i + 1, n)
                 observer.step(sum(done), total, {"loss": loss})
 
-        return ground(rig, mesh, motions[k], fps=fps, settings=settings, progress=progress)
+        # The curves have the travel that was asked for: feet that slide do not mean any other.
+        return ground(
+            rig, mesh, motions[k], fps=fps, travel=False, settings=settings, progress=progress
+        )
 
     with one_torch_thread(), ThreadPoolExecutor(len(motions)) as pool:
         futures = [pool.submit(track, k) for k in range(len(motions))]

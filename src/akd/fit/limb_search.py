@@ -8,6 +8,7 @@ limb after the other is chosen that looks like the video and does not jump.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import torch
@@ -15,13 +16,14 @@ import torch.nn.functional as nn
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from akd.fit.view_search import CANVAS, canvas_camera
+from akd.fit.view_search import canvas_camera
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import Part, Role
 from akd.rig.skin import skin_points
 from akd.scene.compose import render_body
 from akd.scene.stage import Stage
+from akd.splat.camera import Camera
 
 _UPPERS, _LOWERS = 7, 4
 _SWING, _FOLD = 1.0, 1.4
@@ -94,15 +96,25 @@ class LimbTarget:
 
 
 @dataclass(frozen=True)
-class _Layer:
-    """A limb, or the rest of the body, in each of its poses."""
+class Layer:
+    """A limb, or the rest of the body, in each of its poses, in front of nothing."""
 
-    colour: Float[Tensor, "C 3 N N"]
-    transmittance: Float[Tensor, "C 1 N N"]
+    colour: Float[Tensor, "C c H W"]
+    transmittance: Float[Tensor, "C 1 H W"]
     depth: float
 
     def at(self, poses: Int[Tensor, "T"]) -> tuple[Tensor, Tensor]:
+        """Colour and transmittance for one pose a frame."""
         return self.colour[poses], self.transmittance[poses]
+
+    def smaller(self, part: int) -> Layer:
+        """The same with so many pixels on a side taken as one."""
+        colour, transmittance = (nn.avg_pool2d(x, part) for x in (self.colour, self.transmittance))
+        return Layer(colour, transmittance, self.depth)
+
+    def over_grey(self) -> Float[Tensor, "C c H W"]:
+        """Images in front of a grey background."""
+        return self.colour + 0.5 * self.transmittance
 
 
 def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) -> list[Limb]:
@@ -118,15 +130,12 @@ def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) ->
     for i, role in enumerate(rig.roles):
         if role.limb is not None:
             groups.setdefault((role.limb, role.side), []).append(i)
-    cloud = stage.cloud
-    strongest = cloud.bones.gather(1, cloud.weights.argmax(-1, keepdim=True)).squeeze(1)
-    control = stage.driver_index.to(strongest.device)[strongest] - 3
     found = []
     for members in groups.values():
         parts = {rig.roles[i].part: i for i in reversed(members)}
         upper = parts.get(Part.UPPER, members[0])
         lower = parts.get(Part.LOWER)
-        splats = torch.isin(control, torch.tensor(members, device=control.device))
+        splats = splats_of(stage, rig.roles[upper])
         if not bool(splats.any()):
             continue
         high = _tried(limits, upper, uppers, _SWING)
@@ -137,19 +146,30 @@ def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) ->
     return found
 
 
+def splats_of(stage: Stage, role: Role) -> Bool[Tensor, "N"]:
+    """The splats that a limb carries; `role` is that of any of its joints."""
+    cloud = stage.cloud
+    strongest = cloud.bones.gather(1, cloud.weights.argmax(-1, keepdim=True)).squeeze(1)
+    control = stage.driver_index.to(strongest.device)[strongest] - 3
+    limb = [
+        i for i, own in enumerate(stage.rig.roles) if (own.limb, own.side) == (role.limb, role.side)
+    ]
+    return torch.isin(control, torch.tensor(limb, device=control.device))
+
+
 @torch.no_grad()
 def _strain(stage: Stage, limb: Limb) -> Float[Tensor, "C"]:
     lean = _LEAN * limb.angles.square().sum(1)
     if not limb.role.limb or not limb.role.limb.is_leg:
         return lean
     own = stage.cloud[limb.splats]
-    bones = stage.transforms(_standing(stage, limb.controls(stage)))
+    bones = stage.transforms(_standing(limb.controls(stage)))
     low = skin_points(bones, own.means, own.bones, own.weights)[..., 1].amin(1).cpu()
     rest = low[limb.angles.square().sum(1).argmin()]
     return lean + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
 
 
-def _standing(stage: Stage, angles: Float[Tensor, "C D 3"]) -> ControlPose:
+def _standing(angles: Float[Tensor, "C D 3"]) -> ControlPose:
     """Poses of a body whose root is neutral."""
     still = angles.new_zeros(len(angles), 3)
     return ControlPose(still, still, angles)
@@ -206,12 +226,12 @@ def search_limbs(
             if (left := _residual(layers, other, targets)) < residual:
                 chosen, residual = other, left
     spread = torch.arange(total, device=device) // every
-    coverage = [1.0 - _stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
+    coverage = [1.0 - stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
     return LimbSearch(chosen[spread], residual, coverage)
 
 
 def _residual(
-    layers: list[list[_Layer]], chosen: Int[Tensor, "T limbs"], targets: list[LimbTarget]
+    layers: list[list[Layer]], chosen: Int[Tensor, "T limbs"], targets: list[LimbTarget]
 ) -> float:
     """Mean square difference of all limbs as chosen from the targets."""
     total = 0.0
@@ -221,7 +241,7 @@ def _residual(
     return total / len(targets)
 
 
-def _at(layers: list[_Layer], chosen: Int[Tensor, "T limbs"]) -> list[tuple[Tensor, Tensor]]:
+def _at(layers: list[Layer], chosen: Int[Tensor, "T limbs"]) -> list[tuple[Tensor, Tensor]]:
     """Every layer as chosen; the last one is the rest of the body, which has one pose."""
     poses = [*chosen.unbind(1), torch.zeros_like(chosen[:, 0])]
     return [layer.at(own) for layer, own in zip(layers, poses, strict=True)]
@@ -254,29 +274,33 @@ def swap_sides(
     return swapped
 
 
-def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[_Layer]:
+def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[Layer]:
     """A layer for each limb, and one for the rest of the body."""
     camera = canvas_camera(stage, target.azimuth, target.elevation, target.distance)
-    view = camera.camera_from_world[0]
     trunk = torch.stack([limb.splats for limb in limbs]).any(0).logical_not()
-    layers = []
-    for splats, limb in (*((limb.splats, limb) for limb in limbs), (trunk, None)):
-        still = torch.zeros(1, len(stage.rig), 3, device=stage.cloud.means.device)
-        pose = _standing(stage, still if limb is None else limb.controls(stage))
-        cloud = stage.cloud[splats]
-        seen = render_body(
-            cloud, stage.transforms(pose), camera, settings=stage.scene,
-            bone_colours=stage.bone_colours, renderer=stage.renderer, check=False,
-            clips=len(pose.angles),
-        )  # fmt: skip
-        middle = cloud.means.mean(0)
-        depth = float(view[2, :3] @ middle + view[2, 3])
-        layers.append(_Layer(seen.colour.movedim(-1, 1), seen.transmittance[:, None], depth))
-    return layers
+    still = torch.zeros(1, len(stage.rig), 3, device=stage.cloud.means.device)
+    layers = [render_layer(stage, limb.splats, limb.controls(stage), camera) for limb in limbs]
+    return [*layers, render_layer(stage, trunk, still, camera)]
+
+
+def render_layer(
+    stage: Stage, splats: Bool[Tensor, "N"], angles: Float[Tensor, "C D 3"], camera: Camera
+) -> Layer:
+    """Some of the body's splats in each of several poses, the root being neutral."""
+    cloud, view = stage.cloud[splats], camera.camera_from_world[0]
+    if not len(cloud):
+        clear = torch.ones(len(angles), 1, camera.height, camera.width, device=splats.device)
+        return Layer(torch.zeros_like(clear).expand(-1, 3, -1, -1), clear, math.inf)
+    seen = render_body(
+        cloud, stage.transforms(_standing(angles)), camera, settings=stage.scene,
+        bone_colours=stage.bone_colours, renderer=stage.renderer, check=False, clips=len(angles),
+    )  # fmt: skip
+    depth = float(view[2, :3] @ cloud.means.mean(0) + view[2, 3])
+    return Layer(seen.colour.movedim(-1, 1), seen.transmittance[:, None], depth)
 
 
 def _costs(
-    layers: list[_Layer], k: int, chosen: Int[Tensor, "T limbs"], target: LimbTarget
+    layers: list[Layer], k: int, chosen: Int[Tensor, "T limbs"], target: LimbTarget
 ) -> Float[Tensor, "T C"]:
     """Mean square difference for every pose of limb `k`, the others being as chosen."""
     order = sorted(range(len(layers)), key=lambda i: layers[i].depth)
@@ -284,8 +308,8 @@ def _costs(
     costs = []
     for first in range(0, len(chosen), _TOGETHER):
         at = _at(layers, chosen[first : first + _TOGETHER])
-        front = _stacked([at[i] for i in order[:place]], own)
-        back = _stacked([at[i] for i in order[place + 1 :]], own)
+        front = stacked([at[i] for i in order[:place]], own)
+        back = stacked([at[i] for i in order[place + 1 :]], own)
         # What `_weighted` makes of all layers is affine in the own one: what does not depend on its
         # pose is computed once a frame, not once a frame and pose.
         fixed = torch.cat((root * front[0], torch.ones_like(front[1])), dim=1)
@@ -299,12 +323,9 @@ def _costs(
     return torch.cat(costs)
 
 
-def _stacked(layers: list[tuple[Tensor, Tensor]], like: _Layer) -> tuple[Tensor, Tensor]:
+def stacked(layers: list[tuple[Tensor, Tensor]], like: Layer) -> tuple[Tensor, Tensor]:
     """Layers, the nearest first, as one."""
-    colour, light = (
-        like.colour.new_zeros(1, 3, CANVAS, CANVAS),
-        like.colour.new_ones(1, 1, CANVAS, CANVAS),
-    )
+    colour, light = torch.zeros_like(like.colour[:1]), torch.ones_like(like.transmittance[:1])
     for own, through in layers:
         colour, light = colour + light * own, light * through
     return colour, light

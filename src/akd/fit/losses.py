@@ -30,6 +30,9 @@ _CLEARANCE = 0.04
 """Height of a swing foot, at least, in body heights."""
 _SLOW = 0.01
 """A foot moves back under the body if it does so by more than this a frame, in leg lengths."""
+_STEPS, _STILL = 0.06, 0.02
+"""Where the body stays in its place, a foot that moves by more than this a frame steps or kicks,
+and one that moves less stands, with a soft edge: leg lengths."""
 _RUNS = 0.5
 """Above this Froude number v^2 / (g L) two legs run: at times no foot is on the ground."""
 _STRIKES, _ROLLS = 0.5, 0.15
@@ -82,6 +85,13 @@ class LossState:
                 f"pass losses of your own"
             )
         return self.parameters
+
+    @cached_property
+    def heights(self) -> Float[Tensor, "*k T P"]:
+        """Heights of some points of the body above the ground, metres."""
+        some = self.stage.ground_points
+        bones = self.transforms.to(some.means)
+        return skin_points(bones, some.means, some.bones, some.weights)[..., 1]
 
     @cached_property
     def feet(self) -> Feet | None:
@@ -186,7 +196,7 @@ class Feet:
         curves: ControlCurves,
     ) -> Feet:
         """A foot stands while it moves back under the body near the ground; in a run only while it
-        moves back fast.
+        moves back fast; where the body stays in its place, while it hardly moves.
 
         Images of few pixels show how a foot swings, but hardly how high it is lifted. So the swing
         decides what the height should be, and the height only what cannot be a stance.
@@ -199,6 +209,9 @@ class Feet:
             back = -((under[..., 1:, :, :] - under[..., :-1, :, :]) * ahead).sum(-1)
             lower = torch.minimum(low[..., 1:, :], low[..., :-1, :]) / stage.character.height
             near = torch.sigmoid((_STANCE_REACH - lower) / _SOFTNESS)
+            if curves.speed == 0.0:
+                stands = torch.sigmoid((_STEPS - _steps(middle) / curves.leg_length) / _STILL)
+                return cls(low, middle, near * stands, back)
             goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
             runs = curves.speed**2 > _RUNS * GRAVITY * curves.leg_length
             if runs and len(stage.soles) == 2:
@@ -216,9 +229,7 @@ class Feet:
 
     def skate_loss(self, leg_length: float) -> Float[Tensor, "*k"]:
         """Mean distance that stance feet slide from frame to frame, in leg lengths."""
-        x, _, z = (self.middle[..., 1:, :, :] - self.middle[..., :-1, :, :]).unbind(-1)
-        steps = (x * x + z * z + 1e-12).sqrt()
-        return (self.stance * steps).mean((-2, -1)) / leg_length
+        return (self.stance * _steps(self.middle)).mean((-2, -1)) / leg_length
 
     def speed(self) -> float | None:
         """How far the body must go from frame to frame for the feet to stand still, metres."""
@@ -226,6 +237,12 @@ class Feet:
         weight = self.stance * self.back.clamp_min(0.0)
         total = float(weight.sum())
         return float((weight * self.back).sum()) / total if total > 0.0 else None
+
+
+def _steps(places: Float[Tensor, "*k T F 3"]) -> Float[Tensor, "*k T-1 F"]:
+    """Horizontal distance from frame to frame."""
+    x, _, z = places.diff(dim=-3).unbind(-1)
+    return (x * x + z * z + 1e-12).sqrt()
 
 
 def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "*k T 3"]:
@@ -237,11 +254,19 @@ def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "*k T 3"]:
 
 
 def foot_height(state: LossState) -> Float[Tensor, "*k"]:
-    """`Feet.height_loss` of the state; zero without feet."""
-    feet = state.feet
+    """`Feet.height_loss` of the state; zero without feet.
+
+    A body that stays in its place is carried in every frame. The camera follows the root, so an
+    image shows that the legs are folded to sit down, but not that the body has come down on them.
+    """
+    feet, height = state.feet, state.stage.character.height
     if feet is None:
         return state.transforms.new_zeros(state.transforms.shape[:-4])
-    return feet.height_loss(state.stage.character.height)
+    loss = feet.height_loss(height)
+    if state.curves.speed == 0.0:
+        lowest = torch.minimum(feet.low.amin(-1), state.heights.amin(-1))
+        loss = loss + lowest.clamp_min(0.0).mean(-1) / height
+    return loss
 
 
 def foot_skate(state: LossState) -> Float[Tensor, "*k"]:
@@ -273,9 +298,7 @@ def smoothness(state: LossState) -> Float[Tensor, "*k"]:
 def ground_depth(state: LossState) -> Float[Tensor, "*k"]:
     """Depth of the surface below the ground: its mean and, frame by frame, its deepest point, in
     body heights."""
-    some = state.stage.ground_points
-    points = skin_points(state.transforms.to(some.means), some.means, some.bones, some.weights)
-    below = (-points[..., 1]).clamp_min(0.0)
+    below = (-state.heights).clamp_min(0.0)
     return (below.mean((-2, -1)) + 0.05 * below.amax(-1).mean(-1)) / state.stage.character.height
 
 

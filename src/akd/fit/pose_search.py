@@ -2,12 +2,14 @@
 
 A punch, a kick or a wave has no phase that could be tried (see `phase_search`), and an arm that is
 not where the video has it overlaps with nothing that would draw it on. So every pose of a limb is
-rendered once, compared with every frame by the limb's hue, and a path through the poses is chosen.
+rendered once, on a layer of its own. Frame by frame the layers are put together, since a far leg
+that cannot be seen is behind the near one and not where it stood, and a path through the poses of
+one limb after the other is chosen. Then the body comes down to where its feet carry it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,13 +17,15 @@ import torch.nn.functional as nn
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.fit.hues import hue_maps
-from akd.fit.limb_search import chain
+from akd.fit.hues import hue_maps, hue_stride
+from akd.fit.limb_search import Layer, chain, render_layer, splats_of, stacked
 from akd.fit.phase_search import LimbControls, limb_controls
+from akd.fit.photometric import chroma
 from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import LimbKind
+from akd.rig.skin import skin_points
 from akd.scene.roles import role_colours
 from akd.scene.stage import Stage
 
@@ -31,14 +35,21 @@ _BENDS = (0.0, 0.7, 1.4, 2.1)
 """Radians: of the upper joint forward and back, of an arm sideways, and of the lower joint the way
 it bends. What is beyond the limits is not tried."""
 _JUMP = 0.05
-"""Cost of a change from frame to frame, per radian squared, against the share of the limb's hue
-that is not where the video has it."""
-_STRAIN = (0.03, 0.09, 0.03)
+"""Cost of a change from frame to frame, per radian squared, against the share of the limb that is
+not where the video has it."""
+_STRAIN = (0.015, 0.06, 0.015)
 """Cost of the distance from the neutral pose, likewise, of each angle: from the side, an arm that
 is raised sideways looks much like one that is raised forward, which is more common."""
+_HIDDEN = 2.0
+"""How much more that costs of a limb that cannot be seen: it could be anywhere behind the body."""
 _SHIFT = 6
 """The camera follows the root at the mean distance of the body's centre, which is not known yet:
 the body may be so many cells of the hue maps aside of where its neutral pose is."""
+_ROUNDS = 2
+_SIZES = (2, 8)
+"""Pixels on a side that are compared as one: small ones tell poses apart, large ones attract."""
+_CARRIES = 0.02
+"""A foot carries the less, the higher it is above the lowest one: in body heights."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,8 @@ class _Poses:
 def search_poses(
     stage: Stage, candidates: Sequence[ControlCurves], targets: Float[Tensor, "K T H W 3"]
 ) -> None:
-    """Set arms and legs of curves without a cycle to the poses that each one's video shows.
+    """Set arms and legs of curves without a cycle to the poses that each one's video shows, and the
+    root to where they carry it.
 
     Of two-legged bodies only: what a four-legged one does turns its root, and its legs in the
     image with it, so that they would be taken for having moved.
@@ -87,47 +99,62 @@ def search_poses(
     if not limbs or four or any(curves.period is not None for curves in candidates):
         return
     tried = [_Poses.of(limb, candidates[0].limits) for limb in limbs]
+    layers = _layers(stage, tried)
     colours = role_colours([limb.role for limb in limbs])
-    shown = _hues_of_poses(stage, tried, colours)
     for curves, target in zip(candidates, targets, strict=True):
-        wanted = hue_maps(target, colours)
-        costs = _best_shift([_differences(own, wanted[:, k]) for k, own in enumerate(shown)])
+        centred, seen = _centred(target, tried, layers, colours)
+        wanted = chroma(centred).movedim(-1, 1)
         angles = torch.zeros(len(target), len(stage.rig), 3)
-        for poses, cost in zip(tried, costs, strict=True):
-            own = poses.angles.to(cost)
-            strain = own.square() @ own.new_tensor(_STRAIN)
-            poses.put(angles, chain(cost + strain, own, jump=_JUMP).cpu())
+        for poses, chosen in zip(tried, _chosen(tried, layers, wanted, seen), strict=True):
+            poses.put(angles, chosen.cpu())
         curves.set_angles(angles)
+        if curves.speed == 0.0:
+            _carry(stage, curves)
 
 
-def _hues_of_poses(
-    stage: Stage, tried: list[_Poses], colours: Float[Tensor, "K 3"]
-) -> list[Float[Tensor, "_ h w"]]:
-    """Where each limb's hue is in each of its poses.
-
-    The limbs of one side move at once: seen from the side, the near one of a pair would hide the
-    far one in the same pose.
-    """
-    found: dict[int, Tensor] = {}
+def _layers(stage: Stage, tried: list[_Poses]) -> list[Layer]:
+    """A layer for each limb in all its poses, and one for the rest of the body."""
     device = stage.cloud.means.device
-    for side in dict.fromkeys(poses.limb.role.side for poses in tried):
-        own = [k for k, poses in enumerate(tried) if poses.limb.role.side is side]
-        count = max(len(tried[k].angles) for k in own)
-        angles = torch.zeros(count, len(stage.rig), 3, device=device)
-        for k in own:
-            tried[k].put(angles, slice(None))
-        still = angles.new_zeros(count, 3)
-        bones = stage.transforms(ControlPose(still, still, angles))
-        maps = hue_maps(stage.show_body(bones[None], still[None])[0], colours)
-        found |= {k: maps[: len(tried[k].angles), k] for k in own}
-    return [found[k] for k in range(len(tried))]
+    own = [splats_of(stage, poses.limb.role) for poses in tried]
+    found = []
+    for poses, splats in zip(tried, own, strict=True):
+        angles = torch.zeros(len(poses.angles), len(stage.rig), 3, device=device)
+        poses.put(angles, slice(None))
+        found.append(render_layer(stage, splats, angles, stage.neutral_camera))
+    rest = torch.stack(own).any(0).logical_not()
+    still = torch.zeros(1, len(stage.rig), 3, device=device)
+    return [*found, render_layer(stage, rest, still, stage.neutral_camera)]
+
+
+def _centred(
+    target: Float[Tensor, "T H W 3"],
+    tried: list[_Poses],
+    layers: list[Layer],
+    colours: Float[Tensor, "K 3"],
+) -> tuple[Float[Tensor, "T H W 3"], list[Float[Tensor, "T"]]]:
+    """The video moved to where its legs are most like their layers, and how much of each limb can
+    be seen in each frame, 0..1. Arms hang on a trunk that bends, legs on the root itself."""
+    wanted = hue_maps(target, colours)
+    costs, seen = [], []
+    for k, (poses, layer) in enumerate(zip(tried, layers, strict=False)):
+        shown = hue_maps(layer.over_grey().movedim(1, -1), colours[k : k + 1])[:, 0]
+        whole = shown.flatten(1).square().sum(1).mean().clamp_min(1e-9)
+        seen.append((wanted[:, k].flatten(1).square().sum(1) / whole).clamp_max(1.0))
+        if poses.limb.role.limb is LimbKind.LEG:
+            costs.append(_differences(shown, wanted[:, k]) @ seen[k] / whole)
+    if not costs:
+        return target, seen
+    best = int(torch.stack(costs).sum(0).argmin())
+    span = 2 * _SHIFT + 1
+    cells = (best // span - _SHIFT, best % span - _SHIFT)
+    step = hue_stride(target.shape[2])
+    return target.roll((step * cells[0], step * cells[1]), dims=(1, 2)), seen
 
 
 def _differences(
     shown: Float[Tensor, "C h w"], wanted: Float[Tensor, "T h w"]
-) -> Float[Tensor, "S T C"]:
-    """Mean square difference of every pose from every frame, for every shift of the poses, as a
-    share of what the video has."""
+) -> Float[Tensor, "S T"]:
+    """Square difference of the best pose from every frame, for every shift of the poses."""
     height, width = wanted.shape[1:]
     padded = nn.pad(shown, (_SHIFT, _SHIFT, _SHIFT, _SHIFT))
     span = range(2 * _SHIFT + 1)
@@ -135,11 +162,75 @@ def _differences(
     for y in span:
         for x in span:
             moved = padded[:, y : y + height, x : x + width].flatten(1)
-            found.append(torch.cdist(wanted.flatten(1), moved).square())
-    return torch.stack(found) / wanted.flatten(1).square().sum(1).mean().clamp_min(1e-9)
+            found.append(torch.cdist(wanted.flatten(1), moved).square().amin(1))
+    return torch.stack(found)
 
 
-def _best_shift(costs: list[Float[Tensor, "S T _"]]) -> list[Float[Tensor, "T _"]]:
-    """The costs under the shift with which all limbs together look most like the video."""
-    total = torch.stack([cost.amin(2).mean(1) for cost in costs]).sum(0)
-    return [cost[int(total.argmin())] for cost in costs]
+def _chosen(
+    tried: list[_Poses],
+    layers: list[Layer],
+    wanted: Float[Tensor, "T 2 H W"],
+    seen: list[Float[Tensor, "T"]],
+) -> list[Int[Tensor, "T"]]:
+    """The poses of all limbs with which the layers, put together, look most like the video.
+
+    The nearest limb comes first. Those that have no pose yet are left out: a far leg that stood
+    where it is in the neutral pose would keep the near one there, to hide it.
+    """
+    rest = torch.zeros(len(wanted), dtype=torch.long, device=wanted.device)
+    found = {len(tried): rest}  # the rest of the body has one pose
+    hues = [
+        Layer(chroma(layer.colour.movedim(1, -1)).movedim(-1, 1), layer.transmittance, layer.depth)
+        for layer in layers
+    ]
+    levels = [([layer.smaller(size) for layer in hues], nn.avg_pool2d(wanted, size))
+              for size in _SIZES]  # fmt: skip
+    nearest = sorted(range(len(tried)), key=lambda k: layers[k].depth)
+    for _ in range(_ROUNDS):
+        for k in nearest:
+            own = tried[k].angles.to(wanted)
+            cost = torch.stack([_costs(part, k, found, video) for part, video in levels]).mean(0)
+            strain = own.square() @ own.new_tensor(_STRAIN)
+            doubt = 1.0 + _HIDDEN * (1.0 - seen[k])
+            found[k] = chain(cost + doubt[:, None] * strain, own, jump=_JUMP)
+    return [found[k] for k in range(len(tried))]
+
+
+def _costs(
+    layers: list[Layer],
+    k: int,
+    found: Mapping[int, Int[Tensor, "T"]],
+    wanted: Float[Tensor, "T 2 h w"],
+) -> Float[Tensor, "T C"]:
+    """Square difference for every pose of limb `k`, the others being as found, as a share of what
+    the limb shows where nothing hides it."""
+    others = sorted((i for i in found if i != k), key=lambda i: layers[i].depth)
+    own = layers[k]
+    nearer = [layers[i].at(found[i]) for i in others if layers[i].depth < own.depth]
+    farther = [layers[i].at(found[i]) for i in others if layers[i].depth >= own.depth]
+    (front, through), (back, _) = stacked(nearer, own), stacked(farther, own)
+    seen = own.colour + own.transmittance * back[:, None]
+    away = front[:, None] + through[:, None] * seen - wanted[:, None]
+    whole = own.colour.square().sum((1, 2, 3)).mean().clamp_min(1e-9)
+    return away.square().sum((2, 3, 4)) / whole
+
+
+def _carry(stage: Stage, curves: ControlCurves) -> None:
+    """Set the root of a body that stays in its place: its lowest point is on the ground, and what
+    it stands on keeps its place."""
+    if stage.sole_points is None:
+        return
+    controls = curves.controls()
+    bones = stage.transforms(ControlPose(
+        torch.zeros_like(controls.translation), controls.root_rotation, controls.angles
+    ))  # fmt: skip
+    low, middle = stage.sole_points.at(bones)
+    body = stage.ground_points
+    lowest = skin_points(bones.to(body.means), body.means, body.bones, body.weights)[..., 1]
+    _, left, forward = stage.rig.root_axes.to(middle).unbind(0)
+    weight = torch.softmax(-low / (_CARRIES * stage.character.height), dim=-1)
+    weight = 0.5 * (weight[1:] + weight[:-1])
+    steps = -(weight[..., None] * middle.diff(dim=0)).sum(1)
+    way = torch.cat((steps.new_zeros(1, 3), steps.cumsum(0)))
+    rise = -torch.minimum(low.amin(1), lowest.amin(1))
+    curves.set_sway(torch.stack((way @ left, rise, way @ forward), dim=1))

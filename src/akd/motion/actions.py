@@ -38,6 +38,8 @@ class Action:
     """Body plans that do it. A winged body is one with wings besides its legs."""
     turn: int = 0
     """1 where the path bends to the left, -1 to the right."""
+    goes_down: bool = False
+    """The trunk leaves its height: it sits or lies down, bends down to the ground, or gets up."""
 
     @property
     def label(self) -> str:
@@ -113,6 +115,8 @@ _IN_PLACE: tuple[tuple[str, tuple[str, ...], bool, tuple[Body, ...]], ...] = (
 """Actions that stay in their place: name, verbs, whether they have an end, and which bodies."""
 _DANCES = ("jig", "twist")
 """Kinds of dance, which are one class."""
+_DOWN = ("sit_down", "lie_down", "get_up", "pick_up", "roll")
+"""Actions that bring the trunk down."""
 ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
         action.name: action
@@ -172,6 +176,7 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
                     alternates="never",
                     one_off=one_off,
                     bodies=bodies,
+                    goes_down=name in _DOWN,
                 )
                 for name, verbs, one_off, bodies in _IN_PLACE
             ),

@@ -18,6 +18,7 @@ from akd.motion.gait_symmetry import Mirror
 from akd.motion.key_poses import Bend, KeyPoses
 from akd.motion.motion import Motion
 from akd.motion.parametrization import MotionStart, PosedFrames
+from akd.motion.root_limits import GAIT, RootLimits
 from akd.rig.control import ControlPose, ControlRig
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ _SPEED_RANGE = 0.6
 """The speed may change by this fraction of the starting one, either way."""
 _TEMPO_RANGE = 0.3
 """A cycle may become longer or shorter by this fraction."""
-_SWAY = (0.06, 0.35, 0.08)
-"""How far the root may leave its straight path, left, up and forward, in leg lengths."""
-_LEAN = (0.2, 0.4, 0.08)
-"""How far it may yaw, pitch and roll from its way, radians."""
+_INSIDE = 0.98
+"""Share of a limit up to which `_bounded` is inverted: beyond, its gradient is all but zero."""
 _TURN = 2.0
 """How far its way may turn over the clip, radians."""
 
@@ -64,6 +63,8 @@ class ControlCurves:
     """Change of the cycle's length, before it is bounded."""
     mirror: Mirror | None = None
     """With it, left repeats right half a cycle later; None: each side is free."""
+    root_limits: RootLimits = GAIT
+    """How far the root may leave its path and lean where it is bounded."""
     free_root: bool = False
     """The root goes and turns anywhere, also where the joint angles are bounded."""
     keys: KeyPoses | None = None
@@ -104,7 +105,8 @@ class ControlCurves:
         mirror = Mirror.of(rig) if mirrored and period is not None else None
         return cls(
             rig, frames, fps, start.leg_length, limits or AngleLimits.of(rig), start.speed, period,
-            bounded, periodic, *values, mirror=mirror, free_root=free_root, keys=start.keys,
+            bounded, periodic, *values, mirror=mirror, root_limits=start.root,
+            free_root=free_root, keys=start.keys,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -186,6 +188,16 @@ class ControlCurves:
             angles = self.limits.unbounded(angles)
         self.angles.copy_(torch.einsum("kt,tdc->kdc", nearest, angles))
 
+    @torch.no_grad()
+    def set_sway(self, sway: Float[Tensor, "T 3"]) -> None:
+        """Let the root leave its path, left, up and forward, by so many metres in each frame, as
+        near to it as the bounds allow."""
+        nearest, most = self._nearest(), torch.tensor(self.root_limits.sway)
+        sway = sway.to(nearest) / self.leg_length
+        if self.bounded and not self.free_root:
+            sway = _unbounded(sway, most.to(nearest))
+        self.root[:, :3].copy_(nearest @ sway)
+
     def _nearest(self) -> Float[Tensor, "K T"]:
         """From values of all frames to the coefficients of the nearest curves."""
         basis = self.curves(torch.arange(self.frames) / self.fps)
@@ -198,8 +210,7 @@ class ControlCurves:
             return
         change = speed / self.speed - 1.0
         if self.bounded:
-            part = max(-0.98, min(0.98, change / _SPEED_RANGE))
-            change = _SPEED_RANGE * math.atanh(part)
+            change = float(_unbounded(torch.tensor(change), torch.tensor(_SPEED_RANGE)))
         self.pace.fill_(change)
 
     def cycle(self) -> Float[Tensor, ""]:
@@ -248,7 +259,8 @@ class ControlCurves:
         if self.bounded:
             angles = self.limits.bounded(angles)
             if not self.free_root:
-                root = _bounded(root, constant((*_SWAY, *_LEAN), root))
+                most = (*self.root_limits.sway, *self.root_limits.lean)
+                root = _bounded(root, constant(most, root))
             pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
             turn = _bounded(turn, constant((_TURN,), turn))
         gone = self.speed * (1.0 + pace) * seconds.to(root)
@@ -273,3 +285,8 @@ class ControlCurves:
 def _bounded(values: Tensor, limit: Tensor) -> Tensor:
     """Values that come no further than the limit, and are unchanged near zero."""
     return limit * torch.tanh(values / limit)
+
+
+def _unbounded(values: Tensor, limit: Tensor) -> Tensor:
+    """The inverse of `_bounded`; values near or beyond the limit end shortly before it."""
+    return limit * torch.atanh((values / limit).clamp(-_INSIDE, _INSIDE))

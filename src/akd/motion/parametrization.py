@@ -16,6 +16,7 @@ from torch import Tensor
 
 from akd.motion.key_poses import KeyPoses
 from akd.motion.motion import Motion
+from akd.motion.root_limits import GAIT, RootLimits
 from akd.rig.control import ControlPose, ControlRig
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class MotionStart:
     """Radians by which the path turns left over the clip."""
     symmetrical: bool = False
     """Whether left repeats right half a cycle later in this gait."""
+    root: RootLimits = GAIT
+    """How far the root may leave its path and lean."""
     keys: KeyPoses | None = None
     """Poses to meet within the frames, heights over the neutral pose's."""
 

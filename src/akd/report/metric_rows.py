@@ -58,6 +58,10 @@ def _action(action: ActionScore | None) -> str:
     return f"{asked}looks like {action.said}"
 
 
+def _must_travel(metrics: MotionMetrics) -> bool:
+    return metrics.must_travel
+
+
 _PARTS: dict[str, tuple[_Metric, ...]] = {
     "": (
         _Metric("score, 0 to 1", lambda m: f"{m.score:.2f}"),
@@ -73,14 +77,14 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
     "body": (
         _Metric(
             "travel, leg lengths", lambda m: f"{m.travel:.2f}", f"at least {judge.TRAVEL:g}",
-            lambda m: m.travel >= judge.TRAVEL,
+            lambda m: m.travel >= judge.TRAVEL, _must_travel,
         ),
         _Metric("speed, m/s", lambda m: f"{m.speed:.2f}"),
         _Metric("speed over √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
             "root leans, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
-            lambda m: m.tilt < judge.TILT,
+            lambda m: m.tilt < judge.TILT, lambda m: not m.goes_down,
         ),
         _Metric(
             "deepest under the ground, of height", lambda m: _percent(m.penetration, 2),
@@ -96,16 +100,17 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
         _Metric(
             "feet swing, leg lengths", lambda m: f"{m.foot_travel:.2f}",
             f"at least {judge.FOOT_TRAVEL:g}", lambda m: m.foot_travel >= judge.FOOT_TRAVEL,
+            _must_travel,
         ),
         _Metric(
             "each foot on the ground, of the time", lambda m: _each_percent(m.contact),
             f"at least {_percent(judge.CONTACT, 0)}",
-            lambda m: bool(m.contact) and min(m.contact) >= judge.CONTACT,
+            lambda m: bool(m.contact) and min(m.contact) >= judge.CONTACT, _must_travel,
         ),
         _Metric(
             "skate while on it, of body speed", lambda m: _each_percent(m.skate),
             f"at most {_percent(judge.SKATE, 0)}",
-            lambda m: bool(m.skate) and max(m.skate) <= judge.SKATE,
+            lambda m: bool(m.skate) and max(m.skate) <= judge.SKATE, _must_travel,
         ),
         _Metric(
             "left/right correlation, pair by pair", lambda m: _each(m.alternation, ".2f"),

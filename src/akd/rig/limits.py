@@ -60,13 +60,15 @@ _RANGE: dict[Part, tuple[float, float, float]] = {
 }
 """Passive ranges of motion (those of people after Norkin and White, Measurement of Joint Motion,
 widened for a neutral pose that is not the anatomical one)."""
-_REACH: dict[Part, tuple[float, float, float]] = {
-    Part.UPPER: (150.0, 150.0, 60.0),
-    Part.LOWER: (150.0, 20.0, 60.0),
+_REACH: dict[tuple[LimbKind, Part], tuple[float, float, float]] = {
+    (LimbKind.ARM, Part.UPPER): (150.0, 150.0, 90.0),
+    (LimbKind.ARM, Part.LOWER): (150.0, 20.0, 60.0),
+    (LimbKind.LEG, Part.UPPER): (160.0, 60.0, 60.0),
 }
-"""Of arms that do something else than swing: a wave, a punch, a throw."""
-_TRUNK_REACH = 1.5
-"""How much further a trunk bends in an action than in a gait."""
+"""Of limbs that do something else than swing: a wave, a punch, a throw, sitting down."""
+_TRUNK_REACH = (1.7, 1.5, 3.5)
+"""How much further a trunk bends, leans and twists in an action than in a gait: people who punch
+twist a spine by 38 degrees and the head by 42, and bend it by 55 to pick something up."""
 _FREE = (math.inf, math.inf, math.inf)
 """Of upper and lower arms, whose axes depend on a neutral pose that may hold a weapon; an elbow
 still bends one way where its axis can be told."""
@@ -119,12 +121,11 @@ def range_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
 def reach_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
     """Largest angles in actions that are no gaits, degrees: limbs go as far as they can be turned,
     a trunk goes a little further than in a gait."""
-    if role.limb is LimbKind.ARM and role.part in _REACH:
-        return _REACH[role.part]
     if role.limb is not None:
-        return range_of(role, alike=alike)
+        return _REACH.get((role.limb, role.part)) or range_of(role, alike=alike)
     flexion, abduction, twist = limit_of(role, alike=alike)
-    return _TRUNK_REACH * flexion, _TRUNK_REACH * abduction, _TRUNK_REACH * twist
+    bends, leans, twists = _TRUNK_REACH
+    return bends * flexion, leans * abduction, twists * twist
 
 
 @dataclass(frozen=True)

@@ -223,6 +223,11 @@ class Stage:
         low, high = bounding_boxes(self.body_cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
 
+    @property
+    def neutral_camera(self) -> Camera:
+        """One that looks at the neutral pose where it stands."""
+        return self._cameras(self._neutral_middle.to(self.cloud.means.device)[None])
+
     @cached_property
     def _neutral_middle(self) -> Float[Tensor, "1 3"]:
         low, high = self.neutral_box
@@ -232,7 +237,7 @@ class Stage:
     @torch.no_grad()
     def _backdrop(self) -> Float[Tensor, "1 H W 3"]:
         """What is behind the neutral pose, without its shadow."""
-        camera = self._cameras(self._neutral_middle.to(self.cloud.means.device)[None])
+        camera = self.neutral_camera
         if self.scene.ground is None:
             return constant(self.scene.plain_background, camera.focal).expand(1, 1, 1, 3)
         return paint_ground(camera, self.scene.ground, body_height=self.character.height)

@@ -1,0 +1,35 @@
+"""How far the root of a body leaves its path and leans, by what the body does. No torch here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from akd.motion.actions import read_sentence
+
+
+@dataclass(frozen=True)
+class RootLimits:
+    """Largest changes either way from the neutral pose on its path."""
+
+    sway: tuple[float, float, float]
+    """Left, up and forward, in leg lengths."""
+    lean: tuple[float, float, float]
+    """Yaw, pitch and roll, radians."""
+
+
+GAIT = RootLimits((0.06, 0.35, 0.08), (0.2, 0.4, 0.08))
+"""Of walks and runs: what is further from a gait's path is a fault of the video."""
+ACTION = RootLimits((0.2, 0.8, 0.45), (0.6, 0.8, 0.2))
+"""Of actions that stay on their feet: the zoo's own go 0.14, 0.60 and 0.36 leg lengths (dance,
+jump, attack), yaw by 0.45 (twist), pitch by 0.62 (drink) and roll by 0.13 radians (shake)."""
+DOWN = RootLimits((0.2, 1.3, 0.9), (0.6, 2.2, 0.2))
+"""Of actions that leave them: the zoo's people sink by 0.93 leg lengths as they sit down, go back
+by 0.66 and pitch by 1.5 radians as they lie down."""
+
+
+def root_limits(prompt: str) -> RootLimits:
+    """Limits of the action that a prompt names; those of gaits where it names none."""
+    gait = read_sentence(prompt).gait
+    if gait is None or gait.is_cyclic:
+        return GAIT
+    return DOWN if gait.goes_down else ACTION
