@@ -63,7 +63,7 @@ def test_balance_is_kept_once_it_is_there(fox):
     once = mirror.balanced(curves.angles, curves.root)
     for a, b in zip(once, mirror.balanced(*once), strict=True):
         torch.testing.assert_close(a, b)
-    for a, b in zip(once, mirror.half_a_cycle_later(*once), strict=True):
+    for a, b in zip(once, mirror.mirrored(*once), strict=True):
         torch.testing.assert_close(a, b)
 
 

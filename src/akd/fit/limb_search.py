@@ -116,8 +116,8 @@ def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) ->
     rig, limits = stage.rig, AngleLimits.of(stage.rig)
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, role in enumerate(rig.roles):
-        if role.limb is not None:
-            groups.setdefault((role.limb, role.side), []).append(i)
+        if role.limb_id is not None:
+            groups.setdefault(role.limb_id, []).append(i)
     cloud = stage.cloud
     strongest = cloud.bones.gather(1, cloud.weights.argmax(-1, keepdim=True)).squeeze(1)
     control = stage.driver_index.to(strongest.device)[strongest] - 3

@@ -85,8 +85,9 @@ class LossState:
 
     @cached_property
     def feet(self) -> Feet | None:
-        """The feet over time; None where there are none, or a single frame."""
-        if not self.stage.soles or self.transforms.shape[-4] < 2:
+        """The feet over time; None where there are none, where they do not carry the body, or in a
+        single frame."""
+        if not self.stage.soles or not self.curves.on_feet or self.transforms.shape[-4] < 2:
             return None
         return Feet.of(self.stage, self.controls, self.transforms, self.curves)
 

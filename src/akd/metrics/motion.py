@@ -21,14 +21,16 @@ from akd.metrics.judge import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import Name
 from akd.metrics.shape import mesh_edges, shape_change
-from akd.motion.actions import ACTION_LABELS
+from akd.motion.actions import ACTION_LABELS, ACTIONS
 from akd.motion.contact import skate_speed, touches
 from akd.motion.feet import FootTrack, leg_length, track_feet
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
+from akd.motion.winding import slip
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
+from akd.rig.limits import BodyPlan
 
 FPS = 30.0
 _SHAPE_FRAMES = 12
@@ -72,7 +74,9 @@ def measure(
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
-        seam=_seam(_in_body(joints - root[:, None] * level, heading[:, None])),
+        seam=_seam(in_body := _in_body(joints - root[:, None] * level, heading[:, None])),
+        swing=float((in_body.amax(0) - in_body.amin(0)).norm(dim=-1).max()) / leg,
+        slip=_slip(rig, frames, gone, asked),
         pace=gone / seconds / math.sqrt(GRAVITY * leg),
         asked=asked,
     )
@@ -124,6 +128,19 @@ def _skate(foot: FootTrack, height: float, speed: float) -> float:
     travels."""
     slid = skate_speed(foot.sole, fps=FPS, body_height=height)
     return slid / max(speed, 0.1 * height)
+
+
+def _slip(rig: ControlRig, frames: Motion, gone: float, asked: str | None) -> float:
+    """Sideways way of a winding body's bones over the way that it goes; 0 for other bodies, and for
+    what does not travel over the ground."""
+    over_ground = asked is not None and ACTIONS[asked].medium == "ground"
+    travels = over_ground and ACTIONS[asked or ""].froude > 0.0
+    if len(frames) < 2 or not travels or not BodyPlan.of(rig.roles).winds:
+        return 0.0
+    moved, across = slip(rig, rig.from_pose(frames.pose))
+    if not across.shape[1]:
+        return 0.0
+    return float((moved * across).sum(-1).abs().mean(1).sum()) / max(gone, 1e-9)
 
 
 def _penetration(character: Character, world: Float[Tensor, "T J 4 4"]) -> float:

@@ -17,7 +17,7 @@ from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.key_poses import Bend, KeyPoses
 from akd.motion.motion import Motion
-from akd.motion.parametrization import MotionStart, PosedFrames
+from akd.motion.parametrization import MotionStart, PosedFrames, RootBounds
 from akd.rig.control import ControlPose, ControlRig
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ _SPEED_RANGE = 0.6
 """The speed may change by this fraction of the starting one, either way."""
 _TEMPO_RANGE = 0.3
 """A cycle may become longer or shorter by this fraction."""
-_SWAY = (0.06, 0.35, 0.08)
-"""How far the root may leave its straight path, left, up and forward, in leg lengths."""
-_LEAN = (0.2, 0.4, 0.08)
-"""How far it may yaw, pitch and roll from its way, radians."""
 _TURN = 2.0
 """How far its way may turn over the clip, radians."""
 
@@ -63,11 +59,16 @@ class ControlCurves:
     tempo: Float[Tensor, "1"]
     """Change of the cycle's length, before it is bounded."""
     mirror: Mirror | None = None
-    """With it, left repeats right half a cycle later; None: each side is free."""
+    """With it, left repeats right, half a cycle later or at once; None: each side is free."""
     free_root: bool = False
     """The root goes and turns anywhere, also where the joint angles are bounded."""
     keys: KeyPoses | None = None
     """Poses that the frames meet whatever the coefficients are."""
+    on_feet: bool = True
+    """Feet carry the body: not where it flies or swims."""
+    altitude: float = 0.0
+    """Metres above the neutral pose's height at which it flies."""
+    bounds: RootBounds = RootBounds()
 
     @classmethod
     def start(
@@ -101,10 +102,13 @@ class ControlCurves:
         values[3] += start.turn
         for value in values:
             value.requires_grad_()
-        mirror = Mirror.of(rig) if mirrored and period is not None else None
+        mirror = None
+        if mirrored and period is not None:
+            mirror = Mirror.of(rig, at_once=start.at_once)
         return cls(
             rig, frames, fps, start.leg_length, limits or AngleLimits.of(rig), start.speed, period,
             bounded, periodic, *values, mirror=mirror, free_root=free_root, keys=start.keys,
+            on_feet=start.on_feet, altitude=start.altitude, bounds=start.bounds,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -202,6 +206,13 @@ class ControlCurves:
             change = _SPEED_RANGE * math.atanh(part)
         self.pace.fill_(change)
 
+    def current_speed(self) -> float:
+        """Metres per second along forward, as it is now."""
+        pace = self.pace.detach()
+        if self.bounded:
+            pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
+        return self.speed * (1.0 + float(pace))
+
     def cycle(self) -> Float[Tensor, ""]:
         """Seconds of the cycle as it is now."""
         assert self.period is not None
@@ -248,7 +259,7 @@ class ControlCurves:
         if self.bounded:
             angles = self.limits.bounded(angles)
             if not self.free_root:
-                root = _bounded(root, constant((*_SWAY, *_LEAN), root))
+                root = _bounded(root, constant((*self.bounds.sway, *self.bounds.lean), root))
             pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
             turn = _bounded(turn, constant((_TURN,), turn))
         gone = self.speed * (1.0 + pace) * seconds.to(root)
@@ -265,7 +276,7 @@ class ControlCurves:
         translation = (
             (ahead + sway[:, 2])[:, None] * forward
             + (aside + sway[:, 0])[:, None] * left
-            + sway[:, 1, None] * up
+            + (self.altitude + sway[:, 1, None]) * up
         )
         return ControlPose(translation, torch.cat((yaw[:, None], root[:, 4:]), dim=1), angles)
 

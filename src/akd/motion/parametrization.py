@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class RootBounds:
+    """How far the root may leave its way."""
+
+    sway: tuple[float, float, float] = (0.06, 0.35, 0.08)
+    """Left, up and forward, in leg lengths."""
+    lean: tuple[float, float, float] = (0.2, 0.4, 0.08)
+    """Yaw, pitch and roll, radians."""
+
+
+@dataclass(frozen=True)
 class MotionStart:
     """Where the search begins: the neutral pose, moving over the ground."""
 
@@ -38,9 +48,16 @@ class MotionStart:
     turn: float = 0.0
     """Radians by which the path turns left over the clip."""
     symmetrical: bool = False
-    """Whether left repeats right half a cycle later in this gait."""
+    """Whether left repeats right in this gait, half a cycle later."""
+    at_once: bool = False
+    """Whether it does so at the same time instead, as wings do."""
     keys: KeyPoses | None = None
     """Poses to meet within the frames, heights over the neutral pose's."""
+    on_feet: bool = True
+    """Feet carry the body: not where it flies or swims."""
+    altitude: float = 0.0
+    """Metres above the neutral pose's height at which it flies."""
+    bounds: RootBounds = RootBounds()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from akd.motion.feet import Sole, SolePoints, find_soles
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
+from akd.rig.limits import BodyPlan
 from akd.scene.compose import render_body, render_scene
 from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, box_middles, look_from, smooth_path
 from akd.scene.ground import paint_ground
@@ -119,6 +120,11 @@ class Stage:
     def rig(self) -> ControlRig:
         """The character's control rig."""
         return self.character.control_rig
+
+    @cached_property
+    def winds(self) -> bool:
+        """Whether the body moves by winding: it has neither legs, arms nor wings."""
+        return BodyPlan.of(self.rig.roles).winds
 
     def transforms(self, controls: ControlPose) -> Float[Tensor, "*b T B 4 4"]:
         """world_from_mesh of the bones for coordinates of the control rig."""
