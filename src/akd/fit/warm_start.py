@@ -31,6 +31,9 @@ VideoScore = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """How well each video shows the action that was asked for, 0..1."""
 _DIFFERENCE = 20.0
 """Weight of the photometric difference against a video's score."""
+_CHAIN = 0.2
+"""Factor on the learning rate for a winding body: the steps of all joints of its long chain add up
+at its ends."""
 
 
 def sample_videos(
@@ -154,13 +157,16 @@ def fit_to_videos(
     of a ground that stays still.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
+    if stage.winds:
+        fastest *= _CHAIN
     terms = list(terms) if refine else while_unsure(terms)
     targets = targets.to(stage.cloud.means.device)
     tensors = [value for candidate in candidates for value in candidate.tensors()]
     optimiser = torch.optim.Adam(tensors, lr=fastest, betas=(0.9, 0.99))
-    # In the style `roles` every limb has a hue: brightness carries only ground and shading.
+    # In the style `roles` every limb has a hue: brightness carries only ground and shading. But a
+    # spine is grey, and of a winding body it is half of what moves.
     by_hue = stage.scene.style is SceneStyle.ROLES
-    look = chroma if by_hue else torch.clone
+    look = chroma if by_hue and not stage.winds else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     if by_hue and settings.phase_search and not refine:
         for candidate, target in zip(candidates, targets, strict=True):

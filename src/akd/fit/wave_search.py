@@ -15,11 +15,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.fit.hues import hue_maps, thinned
-from akd.fit.photometric import chroma
+from akd.fit.hues import thinned
+from akd.fit.photometric import photometric_loss, pyramid
 from akd.motion.parameters import ControlCurves
 from akd.motion.winding import Winding
-from akd.scene.roles import role_colours
 from akd.scene.stage import Stage
 
 _WINDINGS = (0.3, 0.55, 0.8)
@@ -31,8 +30,6 @@ _NOSE = 0.2
 """Share of a fish's winding that its front takes part in; its tail swings most (Videler 1984)."""
 _TOGETHER = 8
 """Waves in one rendering."""
-_HUE = 0.1
-"""Chroma of a colour that can be told from the ground."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +58,11 @@ def search_waves(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H
     winding = Winding.of(curves.rig)
     if not stage.winds or winding is None or curves.period is None:
         return
-    colours = _hues(stage)
     stage, target, frames = thinned(stage, target)
-    wanted = hue_maps(target, colours)
+    wanted = pyramid(target.expand(_TOGETHER, -1, -1, -1, -1))
     turns = [2.0 * math.pi * k / _PHASES for k in range(_PHASES)]
     waves = [Wave(*choice) for choice in product(_WINDINGS, _LENGTHS, turns)]
+    assert len(waves) % _TOGETHER == 0
     errors = []
     for first in range(0, len(waves), _TOGETHER):
         posed = []
@@ -77,8 +74,7 @@ def search_waves(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H
             torch.stack([one.path for one in posed]),
             frames=frames,
         )
-        maps = hue_maps(videos.flatten(0, 1), colours).unflatten(0, videos.shape[:2])
-        errors.append((maps - wanted).square().mean((1, 2, 3, 4)).cpu())
+        errors.append(photometric_loss(videos, wanted).cpu())
     _put(curves, winding, waves[int(torch.cat(errors).argmin())])
 
 
@@ -93,9 +89,3 @@ def _put(curves: ControlCurves, winding: Winding, wave: Wave) -> None:
     curves.angles[1:3, winding.joints, 1] = bends.to(curves.angles) / unit
     curves.root[1:3, 3] = root[:, 0].to(curves.root) / unit
 
-
-def _hues(stage: Stage) -> Float[Tensor, "K 3"]:
-    """Colours of the body that can be told from the ground, each once."""
-    colours = role_colours(list(dict.fromkeys(map(str, stage.rig.roles))))
-    colours = torch.unique(colours, dim=0)
-    return colours[chroma(colours[:, None])[:, 0].norm(dim=-1) > _HUE]

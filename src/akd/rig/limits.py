@@ -62,9 +62,10 @@ _WINDING: dict[Part, float] = {
 """Sideways, of all joints of the part together, in a body without legs: it moves by winding."""
 _WINDS = 55.0
 """The most that one of its joints takes: each stands for many vertebrae."""
-_RISES = 4.0
-"""How much further than in a gait the trunk of such a body bends up and down in an action: a snake
-that strikes."""
+_LIES = 20.0
+"""Up and down, of all joints of a part together: it winds in a plane."""
+_RISES = 120.0
+"""The same in an action: a snake that strikes."""
 _ARCHES = 10.0
 """Of a spine that stands upright, backwards."""
 _RANGE: dict[Part, tuple[float, float, float]] = {
@@ -141,6 +142,7 @@ def limit_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, flo
         alike = max(1, plan.alike.get(role.part, 1))
         flexion, abduction, twist = (angle / alike for angle in _TRUNK[role.part])
         if plan.winds:
+            flexion = min(flexion, _LIES / alike)
             abduction = min(_WINDS, _WINDING[role.part] / alike)
         return flexion, abduction, twist
     if role.limb.is_leg:
@@ -171,8 +173,9 @@ def reach_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, flo
     if role.limb is not None:
         return range_of(role, plan)
     flexion, abduction, twist = limit_of(role, plan)
-    if plan.winds:
-        return min(_WINDS, _RISES * flexion), abduction, _TRUNK_REACH * twist
+    if plan.winds and role.part in _TRUNK:
+        rises = _RISES / max(1, plan.alike.get(role.part, 1))
+        return min(_WINDS, rises), abduction, _TRUNK_REACH * twist
     return _TRUNK_REACH * flexion, _TRUNK_REACH * abduction, _TRUNK_REACH * twist
 
 
