@@ -55,9 +55,7 @@ def test_a_snake_that_is_pushed_sideways_slips():
     pose = rig.from_pose(clip.pose)
     left = rig.root_axes[1]
     aside = (pose.translation @ rig.root_axes[2])[:, None] * left
-    pushed = rig.to_pose(
-        type(pose)(pose.translation + aside, pose.root_rotation, pose.angles)
-    )
+    pushed = rig.to_pose(type(pose)(pose.translation + aside, pose.root_rotation, pose.angles))
     motion = Motion(clip.skeleton, clip.times, pushed, "pushed")
     found = measure(character, rig, motion, asked="slither")
     assert found.slip > 0.4

@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 import torch
 
+from akd.motion.feet import leg_length
 from akd.motion.flight import flight_altitude, root_bounds
 from akd.motion.gait import starting_period, starting_speed
-from akd.motion.feet import leg_length
 from akd.motion.winding import Winding, slip
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits, BodyPlan

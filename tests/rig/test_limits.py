@@ -155,7 +155,11 @@ def test_ranges_by_role():
     assert range_of(wing) == tuple(2.0 * angle for angle in limit_of(wing))
     spine = Role(Part.SPINE)
     assert range_of(spine, BodyPlan(alike={Part.SPINE: 2})) == range_of(spine)
-    assert range_of(spine, BodyPlan(alike={Part.SPINE: 4})) == tuple(angle / 2.0 for angle in range_of(spine))
-    assert limit_of(spine, BodyPlan(alike={Part.SPINE: 4})) == tuple(angle / 4.0 for angle in limit_of(spine))
+    assert range_of(spine, BodyPlan(alike={Part.SPINE: 4})) == tuple(
+        angle / 2.0 for angle in range_of(spine)
+    )
+    assert limit_of(spine, BodyPlan(alike={Part.SPINE: 4})) == tuple(
+        angle / 4.0 for angle in limit_of(spine)
+    )
     other = Role(Part.OTHER)
     assert range_of(other) == tuple(2.0 * angle for angle in limit_of(other))

@@ -8,6 +8,7 @@ of the body is a sine of the place along it (Hirose 1993) that runs from head to
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -40,9 +41,7 @@ class Wave:
     length: float
     phase: float
 
-    def coefficients(
-        self, place: Float[Tensor, "N"], *, in_water: bool
-    ) -> Float[Tensor, "2 N"]:
+    def coefficients(self, place: Float[Tensor, "N"], *, in_water: bool) -> Float[Tensor, "2 N"]:
         """Cosine and sine over a cycle of the heading at places along the body, radians."""
         size = torch.full_like(place, self.winding)
         if in_water:
@@ -59,23 +58,29 @@ def search_waves(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H
     if not stage.winds or winding is None or curves.period is None:
         return
     stage, target, frames = thinned(stage, target)
-    wanted = pyramid(target.expand(_TOGETHER, -1, -1, -1, -1))
+
+    def best(waves: Sequence[Wave]) -> Wave:
+        errors = []
+        for first in range(0, len(waves), _TOGETHER):
+            posed = []
+            for wave in waves[first : first + _TOGETHER]:
+                _put(curves, winding, wave)
+                posed.append(curves.pose(stage))
+            videos = stage.show_body(
+                torch.stack([one.transforms for one in posed]),
+                torch.stack([one.path for one in posed]),
+                frames=frames,
+            )
+            wanted = pyramid(target.expand(len(videos), -1, -1, -1, -1))
+            errors.append(photometric_loss(videos, wanted).cpu())
+        return waves[int(torch.cat(errors).argmin())]
+
     turns = [2.0 * math.pi * k / _PHASES for k in range(_PHASES)]
-    waves = [Wave(*choice) for choice in product(_WINDINGS, _LENGTHS, turns)]
-    assert len(waves) % _TOGETHER == 0
-    errors = []
-    for first in range(0, len(waves), _TOGETHER):
-        posed = []
-        for wave in waves[first : first + _TOGETHER]:
-            _put(curves, winding, wave)
-            posed.append(curves.pose(stage))
-        videos = stage.show_body(
-            torch.stack([one.transforms for one in posed]),
-            torch.stack([one.path for one in posed]),
-            frames=frames,
-        )
-        errors.append(photometric_loss(videos, wanted).cpu())
-    _put(curves, winding, waves[int(torch.cat(errors).argmin())])
+    found = best([Wave(*choice) for choice in product(_WINDINGS, _LENGTHS, turns)])
+    windings = (found.winding + step for step in (-0.12, 0.0, 0.12, 0.25))
+    lengths = (factor * found.length for factor in (0.85, 1.0, 1.2))
+    turns = [found.phase + step * math.pi / _PHASES for step in (-1.0, 0.0, 1.0)]
+    _put(curves, winding, best([Wave(*c) for c in product(windings, lengths, turns)]))
 
 
 def _put(curves: ControlCurves, winding: Winding, wave: Wave) -> None:
@@ -88,4 +93,3 @@ def _put(curves: ControlCurves, winding: Winding, wave: Wave) -> None:
     bends = winding.signs * (own - before)
     curves.angles[1:3, winding.joints, 1] = bends.to(curves.angles) / unit
     curves.root[1:3, 3] = root[:, 0].to(curves.root) / unit
-

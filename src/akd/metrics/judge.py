@@ -273,9 +273,7 @@ def _failed_off_feet(m: MotionMetrics) -> list[str]:
             f"{SWING:g}"
         )
     if m.must_travel and m.slip > SLIP:
-        failed.append(
-            f"it goes sideways at {m.slip:.0%} of its speed, must be at most {SLIP:.0%}"
-        )
+        failed.append(f"it goes sideways at {m.slip:.0%} of its speed, must be at most {SLIP:.0%}")
     return failed + _leaning(m)
 
 

@@ -1,9 +1,9 @@
-"""Where a body that flies, swims or winds may go: its altitude, and how far its root leaves its way."""
+"""Where bodies that fly, swim or wind may go: their altitude, and how far a root leaves its way."""
 
 from __future__ import annotations
 
 from akd.motion.actions import Medium
-from akd.motion.parametrization import RootBounds
+from akd.motion.parametrization import ON_LEGS, RootBounds
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 from akd.rig.roles.role import LimbKind
@@ -37,10 +37,9 @@ def root_bounds(medium: Medium, *, winds: bool) -> RootBounds:
     A body that winds turns its middle as far as its curve does. In the air a body that stands
     upright lies level, and banks.
     """
-    usual = RootBounds()
-    yaw, pitch, roll = usual.lean
+    yaw, pitch, roll = ON_LEGS.lean
     if winds:
         yaw = 0.9
     if medium == "air":
         pitch, roll = 1.0, 0.3
-    return RootBounds(usual.sway, (yaw, pitch, roll))
+    return RootBounds(ON_LEGS.sway, (yaw, pitch, roll))

@@ -17,7 +17,7 @@ from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.key_poses import Bend, KeyPoses
 from akd.motion.motion import Motion
-from akd.motion.parametrization import MotionStart, PosedFrames, RootBounds
+from akd.motion.parametrization import ON_LEGS, MotionStart, PosedFrames, RootBounds
 from akd.rig.control import ControlPose, ControlRig
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ControlCurves:
     """Feet carry the body: not where it flies or swims."""
     altitude: float = 0.0
     """Metres above the neutral pose's height at which it flies."""
-    bounds: RootBounds = RootBounds()
+    bounds: RootBounds = ON_LEGS
 
     @classmethod
     def start(

@@ -32,6 +32,9 @@ class RootBounds:
     """Yaw, pitch and roll, radians."""
 
 
+ON_LEGS = RootBounds()
+
+
 @dataclass(frozen=True)
 class MotionStart:
     """Where the search begins: the neutral pose, moving over the ground."""
@@ -57,7 +60,7 @@ class MotionStart:
     """Feet carry the body: not where it flies or swims."""
     altitude: float = 0.0
     """Metres above the neutral pose's height at which it flies."""
-    bounds: RootBounds = RootBounds()
+    bounds: RootBounds = ON_LEGS
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,10 @@ _TRUNK: dict[Part, tuple[float, float, float]] = {
 """Of all joints of the part together: true gaits bend a whole spine by 30 degrees at most, and
 sideways by eight, however many joints there are to it."""
 _WINDING: dict[Part, float] = {
-    Part.SPINE: 250.0,
+    Part.SPINE: 280.0,
     Part.NECK: 60.0,
     Part.HEAD: 40.0,
-    Part.TAIL: 280.0,
+    Part.TAIL: 330.0,
 }
 """Sideways, of all joints of the part together, in a body without legs: it moves by winding."""
 _WINDS = 55.0
@@ -134,7 +134,11 @@ class BodyPlan:
         )
 
 
-def limit_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, float]:
+ON_FOUR_LEGS = BodyPlan()
+"""With one joint of each part of the trunk."""
+
+
+def limit_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, float]:
     """Largest angles either way from the neutral pose, degrees."""
     if role.limb is None:
         if role.part not in _TRUNK:
@@ -150,7 +154,7 @@ def limit_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, flo
     return _ARM.get(role.part, _ANY) if role.limb is LimbKind.ARM else (70.0, 60.0, 40.0)
 
 
-def range_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, float]:
+def range_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, float]:
     """How far a joint can be turned at all, degrees either way: wider than `limit_of`, which is
     what gaits use."""
     if role.limb is LimbKind.ARM and role.part in (Part.UPPER, Part.LOWER):
@@ -165,7 +169,7 @@ def range_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, flo
     return next(wider), next(wider), next(wider)
 
 
-def reach_of(role: Role, plan: BodyPlan = BodyPlan()) -> tuple[float, float, float]:
+def reach_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, float]:
     """Largest angles in actions that are no gaits, degrees: limbs go as far as they can be turned,
     a trunk goes a little further than in a gait."""
     if role.limb is LimbKind.ARM and role.part in _REACH:
