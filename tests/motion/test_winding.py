@@ -12,6 +12,7 @@ from akd.motion.gait import starting_period, starting_speed
 from akd.motion.winding import Winding, slip
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits, BodyPlan
+from akd.rig.roles.role import LimbKind
 from akd.zoo.character import as_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
@@ -31,8 +32,10 @@ def true_motion(species: str, action: str):
 @pytest.mark.parametrize(("species", "action"), MOVES)
 def test_the_limits_of_a_gait_leave_room_for_the_true_one(species, action):
     character, controls, _ = true_motion(species, action)
-    limits = AngleLimits.of(character.control_rig)
-    parts = limits.parts(controls.angles).abs().amax(0)
+    rig = character.control_rig
+    parts = AngleLimits.of(rig).parts(controls.angles).abs().amax(0)
+    if action == "fly":  # legs are tucked up, toes and all: only wings beat
+        parts = parts[[i for i, role in enumerate(rig.roles) if role.limb is LimbKind.WING]]
     # A bounded angle never reaches its limit, so that some room must be left.
     assert float(parts.max()) < 0.95
 

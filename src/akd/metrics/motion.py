@@ -59,6 +59,7 @@ def measure(
     heading = _heading(rig, world)
     relative = feet_in_body(rig, world, feet)
     joints = world[:, [rig.root, *rig.joints], :3, 3]
+    in_body = _in_body(joints - root[:, None] * level, heading[:, None])
     return MotionMetrics(
         duration=frames.duration,
         travel=gone / leg,
@@ -74,7 +75,7 @@ def measure(
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
-        seam=_seam(in_body := _in_body(joints - root[:, None] * level, heading[:, None])),
+        seam=_seam(in_body),
         swing=float((in_body.amax(0) - in_body.amin(0)).norm(dim=-1).max()) / leg,
         slip=_slip(rig, frames, gone, asked),
         pace=gone / seconds / math.sqrt(GRAVITY * leg),
@@ -133,14 +134,14 @@ def _skate(foot: FootTrack, height: float, speed: float) -> float:
 def _slip(rig: ControlRig, frames: Motion, gone: float, asked: str | None) -> float:
     """Sideways way of a winding body's bones over the way that it goes; 0 for other bodies, and for
     what does not travel over the ground."""
-    over_ground = asked is not None and ACTIONS[asked].medium == "ground"
-    travels = over_ground and ACTIONS[asked or ""].froude > 0.0
+    action = None if asked is None else ACTIONS[asked]
+    travels = action is not None and action.medium == "ground" and action.froude > 0.0
     if len(frames) < 2 or not travels or not BodyPlan.of(rig.roles).winds:
         return 0.0
     moved, across = slip(rig, rig.from_pose(frames.pose))
-    if not across.shape[1]:
-        return 0.0
-    return float((moved * across).sum(-1).abs().mean(1).sum()) / max(gone, 1e-9)
+    lying = across.norm(dim=-1).sum(1).clamp_min(1e-9)
+    sideways = (moved * across).sum(-1).abs().sum(1) / lying
+    return float(sideways.sum()) / max(gone, 1e-9)
 
 
 def _penetration(character: Character, world: Float[Tensor, "T J 4 4"]) -> float:

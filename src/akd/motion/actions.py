@@ -161,7 +161,7 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
             ),
             Action("limp", 0.06, ("limp", "hobble"), bodies=_LEGS),
             Action("crawl", 0.02, ("crawl",), bodies=("biped", "quadruped")),
-            Action("scuttle", 0.3, ("scuttle", "scurry"), bodies=("many-legged",)),
+            Action("scuttle", 0.45, ("scuttle", "scurry"), bodies=("many-legged",)),
             Action(
                 "fly",
                 66.0,

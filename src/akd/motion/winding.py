@@ -59,7 +59,8 @@ def slip(
     rig: ControlRig, pose: ControlPose
 ) -> tuple[Float[Tensor, "T-1 S 3"], Float[Tensor, "T-1 S 3"]]:
     """From frame to frame: how far the middle of each bone of the middle line moves, metres, and
-    the horizontal unit vector across the bone."""
+    the horizontal vector across the bone: of length one where it lies, zero where it is upright, as
+    the neck of a cobra."""
     deltas = rig.deltas(pose)
     ones = torch.ones(len(rig), 1)
     points = torch.cat((rig.pivots, ones), 1).to(deltas)
@@ -68,8 +69,8 @@ def slip(
     pivots = torch.cat((pivots, (deltas[:, 2] @ root)[:, None, :3]), dim=1)  # -1 is the root
     bones = [i for i, role in enumerate(rig.roles) if role.part in _CENTRAL]
     ends, starts = pivots[:, bones], pivots[:, [rig.parents[i] for i in bones]]
-    up = rig.root_axes[0].to(pivots)
-    across = torch.linalg.cross(up.expand_as(ends), ends - starts)
-    across = across / across.norm(dim=-1, keepdim=True).clamp_min(1e-9)
+    along = ends - starts
+    along = along / along.norm(dim=-1, keepdim=True).clamp_min(1e-9)
+    across = torch.linalg.cross(rig.root_axes[0].to(along).expand_as(along), along)
     middles = 0.5 * (starts + ends)
     return middles[1:] - middles[:-1], 0.5 * (across[1:] + across[:-1])
