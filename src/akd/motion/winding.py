@@ -57,7 +57,7 @@ class Winding:
 
 def slip(
     rig: ControlRig, pose: ControlPose
-) -> tuple[Float[Tensor, "T-1 S 3"], Float[Tensor, "T-1 S 3"]]:
+) -> tuple[Float[Tensor, "F S 3"], Float[Tensor, "F S 3"]]:
     """From frame to frame: how far the middle of each bone of the middle line moves, metres, and
     the horizontal vector across the bone: of length one where it lies, zero where it is upright, as
     the neck of a cobra."""

@@ -16,7 +16,6 @@ from akd.rig.character import Character
 from akd.rig.limits import AngleLimits
 from akd.rig.pose import Pose
 
-
 _ALOFT = 0.25
 """Feet at this share of the body's height or above stand on nothing: the body flies."""
 
