@@ -59,7 +59,7 @@ def measure(
     heading = _heading(rig, world)
     relative = feet_in_body(rig, world, feet)
     joints = world[:, [rig.root, *rig.joints], :3, 3]
-    in_body = _in_body(joints - root[:, None] * level, heading[:, None])
+    from_root = _in_body(joints - root[:, None], heading[:, None])
     return MotionMetrics(
         duration=frames.duration,
         travel=gone / leg,
@@ -75,8 +75,8 @@ def measure(
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
-        seam=_seam(in_body),
-        swing=float((in_body.amax(0) - in_body.amin(0)).norm(dim=-1).max()) / leg,
+        seam=_seam(_in_body(joints - root[:, None] * level, heading[:, None])),
+        swing=float((from_root.amax(0) - from_root.amin(0)).norm(dim=-1).max()) / leg,
         slip=_slip(rig, frames, gone, asked),
         pace=gone / seconds / math.sqrt(GRAVITY * leg),
         asked=asked,

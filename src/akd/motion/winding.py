@@ -58,19 +58,30 @@ class Winding:
 def slip(
     rig: ControlRig, pose: ControlPose
 ) -> tuple[Float[Tensor, "F S 3"], Float[Tensor, "F S 3"]]:
-    """From frame to frame: how far the middle of each bone of the middle line moves, metres, and
-    the horizontal vector across the bone: of length one where it lies, zero where it is upright, as
-    the neck of a cobra."""
+    """`sideways` of a motion of a control rig."""
     deltas = rig.deltas(pose)
     ones = torch.ones(len(rig), 1)
     points = torch.cat((rig.pivots, ones), 1).to(deltas)
     pivots = torch.einsum("tdij,dj->tdi", deltas[:, 3:], points)[..., :3]
     root = torch.cat((rig.root_pivot, ones[0])).to(deltas)
     pivots = torch.cat((pivots, (deltas[:, 2] @ root)[:, None, :3]), dim=1)  # -1 is the root
-    bones = [i for i, role in enumerate(rig.roles) if role.part in _CENTRAL]
-    ends, starts = pivots[:, bones], pivots[:, [rig.parents[i] for i in bones]]
-    along = ends - starts
-    along = along / along.norm(dim=-1, keepdim=True).clamp_min(1e-9)
-    across = torch.linalg.cross(rig.root_axes[0].to(along).expand_as(along), along)
+    line = middle_line(rig)
+    return sideways(pivots[:, [start for start, _ in line]], pivots[:, [end for _, end in line]])
+
+
+def middle_line(rig: ControlRig) -> list[tuple[int, int]]:
+    """The bones of the middle line, each from one control to another; -1 is the root."""
+    return [(rig.parents[i], i) for i, role in enumerate(rig.roles) if role.part in _CENTRAL]
+
+
+def sideways(
+    starts: Float[Tensor, "*k T S 3"], ends: Float[Tensor, "*k T S 3"]
+) -> tuple[Float[Tensor, "*k F S 3"], Float[Tensor, "*k F S 3"]]:
+    """From frame to frame: how far the middle of each bone moves, metres, and the horizontal vector
+    across the bone: of length one where it lies, zero where it is upright, as the neck of a cobra.
+    """
+    along = torch.nn.functional.normalize(ends - starts, dim=-1)
+    x, _, z = along.unbind(-1)
+    across = torch.stack((z, torch.zeros_like(x), -x), dim=-1)  # up x along
     middles = 0.5 * (starts + ends)
-    return middles[1:] - middles[:-1], 0.5 * (across[1:] + across[:-1])
+    return middles.diff(dim=-3), 0.5 * (across[..., 1:, :, :] + across[..., :-1, :, :])

@@ -13,6 +13,7 @@ from torch.nn.functional import interpolate
 
 from akd.math.resident import constant, resident
 from akd.motion.feet import Sole, SolePoints, find_soles
+from akd.motion.winding import middle_line
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
@@ -140,6 +141,28 @@ class Stage:
     def sole_points(self) -> SolePoints | None:
         """All soles as one array on the stage's device; None without feet."""
         return SolePoints.of(self.soles, self.cloud.means.device) if self.soles else None
+
+    @cached_property
+    def middle_line(self) -> tuple[Int[Tensor, "S"], Float[Tensor, "S 2 4"]]:
+        """The bones of a winding body's middle line: the mesh's bone that carries each, and its two
+        ends, mesh space, homogeneous."""
+        rig, skin = self.rig, (self.character.body_mesh or self.character.mesh).skin
+        places = {joint: bone for bone, joint in enumerate(skin.bone_joints.tolist())}
+        shift = self.neutral.new_tensor((0.0, self.lift, 0.0))
+        bones, points = [], []
+        for start, end in middle_line(rig):
+            bone = places.get(rig.root if start < 0 else rig.joints[start])
+            if bone is not None:
+                first = rig.root_pivot if start < 0 else rig.pivots[start]
+                ends = torch.stack((first, rig.pivots[end])) + shift
+                inverse = torch.linalg.inv(self.neutral[bone].cpu())
+                bones.append(bone)
+                points.append(torch.cat((ends, torch.ones(2, 1)), 1) @ inverse.T)
+        device = self.cloud.means.device
+        return (
+            torch.tensor(bones, dtype=torch.long, device=device),
+            torch.stack(points).to(device) if points else torch.zeros(0, 2, 4, device=device),
+        )
 
     @cached_property
     def ground_points(self) -> SplatCloud:
