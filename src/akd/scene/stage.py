@@ -146,8 +146,9 @@ class Stage:
     def middle_line(self) -> tuple[Int[Tensor, "S"], Float[Tensor, "S 2 4"]]:
         """The bones of a winding body's middle line: the mesh's bone that carries each, and its two
         ends, mesh space, homogeneous."""
-        rig, skin = self.rig, (self.character.body_mesh or self.character.mesh).skin
-        places = {joint: bone for bone, joint in enumerate(skin.bone_joints.tolist())}
+        rig, mesh = self.rig, self.character.mesh
+        assert mesh is not None
+        places = {joint: bone for bone, joint in enumerate(mesh.skin.bone_joints.tolist())}
         shift = self.neutral.new_tensor((0.0, self.lift, 0.0))
         bones, points = [], []
         for start, end in middle_line(rig):
