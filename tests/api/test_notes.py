@@ -8,7 +8,9 @@ from akd.api.animatable import doubts
 from akd.api.loading import load
 from akd.api.request import make_request
 from akd.export.character import write_motions
+from akd.export.creature import write_creature
 from akd.motion.motion import Motion
+from akd.zoo.creature import build_creature
 from tests.commands.small_prior import write_fox, write_weights
 
 
@@ -49,3 +51,19 @@ def test_a_written_clip_keeps_the_height_of_the_body(elephant, tmp_path):
     assert again.units.found_by == "a clip of akd states 3 m; --height overrules"
     assert not again.units.is_assumed
     assert load(tmp_path / "preview.glb", height=2.0).height == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("species", "prompt", "reason"),
+    [
+        ("snake", "a snake slithering", "friction that is less along it than across it"),
+        ("crow", "a crow flying", "the simulator has no air to carry a body"),
+    ],
+)
+def test_what_no_simulation_helps_is_noted(species, prompt, reason, tmp_path):
+    path = tmp_path / f"{species}.glb"
+    write_creature(build_creature(species, seed=1000, vertices=600), [], path)
+    request = make_request(path, prompt, device="cpu")
+    assert request.physics is None
+    assert any(note.startswith("physics is left out") and reason in note for note in request.notes)
+    assert not any("no feet were found" in note for note in request.notes)

@@ -85,3 +85,17 @@ def test_physics_that_lowers_a_result_is_named(fox):
     assert lowered(good, replace(good, roughness=1.1 * good.roughness)) is None
     shaken = lowered(good, replace(good, roughness=20.0 * good.roughness)) or ""
     assert "the part for roughness fell from 1.00 to 0." in shaken
+
+
+def test_physics_that_makes_a_bad_motion_worse_is_named(fox):
+    """Where the score is zero before and after, as of a spider that attacks, it cannot tell."""
+    character, walk, _ = fox
+    rig = character.control_rig
+    down = torch.tensor((0.0, -0.08, 0.0)).expand(len(walk), 3)
+    bad = replace(measure(character, rig, displaced(rig, walk, down)), penetration=0.081)
+    assert bad.score < 0.3
+    sunk = lowered(bad, replace(bad, penetration=0.115)) or ""
+    assert sunk == "it sinks by 8.1% of the body's height before physics and by 11.5% after"
+    slides = lowered(replace(bad, skate=(2.8,)), replace(bad, skate=(24.9,))) or ""
+    assert slides == "a foot slides at 2.8 times the body's speed before physics and at 24.9 after"
+    assert lowered(replace(bad, skate=(0.4,)), replace(bad, skate=(1.7,))) is None

@@ -1,5 +1,7 @@
 """Symmetrical gaits: half a cycle later, left does what right did."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -58,12 +60,34 @@ def test_every_control_of_a_side_has_its_partner(fox):
     assert bool((mirror.partners[mirror.partners] == torch.arange(len(fox.control_rig))).all())
 
 
+def test_several_joints_of_one_role_are_paired_in_their_order(fox):
+    """The middle legs of artists' spiders have several cannons, which share one role."""
+    rig = fox.control_rig
+    lower = [i for i, r in enumerate(rig.roles) if r.part is Part.LOWER]
+    roles = list(rig.roles)
+    for i, role in enumerate(roles):
+        if role.limb is not None and role.part in (Part.UPPER, Part.LOWER):
+            roles[i] = replace(role, part=Part.CANNON)
+    partners = Mirror.of(replace(rig, roles=tuple(roles))).partners
+    assert bool((partners == Mirror.of(rig).partners)[lower].all())
+
+
+def test_wings_beat_at_once(fox):
+    curves = replace(shaken(fox), mirror=Mirror.of(fox.control_rig, at_once=True))
+    assert curves.mirror is not None
+    controls = curves.controls(torch.arange(5) * 0.1)
+    partners, signs = curves.mirror.partners, curves.mirror.signs
+    torch.testing.assert_close(controls.angles[:, partners] * signs, controls.angles)
+    assert float(controls.angles.std(0).max()) > 0.05
+    assert float(controls.root_rotation[:, [0, 2]].abs().max()) < 1e-6  # neither yaw nor roll
+
+
 def test_balance_is_kept_once_it_is_there(fox):
     curves, mirror = shaken(fox), Mirror.of(fox.control_rig)
     once = mirror.balanced(curves.angles, curves.root)
     for a, b in zip(once, mirror.balanced(*once), strict=True):
         torch.testing.assert_close(a, b)
-    for a, b in zip(once, mirror.half_a_cycle_later(*once), strict=True):
+    for a, b in zip(once, mirror.mirrored(*once), strict=True):
         torch.testing.assert_close(a, b)
 
 

@@ -27,7 +27,7 @@ from akd.zoo.gait.clips import perform
     ],
 )
 def test_what_is_asked_for_decides(prompt, limits):
-    assert root_limits(prompt) is limits
+    assert root_limits(prompt) == limits
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.rig.character import load_character
-from akd.rig.limits import AngleLimits, limit_of, range_of
+from akd.rig.limits import AngleLimits, BodyPlan, limit_of, range_of
 from akd.rig.roles.names import Side
 from akd.rig.roles.role import LimbKind, Part, Role
 from akd.zoo.creature import build_creature
@@ -172,8 +172,12 @@ def test_ranges_by_role():
     wing = Role(Part.UPPER, Side.LEFT, LimbKind.WING)
     assert range_of(wing) == tuple(2.0 * angle for angle in limit_of(wing))
     spine = Role(Part.SPINE)
-    assert range_of(spine, alike=2) == range_of(spine)
-    assert range_of(spine, alike=4) == tuple(angle / 2.0 for angle in range_of(spine))
-    assert limit_of(spine, alike=4) == tuple(angle / 4.0 for angle in limit_of(spine))
+    assert range_of(spine, BodyPlan(alike={Part.SPINE: 2})) == range_of(spine)
+    assert range_of(spine, BodyPlan(alike={Part.SPINE: 4})) == tuple(
+        angle / 2.0 for angle in range_of(spine)
+    )
+    assert limit_of(spine, BodyPlan(alike={Part.SPINE: 4})) == tuple(
+        angle / 4.0 for angle in limit_of(spine)
+    )
     other = Role(Part.OTHER)
     assert range_of(other) == tuple(2.0 * angle for angle in limit_of(other))

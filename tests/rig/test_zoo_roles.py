@@ -1,9 +1,13 @@
 """Roles, limbs and mirror pairs of bodies whose joints the zoo names by what they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from akd.rig.character import Character, load_character
+from akd.rig.control_build import build_control_rig
+from akd.rig.roles.names import Side
 from akd.rig.roles.role import Part
 from benchmarks.roles_variants import without_names
 from tests.zoo.menagerie import creature, joint_weights
@@ -115,3 +119,43 @@ def test_geometry_alone_tells_legs_sides_and_forward(zoo_character, species):
         assert limb.tip in true.joints[true.joints.index(true.tip) :]
     assert len(set(bare.anatomy.feet)) == len(bare.anatomy.legs)
     assert sum(role.part is Part.FOOT for role in bare.anatomy.roles) == len(bare.anatomy.legs)
+
+
+def test_a_joint_that_carries_several_legs_belongs_to_none_of_them(zoo_character):
+    """As in artists' spiders, whose legs hang on an anchor on either side."""
+    asset = zoo_character("spider").asset
+    nodes = list(asset.nodes)
+    names = [node.name for node in nodes]
+    pelvis, out = names.index("pelvis"), 0.2 * zoo_character("spider").height
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        anchor, shift = len(nodes), np.array((sign * out, 0.0, 0.0), dtype=np.float32)
+        still = nodes[pelvis]
+        nodes.append(
+            replace(still, name=f"{side}_anchor", parent=pelvis, translation=shift, mesh=None,
+                    skin=None, rotation=np.array((1.0, 0.0, 0.0, 0.0), dtype=np.float32))
+        )  # fmt: skip
+        for i, name in enumerate(names):
+            if name.startswith(side) and name.endswith("_upper"):
+                nodes[i] = replace(
+                    nodes[i], parent=anchor, translation=nodes[i].translation - shift
+                )
+    anchored = load_character(replace(asset, nodes=tuple(nodes)))
+    legs = anchored.anatomy.legs
+    assert len(legs) == 8
+    assert len({joint for leg in legs for joint in leg.joints}) == sum(len(x.joints) for x in legs)
+    rig = anchored.control_rig
+    anchors = {len(nodes) - 2, len(nodes) - 1}
+    assert anchors.isdisjoint(rig.joints)
+    uppers = [role.limb_id for role in rig.roles if role.part is Part.UPPER]
+    assert len(set(uppers)) == len(uppers) == 8
+
+
+def test_joints_are_let_go_on_both_sides(zoo_character, monkeypatch):
+    monkeypatch.setattr("akd.rig.control_build.MOST_DRIVEN", 27)
+    rig = build_control_rig(zoo_character("spider"))
+    assert 24 <= len(rig) <= 27
+    sides = [
+        sorted((str(r.limb), str(r.part), r.number) for r in rig.roles if r.side is side)
+        for side in (Side.LEFT, Side.RIGHT)
+    ]
+    assert sides[0] == sides[1]

@@ -17,7 +17,7 @@ from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
 from akd.metrics.recognise.recogniser import recogniser_hash
 from akd.metrics.recognise.settings import REPORTING
-from akd.motion.actions import action_label
+from akd.motion.actions import Action, action_label, read_sentence
 from akd.motion.key_poses import KeyPoses
 from akd.motion.motion import Motion
 from akd.motion.parametrization import Parametrization
@@ -31,6 +31,7 @@ from akd.prior.tiny.load import known_tokens
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.vocabulary import ignored_words, read_prompt
 from akd.rig.character import Character
+from akd.rig.limits import BodyPlan
 
 LONGEST_PROMPT = 1000
 
@@ -170,8 +171,12 @@ def make_request(
             words = read_prompt(plain, tokens).within(tokens)
             notes.append(f"the prior takes the prompt as {str(words)!r}; it ignores: "
                          f"{', '.join(ignored)}")  # fmt: skip
-    if not character.anatomy.legs:
+    gait = read_sentence(plain).gait
+    if not character.anatomy.legs and (gait is None or gait.needs_feet):
         notes.append("no feet were found: it starts without root motion, and feet are not measured")
+    if physics and (reason := _not_simulated(character, gait)):
+        physics = False
+        notes.append(f"physics is left out: {reason}")
     if physics is True:
         physics = TrackingSettings()
     return Request(
@@ -191,3 +196,15 @@ def make_request(
         weights=weights,
         device=device,
     )
+
+
+def _not_simulated(character: Character, gait: Action | None) -> str | None:
+    """Why a simulation of rigid bodies on the ground would not help; None where it does."""
+    if gait is not None and gait.medium != "ground":
+        return f"the simulator has no {gait.medium} to carry a body"
+    if BodyPlan.of(character.control_rig.roles).winds:
+        return (
+            "a body that winds is moved by friction that is less along it than across it, which "
+            "the simulator does not have"
+        )
+    return None

@@ -21,7 +21,9 @@ from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.metrics.motion import measure
 from akd.metrics.selection import lowered
+from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
+from akd.motion.flight import flight_altitude
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.key_poses import KeyPoses, last_poses
 from akd.motion.motion import Motion
@@ -34,6 +36,7 @@ from akd.motion.parametrization import (
 from akd.motion.root_limits import root_limits
 from akd.physics.ground import Grounded, ground
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
+from akd.rig.limits import BodyPlan
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
 
@@ -155,16 +158,20 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
     How long a gait's cycle lasts is seen in the video, where there is one.
     """
     character, prompt, speed = request.character, request.prompt, request.settings.speed
-    leg, legs = leg_length(character, character.control_rig), len(character.anatomy.legs)
+    rig, legs = character.control_rig, len(character.anatomy.legs)
+    leg = leg_length(character, rig)
+    gait = read_sentence(prompt).gait
     if speed is None:
-        speed = starting_speed(prompt, leg) if legs else 0.0
+        can = legs or (gait is not None and not gait.needs_feet)
+        speed = starting_speed(prompt, leg) if can else 0.0
     period = starting_period(prompt, leg)
     if period is not None and period * prior.fps < SHORTEST_CYCLE:
         period = None  # too fast for the prior's frame rate to show
     if period is not None and video is not None:
         period = find_period(video, prior.fps, near=period)
+    medium = "ground" if gait is None else gait.medium
     return MotionStart(
-        rig=character.control_rig,
+        rig=rig,
         frames=prior.frames,
         fps=prior.fps,
         leg_length=leg,
@@ -172,7 +179,10 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
         period=period,
         turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
         symmetrical=is_symmetrical(prompt, legs),
-        root=root_limits(prompt),
+        root=root_limits(prompt, winds=BodyPlan.of(rig.roles).winds),
+        at_once=gait is not None and gait.alternates == "at once",
+        on_feet=medium == "ground",
+        altitude=flight_altitude(character, rig) if medium == "air" else 0.0,
     )
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as nn
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.fit.photometric import chroma
+from akd.fit.photometric import chroma, halved
+from akd.scene.stage import Stage
 
 _SHARPNESS = 12.0
 """How quickly a pixel stops to count for a hue that is not its own."""
 _GREY = 0.06
 """Chroma that sky and haze have as well."""
+_FRAMES, _PIXELS = 12, 48
+"""Frames, and pixels on a side, that show well enough how parts of one hue swing. Videos of twice
+as many or more are thinned out."""
 
 
 def hue_maps(
@@ -36,3 +40,15 @@ def hue_stride(width: int) -> int:
 
 def _cell(width: int) -> int:
     return max(1, width // 16)
+
+
+def thinned(
+    stage: Stage, target: Float[Tensor, "T H W 3"]
+) -> tuple[Stage, Float[Tensor, "F h w 3"], Int[Tensor, "F"]]:
+    """Stage and video at the size and number of frames that a search by hue needs, and which of the
+    frames these are."""
+    frames = torch.arange(0, len(target), max(1, len(target) // _FRAMES), device=target.device)
+    target = target[frames]
+    if min(stage.size) >= 2 * _PIXELS:
+        stage, target = halved(stage, target)
+    return stage, target, frames

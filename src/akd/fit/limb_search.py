@@ -128,8 +128,8 @@ def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) ->
     rig, limits = stage.rig, AngleLimits.of(stage.rig)
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, role in enumerate(rig.roles):
-        if role.limb is not None:
-            groups.setdefault((role.limb, role.side), []).append(i)
+        if role.limb_id is not None:
+            groups.setdefault(role.limb_id, []).append(i)
     found = []
     for members in groups.values():
         parts = {rig.roles[i].part: i for i in reversed(members)}

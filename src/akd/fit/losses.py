@@ -19,6 +19,7 @@ from akd.fit.settings import LossSettings
 from akd.math.resident import constant, resident
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
+from akd.motion.winding import sideways
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
@@ -95,8 +96,9 @@ class LossState:
 
     @cached_property
     def feet(self) -> Feet | None:
-        """The feet over time; None where there are none, or a single frame."""
-        if not self.stage.soles or self.transforms.shape[-4] < 2:
+        """The feet over time; None where there are none, where they do not carry the body, or in a
+        single frame."""
+        if not self.stage.soles or not self.curves.on_feet or self.transforms.shape[-4] < 2:
             return None
         return Feet.of(self.stage, self.controls, self.transforms, self.curves)
 
@@ -270,11 +272,26 @@ def foot_height(state: LossState) -> Float[Tensor, "*k"]:
 
 
 def foot_skate(state: LossState) -> Float[Tensor, "*k"]:
-    """`Feet.skate_loss` of the state; zero without feet."""
+    """`Feet.skate_loss` of the state; how far a winding body slips sideways; else zero."""
     feet = state.feet
+    if feet is None and state.stage.winds:
+        return _slip(state)
     if feet is None:
         return state.transforms.new_zeros(state.transforms.shape[:-4])
     return feet.skate_loss(state.curves.leg_length)
+
+
+def _slip(state: LossState) -> Float[Tensor, "*k"]:
+    """Mean distance that the bones of a winding body's middle line move across themselves from
+    frame to frame, in leg lengths; zero in water, and for what stays in its place."""
+    bones, points = state.stage.middle_line
+    curves, transforms = state.curves, state.transforms
+    if not curves.on_feet or not curves.speed > 0.0 or not len(bones) or transforms.shape[-4] < 2:
+        return transforms.new_zeros(transforms.shape[:-4])
+    carried = transforms.index_select(-3, bones.to(transforms.device))
+    ends = torch.einsum("...sij,sej->...sei", carried, points.to(transforms))[..., :3]
+    moved, across = sideways(ends[..., 0, :], ends[..., 1, :])
+    return (moved * across).sum(-1).abs().mean((-2, -1)) / curves.leg_length
 
 
 def smoothness(state: LossState) -> Float[Tensor, "*k"]:

@@ -15,12 +15,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from akd.fit.hues import hue_maps
-from akd.fit.photometric import halved
+from akd.fit.hues import hue_maps, thinned
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlRig
-from akd.rig.roles.role import Part, Role
+from akd.rig.limits import BodyPlan
+from akd.rig.roles.role import LimbKind, Part, Role
 from akd.scene.roles import role_colours
 from akd.scene.stage import Stage
 
@@ -33,9 +33,9 @@ _FOLDS = (0.0, 0.5)
 good, and how far it folds in the cycle."""
 _TOGETHER = 8
 """Choices in one rendering."""
-_FRAMES, _PIXELS = 12, 48
-"""Frames, and pixels on a side, that show well enough how limbs swing. Videos of twice as many or
-more are thinned out."""
+_ASKEW = 0.4
+"""Sine of the angle between a limb and the way that its end is to move, at least: else it cannot be
+swung that way."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,18 @@ class LimbControls:
     upper: int
     lower: int | None
     role: Role
+    swing: Float[Tensor, "3"]
+    """Angles of the upper control that swing the limb by one radian."""
+    fold: Float[Tensor, "3"]
+    """Angles of the lower control that fold it by one radian."""
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """What is guessed of one limb at a time: a control, and the angles it turns by."""
+
+    control: int
+    angles: Float[Tensor, "3"]
 
 
 def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H W 3"]) -> None:
@@ -53,15 +65,12 @@ def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T 
     if not limbs or curves.period is None:
         return
     colours = role_colours([limb.role for limb in limbs])
-    frames = torch.arange(0, len(target), max(1, len(target) // _FRAMES), device=target.device)
-    target = target[frames]
-    if min(stage.size) >= 2 * _PIXELS:
-        stage, target = halved(stage, target)
+    stage, target, frames = thinned(stage, target)
     wanted = hue_maps(target, colours)
-    uppers = [limb.upper for limb in limbs]
+    uppers = [_Turn(limb.upper, limb.swing) for limb in limbs]
     waves = [(lean, swing, turn) for lean in _LEANS for swing in _SWINGS for turn in _turns()]
     _choose(stage, curves, uppers, [(0.0, 0.0, 0.0), *waves], frames, wanted, colours)
-    lowers = [limb.lower for limb in limbs]
+    lowers = [None if limb.lower is None else _Turn(limb.lower, limb.fold) for limb in limbs]
     folds = [(bend, 0.0, 0.0) for bend in _BENDS] + [
         (bend, fold, turn) for bend in _BENDS for fold in _FOLDS[1:] for turn in _turns()[::2]
     ]
@@ -76,64 +85,108 @@ def limb_controls(rig: ControlRig) -> list[LimbControls]:
     """Limbs by the roles of the controls: the upper joint, and the one below it."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, role in enumerate(rig.roles):
-        if role.limb is not None:
-            groups.setdefault((role.limb, role.side), []).append(i)
+        if role.limb_id is not None:
+            groups.setdefault(role.limb_id, []).append(i)
     found = []
+    radial = BodyPlan.of(rig.roles).radial
     for members in groups.values():
         parts = {rig.roles[i].part: i for i in reversed(members)}
         upper = parts.get(Part.UPPER, members[0])
-        found.append(LimbControls(upper, parts.get(Part.LOWER), rig.roles[upper]))
+        lower, role = parts.get(Part.LOWER), rig.roles[upper]
+        plain = torch.tensor((1.0, 0.0, 0.0))
+        swing = fold = plain
+        reach = rig.pivots[members[-1]] - rig.pivots[upper]
+        up, _, forward = rig.root_axes
+        if role.limb in (LimbKind.WING, LimbKind.FIN):
+            swing = _about(rig, upper, reach, up)
+        elif radial:
+            swing = _about(rig, upper, reach, forward)
+            fold = plain if lower is None else _about(rig, lower, reach, up)
+        found.append(LimbControls(upper, lower, role, swing, fold))
     return found
+
+
+def _about(
+    rig: ControlRig, control: int, reach: Float[Tensor, "3"], way: Float[Tensor, "3"]
+) -> Float[Tensor, "3"]:
+    """Small angles of a control that move the end of a limb that reaches so far in a given way;
+    flexion where the limb points that way itself."""
+    axis = torch.linalg.cross(reach, way)
+    if not float(axis.norm()) > _ASKEW * float(reach.norm()):
+        return torch.tensor((1.0, 0.0, 0.0))
+    return rig.axes[control] @ (axis / axis.norm())
 
 
 @torch.no_grad()
 def _choose(
     stage: Stage,
     curves: ControlCurves,
-    controls: Sequence[int | None],
+    limbs: Sequence[_Turn | None],
     choices: Sequence[tuple[float, float, float]],
     frames: Int[Tensor, "F"],
     wanted: Float[Tensor, "F K h w"],
     colours: Float[Tensor, "K 3"],
 ) -> None:
-    """Give each limb's control the constant, amplitude and phase that look best, all at once."""
-    turning = [i for i in controls if i is not None]
+    """Give each limb's control the constant, amplitude and phase that look best: all limbs at once,
+    then those that share a hue one after the other."""
+    turning = {turn.control: turn for turn in limbs if turn is not None}
     unit = math.sqrt(2.0 / len(curves.angles))
     before = curves.angles.clone()
     mirror = curves.mirror
-    # Of a symmetrical gait one side is put, and the other one follows half a cycle later.
-    follows = {} if mirror is None else _followers(turning, mirror)
+    # Of a symmetrical gait one side is put, and the other one follows.
+    follows = {} if mirror is None else _followers(list(turning), mirror)
+    leaders = [control for control in turning if control not in follows]
 
     def put(chosen: Mapping[int, tuple[float, float, float]]) -> None:
         curves.angles.copy_(before)
         for control, (constant, amplitude, phase) in chosen.items():
-            wave = (
-                constant / math.sqrt(0.5),
-                amplitude * math.cos(phase),
-                -amplitude * math.sin(phase),
-            )
-            curves.angles[:3, control, 0] += before.new_tensor(wave) / unit
+            wave = before.new_tensor((
+                constant / math.sqrt(0.5), amplitude * math.cos(phase), -amplitude * math.sin(phase)
+            ))  # fmt: skip
+            axis = turning[control].angles.to(before)
+            curves.angles[:3, control] += wave[:, None] * axis / unit
         if mirror is not None and follows:
-            later, _ = mirror.half_a_cycle_later(curves.angles, curves.root)
+            later, _ = mirror.mirrored(curves.angles, curves.root)
             curves.angles[:, list(follows)] = later[:, list(follows)]
 
-    errors = []
-    for first in range(0, len(choices), _TOGETHER):
-        posed = []
-        for choice in choices[first : first + _TOGETHER]:
-            put({control: choice for control in turning if control not in follows})
-            posed.append(curves.pose(stage))
-        videos = stage.show_body(
-            torch.stack([one.transforms for one in posed]),
-            torch.stack([one.path for one in posed]),
-            frames=frames,
-        )
-        maps = hue_maps(videos.flatten(0, 1), colours).unflatten(0, videos.shape[:2])
-        errors.append((maps - wanted).square().mean((1, 3, 4)).cpu())
-    by_limb = dict(zip(controls, torch.cat(errors).unbind(1), strict=True))
-    for follower, leader in follows.items():
-        by_limb[leader] = by_limb[leader] + by_limb[follower]
-    put({c: choices[int(by_limb[c].argmin())] for c in turning if c not in follows})
+    def errors_of(
+        varied: Sequence[int], kept: Mapping[int, tuple[float, float, float]]
+    ) -> Float[Tensor, "C K"]:
+        errors = []
+        for first in range(0, len(choices), _TOGETHER):
+            posed = []
+            for choice in choices[first : first + _TOGETHER]:
+                put({**kept, **dict.fromkeys(varied, choice)})
+                posed.append(curves.pose(stage))
+            videos = stage.show_body(
+                torch.stack([one.transforms for one in posed]),
+                torch.stack([one.path for one in posed]),
+                frames=frames,
+            )
+            maps = hue_maps(videos.flatten(0, 1), colours).unflatten(0, videos.shape[:2])
+            errors.append((maps - wanted).square().mean((1, 3, 4)).cpu())
+        return torch.cat(errors)
+
+    kept: dict[int, tuple[float, float, float]] = {}
+    hues = {t.control: tuple(c) for t, c in zip(limbs, colours.tolist(), strict=True) if t}
+    for varied in _passes(leaders, hues):
+        errors = errors_of(varied, kept)
+        columns = zip(limbs, errors.unbind(1), strict=True)
+        by_limb = {turn.control: column for turn, column in columns if turn is not None}
+        for follower, leader in follows.items():
+            by_limb[leader] = by_limb[leader] + by_limb[follower]
+        kept |= {control: choices[int(by_limb[control].argmin())] for control in varied}
+    put(kept)
+
+
+def _passes(controls: Sequence[int], hues: Mapping[int, object]) -> list[list[int]]:
+    """Which limbs are varied together: all of them, then of those that share a hue, as the middle
+    legs of a spider do, one of each hue at a time, the last first."""
+    ranks = {c: [o for o in controls if hues[o] == hues[c]].index(c) for c in controls}
+    most = max(ranks.values(), default=0)
+    shared = {c for c in controls if sum(hues[o] == hues[c] for o in controls) > 1}
+    again = [[c for c in controls if c in shared and ranks[c] == r] for r in range(most, -1, -1)]
+    return [list(controls), *(again if most else [])]
 
 
 def _followers(controls: Sequence[int], mirror: Mirror) -> dict[int, int]:

@@ -17,10 +17,13 @@ from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
 from akd.fit.pose_search import search_poses
 from akd.fit.settings import WarmStartSettings
+from akd.fit.wave_search import search_waves
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, pose_together
+from akd.motion.winding import slip
 from akd.prior.protocol import KnownFrames, VideoPrior, with_known
 from akd.prior.sample import sample_latents
+from akd.rig.control import ControlPose
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 
@@ -28,6 +31,9 @@ VideoScore = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """How well each video shows the action that was asked for, 0..1."""
 _DIFFERENCE = 20.0
 """Weight of the photometric difference against a video's score."""
+_CHAIN = 0.2
+"""Factor on the learning rate for a winding body: the steps of all joints of its long chain add up
+at its ends."""
 
 
 def sample_videos(
@@ -151,18 +157,22 @@ def fit_to_videos(
     of a ground that stays still.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
+    if stage.winds:
+        fastest *= _CHAIN
     terms = list(terms) if refine else while_unsure(terms)
     targets = targets.to(stage.cloud.means.device)
     tensors = [value for candidate in candidates for value in candidate.tensors()]
     optimiser = torch.optim.Adam(tensors, lr=fastest, betas=(0.9, 0.99))
-    # In the style `roles` every limb has a hue: brightness carries only ground and shading.
+    # In the style `roles` every limb has a hue: brightness carries only ground and shading. But a
+    # spine is grey, and of a winding body it is half of what moves.
     by_hue = stage.scene.style is SceneStyle.ROLES
-    look = chroma if by_hue else torch.clone
+    look = chroma if by_hue and not stage.winds else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     if by_hue and settings.phase_search and not refine:
         for candidate, target in zip(candidates, targets, strict=True):
             if isinstance(candidate, ControlCurves):
                 search_phases(stage, candidate, target)
+                search_waves(stage, candidate, target)
         if len(curves) == len(candidates):
             search_poses(stage, curves, targets)
     if half_size:
@@ -202,13 +212,34 @@ def fit_to_videos(
 
 
 @torch.no_grad()
+def least_slip(curves: ControlCurves) -> float | None:
+    """How far a winding body must go from frame to frame to slip sideways least, metres."""
+    controls = curves.controls()
+    pose = ControlPose(*(v.cpu() for v in (
+        controls.translation, controls.root_rotation, controls.angles
+    )))  # fmt: skip
+    moved, across = slip(curves.rig, pose)
+    _, left, forward = curves.rig.root_axes.to(moved)
+    yaw = 0.5 * (pose.root_rotation[1:, :1] + pose.root_rotation[:-1, :1])
+    ahead = (yaw.cos() * forward + yaw.sin() * left)[:, None]
+    # Sideways, a bone moves by what the travel adds and by what the body's bending does.
+    added = (ahead * across).sum(-1)
+    bending = (moved * across).sum(-1) - curves.current_speed() / curves.fps * added
+    total = float(added.square().sum())
+    return -float((added * bending).sum()) / total if total > 1e-9 else None
+
+
+@torch.no_grad()
 def match_speed(stage: Stage, curves: ControlCurves) -> None:
-    """Set the body's speed to that at which its stance feet move back under it."""
-    if not stage.soles:
+    """Set the body's speed to that at which its stance feet move back under it; of a body that
+    winds over the ground, to that at which it slips sideways least."""
+    if not curves.on_feet or curves.speed <= 0.0:
         return
     posed = curves.pose(stage)
     assert posed.controls is not None
-    feet = Feet.of(stage, posed.controls, posed.transforms, curves)
-    step = feet.speed()
+    if stage.soles:
+        step = Feet.of(stage, posed.controls, posed.transforms, curves).speed()
+    else:
+        step = least_slip(curves)
     if step is not None and step > 0.0:
         curves.set_speed(step * curves.fps)

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 
 from akd.metrics.action import ActionScore
 from akd.metrics.reference import natural_parts, reference_of
-from akd.motion.actions import ACTIONS
+from akd.motion.actions import ACTIONS, Medium
 
 ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
 TRAVEL, FOOT_TRAVEL = 1.0, 0.25
+SWING, SLIP = 0.2, 0.3
 """Of a motion that may be shown; `demo_conditions` says what each of them bounds."""
 _STILL_FEET = 0.12
 """Feet that swing less than this, in leg lengths, do not step."""
@@ -54,6 +55,12 @@ class MotionMetrics:
     seam: float = 0.0
     """Jump of a joint from the last frame to the first, over the 90th percentile of its own steps;
     worst joint. About 1 for a loop."""
+    swing: float = 0.0
+    """How far the part of the body that moves most goes to and fro relative to the root, in leg
+    lengths: the tip of a wing or of a tail."""
+    slip: float = 0.0
+    """Mean speed of the bones of a winding body across themselves, as a fraction of the body's; 0
+    for other bodies."""
     pace: float = 0.0
     """Speed for the size: over the square root of gravity times leg length."""
     asked: str | None = None
@@ -79,6 +86,19 @@ class MotionMetrics:
         return self.asked is None or ACTIONS[self.asked].alternates_on(len(self.contact))
 
     @property
+    def medium(self) -> Medium:
+        """What carries the body in what was asked for."""
+        return "ground" if self.asked is None else ACTIONS[self.asked].medium
+
+    @property
+    def on_feet(self) -> bool:
+        """Whether feet should carry it: not in the air or in water, nor a body that has none in
+        what such bodies do too."""
+        if self.asked is None or ACTIONS[self.asked].needs_feet:
+            return True
+        return self.medium == "ground" and bool(self.contact)
+
+    @property
     def must_travel(self) -> bool:
         """Whether it should go over the ground: in all but actions that stay in their place."""
         return self.asked is None or ACTIONS[self.asked].froude > 0.0
@@ -87,6 +107,11 @@ class MotionMetrics:
     def goes_down(self) -> bool:
         """Whether its trunk should leave its height, and may lean: in sitting or lying down."""
         return self.asked is not None and ACTIONS[self.asked].goes_down
+
+    @property
+    def must_swing(self) -> bool:
+        """Whether a part of the body should move to and fro: in all but standing and gliding."""
+        return self.asked not in ("stand", "glide")
 
     @property
     def must_repeat(self) -> bool:
@@ -112,6 +137,8 @@ def verdict(metrics: MotionMetrics) -> str:
     """What the numbers say in one line. Faults come first, the worst of them before others."""
     m = metrics
     steps, goes = m.foot_travel >= _STILL_FEET, m.travel >= _STILL_BODY
+    if not m.on_feet:
+        return _verdict_off_feet(m)
     if not m.contact:
         return (
             f"no feet were found: it goes {m.travel:.1f} leg lengths, and only that can be judged"
@@ -136,6 +163,21 @@ def verdict(metrics: MotionMetrics) -> str:
     )
 
 
+def _verdict_off_feet(m: MotionMetrics) -> str:
+    """Of what flies, swims or winds."""
+    moves, goes = m.swing >= _STILL_FEET, m.travel >= _STILL_BODY
+    if not goes:
+        return "moves in its place" if moves else "motionless: no part of the body goes anywhere"
+    if not moves:
+        return f"gliding: it goes {m.travel:.1f} leg lengths, and its body does not move"
+    if m.slip > 0.6:
+        return f"sliding: its body moves sideways at {m.slip:.0%} of its speed"
+    return (
+        f"moves: it goes {m.travel:.1f} leg lengths, and parts of its body swing by up to "
+        f"{m.swing:.1f}"
+    )
+
+
 def score(metrics: MotionMetrics) -> float:
     """From 0 to 1: how much a motion is like true clips of its action and number of legs.
 
@@ -150,7 +192,7 @@ def score(metrics: MotionMetrics) -> float:
 def true_parts(metrics: MotionMetrics) -> dict[str, float]:
     """Parts of the score that compare with true clips, by name."""
     m = metrics
-    if not m.contact:
+    if not m.contact or not m.on_feet:
         return {}
     values = {"roughness": m.roughness, "tilt": m.tilt, "skate": max(m.skate)}
     if m.must_repeat:
@@ -161,12 +203,17 @@ def true_parts(metrics: MotionMetrics) -> dict[str, float]:
 
 
 def sound_parts(metrics: MotionMetrics) -> dict[str, float]:
-    """Parts of the score that hold for any motion on feet, by name."""
+    """Parts of the score that hold for any motion of its kind, by name."""
     m = metrics
-    if not m.contact:
+    values = {} if m.medium == "water" else {"depth": 1 - (m.penetration - DEPTH) / (9.0 * DEPTH)}
+    if not m.on_feet:
+        if m.must_travel:
+            values |= {"travel": m.travel / TRAVEL, "slip": 1.0 / (1.0 + (m.slip / SLIP) ** 4)}
+        if m.must_swing:
+            values["swing"] = m.swing / SWING
+    elif not m.contact:
         return {"feet": 0.0}
-    values = {"depth": 1.0 - (m.penetration - DEPTH) / (9.0 * DEPTH)}
-    if m.must_travel:
+    elif m.must_travel:
         values |= {
             "steps": m.foot_travel / FOOT_TRAVEL,
             "travel": m.travel / _STILL_BODY,
@@ -184,9 +231,14 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
     over a quarter of one; the root leans by less than 20 degrees; nothing is deeper under the
     ground than 1 % of the body's height. The first condition is left out where the legs of the
     action asked for do not alternate: a gallop, a jump; all but the last two where it stays in its
-    place; all but the last where it goes down, as in sitting or lying down.
+    place; all but the last where it goes down, as in sitting or lying down. What flies, swims or
+    winds stands on no feet: it travels one leg length, a part of it swings over a fifth of one, and
+    a body that winds over the ground goes sideways at 30 % of its speed at most. There is no
+    upright in the air or in water, and no ground in water.
     """
     m = metrics
+    if not m.on_feet:
+        return _failed_off_feet(m)
     failed = []
     if not m.contact:
         failed.append("no feet were found")
@@ -216,12 +268,27 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
     return failed + _leaning(m)
 
 
+def _failed_off_feet(m: MotionMetrics) -> list[str]:
+    """Conditions of what flies, swims or winds."""
+    failed = []
+    if m.must_travel and m.travel < TRAVEL:
+        failed.append(f"it travels {m.travel:.2f} leg lengths, must be at least {TRAVEL:g}")
+    if m.must_swing and m.swing < SWING:
+        failed.append(
+            f"no part of it swings further than {m.swing:.2f} leg lengths, must be at least "
+            f"{SWING:g}"
+        )
+    if m.must_travel and m.slip > SLIP:
+        failed.append(f"it goes sideways at {m.slip:.0%} of its speed, must be at most {SLIP:.0%}")
+    return failed + _leaning(m)
+
+
 def _leaning(m: MotionMetrics) -> list[str]:
     """Conditions that hold for what stands still too."""
     failed = []
-    if not m.goes_down and not m.tilt < TILT:
+    if m.medium == "ground" and not m.goes_down and not m.tilt < TILT:
         failed.append(f"the root leans by {m.tilt:.0f} degrees, must be below {TILT:g}")
-    if m.penetration > DEPTH:
+    if m.medium != "water" and m.penetration > DEPTH:
         failed.append(
             f"it sinks by {m.penetration:.1%} of the body's height, must be at most {DEPTH:.0%}"
         )

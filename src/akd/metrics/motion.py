@@ -21,14 +21,16 @@ from akd.metrics.judge import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import Name
 from akd.metrics.shape import mesh_edges, shape_change
-from akd.motion.actions import ACTION_LABELS
+from akd.motion.actions import ACTION_LABELS, ACTIONS
 from akd.motion.contact import skate_speed, touches
 from akd.motion.feet import FootTrack, leg_length, track_feet
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
+from akd.motion.winding import slip
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
+from akd.rig.limits import BodyPlan
 
 FPS = 30.0
 _SHAPE_FRAMES = 12
@@ -57,6 +59,7 @@ def measure(
     heading = _heading(rig, world)
     relative = feet_in_body(rig, world, feet)
     joints = world[:, [rig.root, *rig.joints], :3, 3]
+    from_root = _in_body(joints - root[:, None], heading[:, None])
     return MotionMetrics(
         duration=frames.duration,
         travel=gone / leg,
@@ -73,6 +76,8 @@ def measure(
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
         seam=_seam(_in_body(joints - root[:, None] * level, heading[:, None])),
+        swing=float((from_root.amax(0) - from_root.amin(0)).norm(dim=-1).max()) / leg,
+        slip=_slip(rig, frames, gone, asked),
         pace=gone / seconds / math.sqrt(GRAVITY * leg),
         asked=asked,
     )
@@ -124,6 +129,19 @@ def _skate(foot: FootTrack, height: float, speed: float) -> float:
     travels."""
     slid = skate_speed(foot.sole, fps=FPS, body_height=height)
     return slid / max(speed, 0.1 * height)
+
+
+def _slip(rig: ControlRig, frames: Motion, gone: float, asked: str | None) -> float:
+    """Sideways way of a winding body's bones over the way that it goes; 0 for other bodies, and for
+    what does not travel over the ground."""
+    action = None if asked is None else ACTIONS[asked]
+    travels = action is not None and action.medium == "ground" and action.froude > 0.0
+    if len(frames) < 2 or not travels or not BodyPlan.of(rig.roles).winds:
+        return 0.0
+    moved, across = slip(rig, rig.from_pose(frames.pose))
+    lying = across.norm(dim=-1).sum(1).clamp_min(1e-9)
+    sideways = (moved * across).sum(-1).abs().sum(1) / lying
+    return float(sideways.sum()) / max(gone, 1e-9)
 
 
 def _penetration(character: Character, world: Float[Tensor, "T J 4 4"]) -> float:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.metrics.action import score_action
-from akd.metrics.judge import MotionMetrics, sound_parts, true_parts
+from akd.metrics.judge import DEPTH, MotionMetrics, sound_parts, true_parts
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.motion.motion import Motion
@@ -23,6 +23,10 @@ _FAILURE = 0.1
 _UNSEEN = 0.05
 """A smaller loss of the score is no reason to discard a motion: true clips of one action differ by
 more."""
+
+
+_SKATES = 1.0
+"""A foot that skates so much faster than before, in body speeds, does so visibly."""
 
 
 def video_score(
@@ -48,10 +52,29 @@ def video_score(
 
 def lowered(before: MotionMetrics, after: MotionMetrics) -> str | None:
     """What physics made worse, in words; None where the motion is as sound as before."""
+    if (worse := _worsened(before, after)) is not None:
+        return worse
     if _soundness(before) - _soundness(after) <= _UNSEEN:
         return None
     faults = "; ".join(after.fails) or _fallen(before, after)
     return f"physics lowered the score from {before.score:.2f} to {after.score:.2f}: {faults}"
+
+
+def _worsened(before: MotionMetrics, after: MotionMetrics) -> str | None:
+    """A fault that grew although a simulation should mend it. The score cannot tell: of a bad
+    motion it is zero, before and after."""
+    if after.penetration > before.penetration + DEPTH:
+        return (
+            f"it sinks by {before.penetration:.1%} of the body's height before physics and by "
+            f"{after.penetration:.1%} after"
+        )
+    skate = [max(m.skate, default=0.0) for m in (before, after)]
+    if skate[1] > 2.0 * skate[0] + _SKATES:
+        return (
+            f"a foot slides at {skate[0]:.1f} times the body's speed before physics and at "
+            f"{skate[1]:.1f} after"
+        )
+    return None
 
 
 def _fallen(before: MotionMetrics, after: MotionMetrics) -> str:

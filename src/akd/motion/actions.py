@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 Body = Literal["biped", "quadruped", "many-legged", "winged", "finned", "legless"]
+Medium = Literal["ground", "air", "water"]
 _LEGS = ("biped", "quadruped", "winged")
 
 
@@ -30,8 +31,9 @@ class Action:
     their classes."""
     manner: str | None = None
     """Manner in which it is that broader action."""
-    alternates: Literal["always", "on two legs", "never"] = "always"
-    """Whether a left leg does what the right one did half a cycle before."""
+    alternates: Literal["always", "on two legs", "never", "at once"] = "always"
+    """Whether a left leg does what the right one did half a cycle before; without legs, whether the
+    body bends to the left as it did to the right. `at once`: both sides beat together."""
     one_off: bool = False
     """It has a beginning and an end: a jump."""
     bodies: tuple[Body, ...] = ("biped", "quadruped", "many-legged", "winged")
@@ -40,6 +42,17 @@ class Action:
     """1 where the path bends to the left, -1 to the right."""
     goes_down: bool = False
     """The trunk leaves its height: it sits or lies down, bends down to the ground, or gets up."""
+    medium: Medium = "ground"
+    """What carries the body."""
+    stride: float | None = None
+    """Leg lengths that a cycle covers, where it is no stride of legs: a wing beat, a tail beat. A
+    body without legs has a quarter of its length for one."""
+
+    @property
+    def needs_feet(self) -> bool:
+        """Whether only bodies with legs do it, standing on them."""
+        footless = ("finned", "legless")
+        return self.medium == "ground" and not any(body in self.bodies for body in footless)
 
     @property
     def label(self) -> str:
@@ -160,13 +173,27 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
             ),
             Action("limp", 0.06, ("limp", "hobble"), bodies=_LEGS),
             Action("crawl", 0.02, ("crawl",), bodies=("biped", "quadruped")),
-            Action("scuttle", 0.3, ("scuttle", "scurry"), bodies=("many-legged",)),
-            Action("fly", 40.0, ("fly", "flap"), alternates="never", bodies=("winged",)),
-            Action("glide", 40.0, ("glide", "soar"), alternates="never", bodies=("winged",)),
-            Action("swim", 0.5, alternates="never", bodies=("finned",)),
+            Action("scuttle", 0.45, ("scuttle", "scurry"), bodies=("many-legged",)),
             Action(
-                "slither", 0.3, ("slither", "undulate"), alternates="never", bodies=("legless",)
+                "fly",
+                66.0,
+                ("fly", "flap"),
+                alternates="at once",
+                bodies=("winged",),
+                medium="air",
+                stride=11.0,
             ),
+            Action(
+                "glide",
+                66.0,
+                ("glide", "soar"),
+                alternates="never",
+                bodies=("winged",),
+                medium="air",
+                stride=65.0,
+            ),
+            Action("swim", 0.2, bodies=("finned",), medium="water", stride=2.4),
+            Action("slither", 0.08, ("slither", "undulate"), bodies=("legless",), stride=1.8),
             *(
                 Action(
                     name,

@@ -44,17 +44,18 @@ def starting_period(prompt: str, leg_length: float) -> float | None:
     sentence = read_sentence(prompt)
     if sentence.gait is None or not sentence.gait.is_cyclic or not leg_length > 0.0:
         return None
-    froude = sentence.gait.froude * sentence.pace**2
-    return stride_length(froude, leg_length) / math.sqrt(froude * GRAVITY * leg_length)
+    froude, stride = sentence.gait.froude * sentence.pace**2, sentence.gait.stride
+    length = stride_length(froude, leg_length) if stride is None else stride * leg_length
+    return length / math.sqrt(froude * GRAVITY * leg_length)
 
 
 def is_symmetrical(prompt: str, legs: int) -> bool:
-    """Whether the words name a gait in which left does what right did half a cycle before, straight
-    ahead."""
+    """Whether the words name a gait in which left does what right did half a cycle before, or what
+    it does at once, straight ahead."""
     sentence = read_sentence(prompt)
     if sentence.gait is None or TURN in sentence.actions:
         return False
-    return sentence.gait.alternates_on(legs)
+    return sentence.gait.alternates == "at once" or sentence.gait.alternates_on(legs)
 
 
 def starting_turn(prompt: str) -> float:

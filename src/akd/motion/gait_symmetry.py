@@ -1,8 +1,8 @@
-"""Symmetrical gaits: half a cycle later, left does what right did.
+"""Symmetrical gaits: half a cycle later, left does what right did; or both do it at once.
 
-So it is in every walk, trot and run of two legs that goes straight (Hildebrand 1965). What is found
-for one side then holds for the other: there are half as many parameters, and a leg that the body
-hides from the camera is seen half a cycle later on the other side.
+So it is in every walk, trot and run of two legs that goes straight (Hildebrand 1965), and in every
+wing beat. What is found for one side then holds for the other: there are half as many parameters,
+and a limb that the body hides from the camera is seen on the other side.
 """
 
 from __future__ import annotations
@@ -37,12 +37,22 @@ class Mirror:
 
     Two swings a cycle would be both legs going together.
     """
+    at_once: bool = False
+    """Both sides do the same at the same time, as wings do."""
 
     @classmethod
-    def of(cls, rig: ControlRig) -> Mirror:
+    def of(cls, rig: ControlRig, *, at_once: bool = False) -> Mirror:
         """The mirror of a rig, by the roles of its controls and the directions of their axes."""
-        places = {role: i for i, role in enumerate(rig.roles)}
-        partners = [places.get(_across(role), -1) for role in rig.roles]
+        # A middle leg may have several joints of one role: they go in pairs in their order.
+        places: dict[Role, list[int]] = {}
+        for i, role in enumerate(rig.roles):
+            places.setdefault(role, []).append(i)
+        partners = [-1] * len(rig)
+        for role, own in places.items():
+            other = places.get(_across(role), [])
+            if len(own) == len(other):
+                for i, k in zip(own, other, strict=True):
+                    partners[i] = k
         known = torch.tensor([p >= 0 for p in partners], dtype=torch.bool)
         found = torch.tensor([p if p >= 0 else i for i, p in enumerate(partners)]).long()
         left = rig.root_axes[1]
@@ -50,14 +60,16 @@ class Mirror:
         # A mirror turns a rotation about an axis into the opposite one about the axis it shows.
         signs = -torch.sign((seen * rig.axes[found]).sum(-1))
         hangs = [r.limb is not None and r.part in (Part.GIRDLE, Part.UPPER) for r in rig.roles]
-        return cls(found, signs, known, known & torch.tensor(hangs, dtype=torch.bool))
+        swings = known & torch.tensor(hangs, dtype=torch.bool)
+        return cls(found, signs, known, swings & (not at_once), at_once)
 
-    def half_a_cycle_later(
+    def mirrored(
         self, angles: Float[Tensor, "K D 3"], root: Float[Tensor, "K 6"]
     ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
-        """Coefficients of a constant and harmonics, mirrored and moved by half a cycle."""
+        """Coefficients of a constant and harmonics, mirrored, and moved by half a cycle unless both
+        sides move at once."""
         device = angles.device
-        parity = resident(_parity(len(angles)), device, angles.dtype)
+        parity = resident(_parity(len(angles), self.at_once), device, angles.dtype)
         partners = resident(self.partners, device)
         moved = parity[:, None, None] * resident(self.signs, device, angles.dtype)
         moved = moved * angles[:, partners]
@@ -68,8 +80,8 @@ class Mirror:
     def balanced(
         self, angles: Float[Tensor, "K D 3"], root: Float[Tensor, "K 6"]
     ) -> tuple[Float[Tensor, "K D 3"], Float[Tensor, "K 6"]]:
-        """The nearest coefficients that are the same half a cycle later, in the mirror."""
-        other_angles, other_root = self.half_a_cycle_later(angles, root)
+        """The nearest coefficients that are the same in the mirror: see `mirrored`."""
+        other_angles, other_root = self.mirrored(angles, root)
         even = resident(_even(len(angles)), angles.device)
         left_out = (even[:, None] & resident(self.swings, angles.device))[..., None]
         both = 0.5 * (angles + other_angles)
@@ -83,9 +95,12 @@ def _across(role: Role) -> Role:
 
 
 @cache
-def _parity(count: int) -> Float[Tensor, "K"]:
-    """What half a cycle does to a constant, and to cosine and sine of each harmonic in turn."""
+def _parity(count: int, at_once: bool = False) -> Float[Tensor, "K"]:
+    """What half a cycle, or none, does to a constant, and to cosine and sine of each harmonic in
+    turn."""
     harmonic = (torch.arange(count) + 1) // 2
+    if at_once:
+        return torch.ones(count)
     return 1.0 - 2.0 * (harmonic % 2)
 
 

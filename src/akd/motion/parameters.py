@@ -62,13 +62,17 @@ class ControlCurves:
     tempo: Float[Tensor, "1"]
     """Change of the cycle's length, before it is bounded."""
     mirror: Mirror | None = None
-    """With it, left repeats right half a cycle later; None: each side is free."""
+    """With it, left repeats right, half a cycle later or at once; None: each side is free."""
     root_limits: RootLimits = GAIT
     """How far the root may leave its path and lean where it is bounded."""
     free_root: bool = False
     """The root goes and turns anywhere, also where the joint angles are bounded."""
     keys: KeyPoses | None = None
     """Poses that the frames meet whatever the coefficients are."""
+    on_feet: bool = True
+    """Feet carry the body: not where it flies or swims."""
+    altitude: float = 0.0
+    """Metres above the neutral pose's height at which it flies."""
 
     @classmethod
     def start(
@@ -102,11 +106,13 @@ class ControlCurves:
         values[3] += start.turn
         for value in values:
             value.requires_grad_()
-        mirror = Mirror.of(rig) if mirrored and period is not None else None
+        mirror = None
+        if mirrored and period is not None:
+            mirror = Mirror.of(rig, at_once=start.at_once)
         return cls(
             rig, frames, fps, start.leg_length, limits or AngleLimits.of(rig), start.speed, period,
             bounded, periodic, *values, mirror=mirror, root_limits=start.root,
-            free_root=free_root, keys=start.keys,
+            free_root=free_root, keys=start.keys, on_feet=start.on_feet, altitude=start.altitude,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -213,6 +219,13 @@ class ControlCurves:
             change = float(_unbounded(torch.tensor(change), torch.tensor(_SPEED_RANGE)))
         self.pace.fill_(change)
 
+    def current_speed(self) -> float:
+        """Metres per second along forward, as it is now."""
+        pace = self.pace.detach()
+        if self.bounded:
+            pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
+        return self.speed * (1.0 + float(pace))
+
     def cycle(self) -> Float[Tensor, ""]:
         """Seconds of the cycle as it is now."""
         assert self.period is not None
@@ -277,7 +290,7 @@ class ControlCurves:
         translation = (
             (ahead + sway[:, 2])[:, None] * forward
             + (aside + sway[:, 0])[:, None] * left
-            + sway[:, 1, None] * up
+            + (self.altitude + sway[:, 1, None]) * up
         )
         return ControlPose(translation, torch.cat((yaw[:, None], root[:, 4:]), dim=1), angles)
 

@@ -39,11 +39,17 @@ class MotionStart:
     turn: float = 0.0
     """Radians by which the path turns left over the clip."""
     symmetrical: bool = False
-    """Whether left repeats right half a cycle later in this gait."""
+    """Whether left repeats right in this gait, half a cycle later."""
+    at_once: bool = False
+    """Whether it does so at the same time instead, as wings do."""
     root: RootLimits = GAIT
     """How far the root may leave its path and lean."""
     keys: KeyPoses | None = None
     """Poses to meet within the frames, heights over the neutral pose's."""
+    on_feet: bool = True
+    """Feet carry the body: not where it flies or swims."""
+    altitude: float = 0.0
+    """Metres above the neutral pose's height at which it flies."""
 
 
 @dataclass(frozen=True)

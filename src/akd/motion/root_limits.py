@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from akd.motion.actions import read_sentence
 
@@ -27,9 +27,21 @@ DOWN = RootLimits((0.2, 1.3, 0.9), (0.6, 2.2, 0.2))
 by 0.66 and pitch by 1.5 radians as they lie down."""
 
 
-def root_limits(prompt: str) -> RootLimits:
-    """Limits of the action that a prompt names; those of gaits where it names none."""
+def root_limits(prompt: str, *, winds: bool = False) -> RootLimits:
+    """Limits of the action that a prompt names; those of gaits where it names none.
+
+    A body that winds turns its middle as far as its curve does. In the air a body that stands
+    upright lies level, and banks.
+    """
     gait = read_sentence(prompt).gait
+    limits = ACTION
     if gait is None or gait.is_cyclic:
-        return GAIT
-    return DOWN if gait.goes_down else ACTION
+        limits = GAIT
+    elif gait.goes_down:
+        limits = DOWN
+    yaw, pitch, roll = limits.lean
+    if winds:
+        yaw = max(yaw, 0.9)
+    if gait is not None and gait.medium == "air":
+        pitch, roll = max(pitch, 1.0), max(roll, 0.3)
+    return replace(limits, lean=(yaw, pitch, roll))

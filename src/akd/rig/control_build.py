@@ -77,11 +77,13 @@ def _choose(anatomy: Anatomy, positions: Float[np.ndarray, "J 3"], height: float
         if np.linalg.norm(gap) > 1e-4 * max(height, 1e-9):
             candidates.append(joint)  # one that sits on its parent would turn the same part twice
     for part in _FIRST_DROPPED:
-        while len(candidates) > MOST_DRIVEN:
-            droppable = [j for j in candidates if anatomy.roles[j].part is part]
-            if not droppable:
-                break
-            candidates.remove(droppable[-1])
+        droppable = [j for j in candidates if anatomy.roles[j].part is part]
+        while len(candidates) > MOST_DRIVEN and droppable:
+            # With its mirror image: a body whose left has other joints than its right limps.
+            last = droppable[-1]
+            pair = {last, anatomy.partners.get(last, last)} & set(droppable)
+            candidates = [j for j in candidates if j not in pair]
+            droppable = [j for j in droppable if j not in pair]
     return candidates[:MOST_DRIVEN]
 
 

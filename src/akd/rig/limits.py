@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float
@@ -28,6 +28,16 @@ _LEG: dict[Part, tuple[float, float, float]] = {
     Part.FOOT: (50.0, 6.0, 6.0),
     Part.TOES: (10.0, 2.0, 2.0),
 }
+_RADIAL: dict[Part, tuple[float, float, float]] = {
+    Part.GIRDLE: (25.0, 25.0, 15.0),
+    Part.UPPER: (50.0, 45.0, 45.0),
+    Part.LOWER: (60.0, 60.0, 20.0),
+    Part.CANNON: (50.0, 50.0, 20.0),
+    Part.FOOT: (40.0, 40.0, 20.0),
+    Part.TOES: (20.0, 20.0, 20.0),
+}
+"""Of legs that stand out around a body, as of spiders and crabs: whether flexion or abduction folds
+a knee depends on the way that the leg points."""
 _ARM: dict[Part, tuple[float, float, float]] = {
     Part.GIRDLE: (15.0, 15.0, 5.0),
     Part.UPPER: (80.0, 60.0, 30.0),
@@ -43,6 +53,19 @@ _TRUNK: dict[Part, tuple[float, float, float]] = {
 }
 """Of all joints of the part together: true gaits bend a whole spine by 30 degrees at most, and
 sideways by eight, however many joints there are to it."""
+_WINDING: dict[Part, float] = {
+    Part.SPINE: 280.0,
+    Part.NECK: 60.0,
+    Part.HEAD: 40.0,
+    Part.TAIL: 330.0,
+}
+"""Sideways, of all joints of the part together, in a body without legs: it moves by winding."""
+_WINDS = 55.0
+"""The most that one of its joints takes: each stands for many vertebrae."""
+_LIES = 20.0
+"""Up and down, of all joints of a part together: it winds in a plane."""
+_RISES = 120.0
+"""The same in an action: a snake that strikes."""
 _ARCHES = 10.0
 """Of a spine that stands upright, backwards."""
 _RANGE: dict[Part, tuple[float, float, float]] = {
@@ -91,40 +114,73 @@ _INSIDE = 0.97
 """Share of a limit up to which `bounded` is inverted: beyond, its gradient is all but zero."""
 
 
-def limit_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
-    """Largest angles either way from the neutral pose, degrees; `alike` joints of the trunk share
-    what their part has."""
+@dataclass(frozen=True)
+class BodyPlan:
+    """What limits depend on beside the role of a joint."""
+
+    radial: bool = False
+    """It has more than four legs: they stand out around it."""
+    winds: bool = False
+    """It has neither legs, arms nor wings: it moves by winding, as a snake or a fish."""
+    alike: Mapping[Part, int] = field(default_factory=dict)
+    """How many joints of the trunk share what their part has."""
+
+    @classmethod
+    def of(cls, roles: Sequence[Role]) -> BodyPlan:
+        """The plan of a body whose driven joints have these roles."""
+        limbs = {r.limb_id: r.limb for r in roles if r.limb is not None}.values()
+        return cls(
+            radial=sum(limb.is_leg for limb in limbs) > 4,
+            winds=all(limb is LimbKind.FIN for limb in limbs),
+            alike=Counter(r.part for r in roles if r.limb is None),
+        )
+
+
+ON_FOUR_LEGS = BodyPlan()
+"""With one joint of each part of the trunk."""
+
+
+def limit_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, float]:
+    """Largest angles either way from the neutral pose, degrees."""
     if role.limb is None:
         if role.part not in _TRUNK:
             return _ANY
-        flexion, abduction, twist = _TRUNK[role.part]
-        return flexion / alike, abduction / alike, twist / alike
+        alike = max(1, plan.alike.get(role.part, 1))
+        flexion, abduction, twist = (angle / alike for angle in _TRUNK[role.part])
+        if plan.winds:
+            flexion = min(flexion, _LIES / alike)
+            abduction = min(_WINDS, _WINDING[role.part] / alike)
+        return flexion, abduction, twist
     if role.limb.is_leg:
-        return _LEG.get(role.part, _ANY)
+        return (_RADIAL if plan.radial else _LEG).get(role.part, _ANY)
     return _ARM.get(role.part, _ANY) if role.limb is LimbKind.ARM else (70.0, 60.0, 40.0)
 
 
-def range_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
+def range_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, float]:
     """How far a joint can be turned at all, degrees either way: wider than `limit_of`, which is
     what gaits use."""
     if role.limb is LimbKind.ARM and role.part in (Part.UPPER, Part.LOWER):
         return _FREE
     if role.part not in _RANGE or role.limb in (LimbKind.WING, LimbKind.FIN):
-        flexion, abduction, twist = limit_of(role, alike=alike)
+        flexion, abduction, twist = limit_of(role, plan)
         return 2.0 * flexion, 2.0 * abduction, 2.0 * twist
     # A chain of many joints shares the range of its part, but one of them may take half of it.
-    shares = max(1.0, alike / 2) if role.limb is None else 1.0
-    flexion, abduction, twist = _RANGE[role.part]
-    return flexion / shares, abduction / shares, twist / shares
+    shares = max(1.0, plan.alike.get(role.part, 1) / 2) if role.limb is None else 1.0
+    free = (angle / shares for angle in _RANGE[role.part])
+    wider = (max(pair) for pair in zip(free, limit_of(role, plan), strict=True))
+    return next(wider), next(wider), next(wider)
 
 
-def reach_of(role: Role, *, alike: int = 1) -> tuple[float, float, float]:
+def reach_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, float]:
     """Largest angles in actions that are no gaits, degrees: limbs go as far as they can be turned,
     a trunk goes a little further than in a gait."""
     if role.limb is not None:
-        return _REACH.get((role.limb, role.part)) or range_of(role, alike=alike)
-    flexion, abduction, twist = limit_of(role, alike=alike)
+        return _REACH.get((role.limb, role.part)) or range_of(role, plan)
+    flexion, abduction, twist = limit_of(role, plan)
     bends, leans, twists = _TRUNK_REACH
+    if plan.winds and role.part in _TRUNK:
+        rises = _RISES / max(1, plan.alike.get(role.part, 1))
+        return min(_WINDS, rises), abduction, twists * twist
     return bends * flexion, leans * abduction, twists * twist
 
 
@@ -160,8 +216,8 @@ class AngleLimits:
     def _by_role(
         cls, rig: ControlRig, limit: Callable[..., tuple[float, float, float]]
     ) -> AngleLimits:
-        parts = Counter(role.part for role in rig.roles if role.limb is None)
-        degrees = [limit(role, alike=max(1, parts[role.part])) for role in rig.roles]
+        plan = BodyPlan.of(rig.roles)
+        degrees = [limit(role, plan) for role in rig.roles]
         forth = torch.tensor(degrees).reshape(len(rig), 3) * (math.pi / 180.0)
         back = forth.clone()
         for joint, bend in _bends(rig).items():

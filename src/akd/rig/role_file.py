@@ -127,9 +127,10 @@ def _by_depth(skeleton: Skeleton, joints: list[int]) -> tuple[int, ...]:
 
 def _limb_key(role: Role) -> tuple[str, str, int] | None:
     """What joints of one limb have in common; None off the limbs."""
-    if role.limb is None:
+    if role.limb_id is None:
         return None
-    return role.limb.value, role.side.value, role.number if role.limb is LimbKind.MID else 0
+    kind, side, number = role.limb_id
+    return kind.value, side.value, number
 
 
 def _key(limb: Limb) -> tuple[str, str, int]:

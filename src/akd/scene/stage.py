@@ -13,9 +13,11 @@ from torch.nn.functional import interpolate
 
 from akd.math.resident import constant, resident
 from akd.motion.feet import Sole, SolePoints, find_soles
+from akd.motion.winding import middle_line
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
+from akd.rig.limits import BodyPlan
 from akd.scene.compose import render_body, render_scene
 from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, box_middles, look_from, smooth_path
 from akd.scene.ground import paint_ground
@@ -120,6 +122,11 @@ class Stage:
         """The character's control rig."""
         return self.character.control_rig
 
+    @cached_property
+    def winds(self) -> bool:
+        """Whether the body moves by winding: it has neither legs, arms nor wings."""
+        return BodyPlan.of(self.rig.roles).winds
+
     def transforms(self, controls: ControlPose) -> Float[Tensor, "*b T B 4 4"]:
         """world_from_mesh of the bones for coordinates of the control rig."""
         return self._kinematics.transforms(controls)
@@ -134,6 +141,29 @@ class Stage:
     def sole_points(self) -> SolePoints | None:
         """All soles as one array on the stage's device; None without feet."""
         return SolePoints.of(self.soles, self.cloud.means.device) if self.soles else None
+
+    @cached_property
+    def middle_line(self) -> tuple[Int[Tensor, "S"], Float[Tensor, "S 2 4"]]:
+        """The bones of a winding body's middle line: the mesh's bone that carries each, and its two
+        ends, mesh space, homogeneous."""
+        rig, mesh = self.rig, self.character.mesh
+        assert mesh is not None
+        places = {joint: bone for bone, joint in enumerate(mesh.skin.bone_joints.tolist())}
+        shift = self.neutral.new_tensor((0.0, self.lift, 0.0))
+        bones, points = [], []
+        for start, end in middle_line(rig):
+            bone = places.get(rig.root if start < 0 else rig.joints[start])
+            if bone is not None:
+                first = rig.root_pivot if start < 0 else rig.pivots[start]
+                ends = torch.stack((first, rig.pivots[end])) + shift
+                inverse = torch.linalg.inv(self.neutral[bone].cpu())
+                bones.append(bone)
+                points.append(torch.cat((ends, torch.ones(2, 1)), 1) @ inverse.T)
+        device = self.cloud.means.device
+        return (
+            torch.tensor(bones, dtype=torch.long, device=device),
+            torch.stack(points).to(device) if points else torch.zeros(0, 2, 4, device=device),
+        )
 
     @cached_property
     def ground_points(self) -> SplatCloud:

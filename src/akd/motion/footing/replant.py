@@ -16,6 +16,9 @@ from akd.rig.character import Character
 from akd.rig.limits import AngleLimits
 from akd.rig.pose import Pose
 
+_ALOFT = 0.25
+"""Feet at this share of the body's height or above stand on nothing: the body flies."""
+
 
 def find_footing(character: Character, motion: Motion, *, fps: float) -> Footing:
     """When the feet of a motion stand, and how high they swing."""
@@ -26,6 +29,7 @@ def find_footing(character: Character, motion: Motion, *, fps: float) -> Footing
     if not feet:
         return Footing(stance, torch.zeros(len(motion), 0))
     low = torch.stack([foot[..., 1].amin(1) for foot in feet], dim=1).clamp_min(0.0)
+    stance = stance & (low < _ALOFT * character.height)
     least = character.height * swing_clearance(stance, fps)
     return Footing(stance, torch.maximum(low, least) * ~stance)
 

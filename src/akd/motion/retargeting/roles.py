@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
-from akd.rig.roles.role import LimbKind, Role
+from akd.rig.roles.role import Role
 
 ROOT_TOKEN = 0
 """Tokens of a control rig: the root, then its controls."""
@@ -110,7 +110,7 @@ def check_match(
 
 def _chain(role: Role) -> tuple[object, ...]:
     """What joints have in common that share one bend; middle legs are told apart by number."""
-    return role.limb, role.side, role.part, role.number if role.limb is LimbKind.MID else 0
+    return role.limb_id, role.side, role.part
 
 
 def _token(rig: ControlRig, name: str, which: str) -> int:

@@ -195,7 +195,16 @@ def _limbs(
         # What hangs on the head is an ear or a feature unless it is called a limb.
         if kind is not None and (pair[0].is_named or pair[0].attached_to not in head):
             limbs += _sided(evidence, pair, kind, left, 0)
-    return tuple(limbs)
+    return _apart(limbs)
+
+
+def _apart(limbs: list[Limb]) -> tuple[Limb, ...]:
+    """Without the joints that carry several limbs, as the anchor of a spider's legs does: turning
+    one would swing all of them."""
+    carried = Counter(joint for limb in limbs for joint in limb.joints)
+    return tuple(
+        replace(limb, joints=tuple(j for j in limb.joints if carried[j] == 1)) for limb in limbs
+    )
 
 
 def _sided(
@@ -253,7 +262,7 @@ def _trunk_roles(
     if len(trunk) == 1:
         return {trunk[0]: Role(Part.PELVIS)}
     front = [x for x in limbs if x.kind in (LimbKind.FORE, LimbKind.ARM, LimbKind.WING)]
-    carried = [trunk.index(p) for x in front if (p := body.parents[x.joints[0]]) in trunk]
+    carried = [trunk.index(p) for x in front if (p := _carrier(body, x, limbs)) in trunk]
     shoulders = max(carried, default=max(1, round(0.6 * (len(trunk) - 1))))
     named = [i for i, j in enumerate(trunk) if "neck" in names.parts_of(evidence.skeleton.names[j])]
     first_neck = named[0] if named else min(shoulders + 1, len(trunk) - 1)
@@ -263,6 +272,21 @@ def _trunk_roles(
         number = place if part is Part.SPINE else place - first_neck + 1
         roles[joint] = Role(part, number=number)
     return roles
+
+
+def _carrier(body: Body, limb: Limb, limbs: tuple[Limb, ...]) -> int:
+    """The joint that a limb hangs on, beyond those of its side that carry several limbs."""
+    joint = body.parents[limb.joints[0]]
+    sides = {side for side in Side if side is not limb.side}
+
+    def is_anchor(joint: int) -> bool:
+        below = set(body.subtree(joint))
+        held = [other for other in limbs if other.joints[0] in below]
+        return len(held) > 1 and not any(other.side in sides for other in held)
+
+    while joint >= 0 and is_anchor(joint):
+        joint = body.parents[joint]
+    return joint
 
 
 def _starts_with_girdle(

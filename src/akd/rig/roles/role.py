@@ -60,6 +60,14 @@ class Role:
     number: int = 0
     """Counts from 1 outwards where there are several of the same; 0 where there is one."""
 
+    @property
+    def limb_id(self) -> tuple[LimbKind, Side, int] | None:
+        """What the joints of one limb have in common: middle legs are told apart by number. None
+        off the limbs."""
+        if self.limb is None:
+            return None
+        return self.limb, self.side, self.number if self.limb is LimbKind.MID else 0
+
     def __str__(self) -> str:
         limb = self.limb.value if self.limb else ""
         number = str(self.number) if self.number else ""
