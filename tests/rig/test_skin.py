@@ -37,6 +37,17 @@ def test_points_equal_the_sum_written_out():
             torch.testing.assert_close(result[t, v], expected)
 
 
+@pytest.mark.parametrize("frames", [(), (1,), (0,), (2, 3)])
+@pytest.mark.parametrize("points", [0, 4])
+def test_any_number_of_frames_and_points(frames, points):
+    bones, weights, x = random_binding(10, points=points)
+    matrices = random_bones(11, *frames, 7)
+    phi = blend_transforms(matrices, bones, weights)
+    assert phi.shape == (*frames, points, 3, 4)
+    moved = (phi[..., :3] @ x[..., None]).squeeze(-1) + phi[..., 3]
+    torch.testing.assert_close(skin_points(matrices, x, bones, weights), moved)
+
+
 def test_equal_bones_move_the_body_rigidly():
     bones, weights, x = random_binding(2)
     one = random_bones(3)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 
 from akd.math.srgb import to_linear, to_srgb
+from akd.scene.follow import SIDE, look_from
 from akd.scene.ground import checker, hit_ground, paint_ground
 from akd.scene.settings import GroundSettings
 from akd.splat.camera import Camera
@@ -116,3 +118,25 @@ def test_below_the_ground_the_camera_sees_its_underside_only_above() -> None:
     assert bool(hits.hit[0, 0].all())
     assert not bool(hits.hit[0, -1].any())
     assert math.isfinite(float(paint_ground(camera, GroundSettings()).sum()))
+
+
+def test_a_fixed_rotation_leaves_nothing_out_of_the_gradient():
+    # A camera that looks from a given direction moves with its centre and does not turn.
+    centre = torch.tensor([[0.1, 0.4, 0.0], [0.3, 0.5, 0.2]], dtype=torch.float64)
+    centre.requires_grad_()
+    camera = look_from(
+        torch.tensor([1.2, 1.7], dtype=torch.float64), centre, SIDE,
+        forward=torch.tensor([0.0, 0.0, 1.0]), width=24, height=16, radius=0.7,
+    )  # fmt: skip
+    assert camera.fixed_rotation
+    g = torch.Generator().manual_seed(0)
+    shade = torch.rand(2, 16, 24, dtype=torch.float64, generator=g)
+    weights = torch.rand(2, 16, 24, 3, dtype=torch.float64, generator=g)
+
+    def gradient(one: Camera) -> torch.Tensor:
+        image = paint_ground(one, GroundSettings(), shade=shade)
+        return torch.autograd.grad((weights * image).sum(), centre, retain_graph=True)[0]
+
+    whole = gradient(replace(camera, fixed_rotation=False))
+    assert float(whole.abs().min()) > 1e-3
+    torch.testing.assert_close(gradient(camera), whole)

@@ -187,10 +187,11 @@ def look_from(
         raise ValueError(f"radius must be above zero, got {radius}")
     away = directions(azimuth, view.elevation, forward=forward)
     distance = fitting_distance(radius, view.zoom, view.field_of_view, (width, height))
-    return Camera.look_at(
+    camera = Camera.look_at(
         centre + distance * away, centre,
         width=width, height=height, field_of_view=view.field_of_view, check=check,
     )  # fmt: skip
+    return replace(camera, fixed_rotation=not azimuth.requires_grad)
 
 
 def directions(

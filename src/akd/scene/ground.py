@@ -32,33 +32,31 @@ class GroundHits:
 
 
 def hit_ground(camera: Camera) -> GroundHits:
-    """Cast a ray through every pixel's centre, with its derivatives, onto the plane y = 0."""
-    like, pose = camera.focal, camera.camera_from_world
+    """Cast a ray through every pixel's centre, with its derivatives, onto the plane y = 0.
+
+    A ray D meets it at P = eye - eye_y D / D_y: an affine function of the eye, with factors that
+    depend on the rotation alone. Where that is fixed, only the eye is followed back.
+    """
+    like, rotation, eye = camera.focal, camera.rotation, camera.eye
     x = torch.arange(camera.width, dtype=like.dtype, device=like.device) + 0.5
     y = torch.arange(camera.height, dtype=like.dtype, device=like.device) + 0.5
     # Directions D = R^T (u, v, 1), linear in the pixel; not of unit length.
-    along_x = pose[:, 0, :3] / camera.focal[:, :1]
-    along_y = pose[:, 1, :3] / camera.focal[:, 1:]
-    axis = pose[:, 2, :3] - camera.centre[:, :1] * along_x - camera.centre[:, 1:] * along_y
-    rays = (
-        axis[:, None, None]
-        + x[None, None, :, None] * along_x[:, None, None]
-        + y[None, :, None, None] * along_y[:, None, None]
-    )
-    eye = camera.eye
+    along_x = rotation[:, 0] / camera.focal[:, :1]
+    along_y = rotation[:, 1] / camera.focal[:, 1:]
+    axis = rotation[:, 2] - camera.centre[:, :1] * along_x - camera.centre[:, 1:] * along_y
+    along_x, along_y, axis = (v[:, None, None] for v in (along_x, along_y, axis))
+    rays = axis + x[None, None, :, None] * along_x + y[None, :, None, None] * along_y
     drop = -eye[:, None, None, 1]
     slope = rays[..., 1]
     hit = slope * drop > 1e-9 * rays.norm(dim=-1)
-    safe = torch.where(hit, slope, torch.ones_like(slope))
-    reach = torch.where(hit, drop / safe, torch.ones_like(slope))[..., None]
-    points = eye[:, None, None] + reach * rays
-    # P = eye + D drop / D_y, so dP = drop / D_y (dD - D dD_y / D_y).
-    tilt = rays / safe[..., None]
-    step_x = reach * (along_x[:, None, None] - tilt * along_x[:, None, None, 1:2])
-    step_y = reach * (along_y[:, None, None] - tilt * along_y[:, None, None, 1:2])
-    footprint = step_x.abs() + step_y.abs()
-    distance = (reach * rays).norm(dim=-1)
-    return GroundHits(points[..., ::2], footprint[..., ::2], distance, hit)
+    over = torch.where(hit, slope, torch.ones_like(slope)).reciprocal()[..., None]
+    tilt = rays * over
+    points = eye[:, None, None, ::2] + drop[..., None] * tilt[..., ::2]
+    # dP = drop / D_y (dD - D dD_y / D_y).
+    step_x = along_x[..., ::2] - tilt[..., ::2] * along_x[..., 1:2]
+    step_y = along_y[..., ::2] - tilt[..., ::2] * along_y[..., 1:2]
+    footprint = drop[..., None].abs() * (over.abs() * (step_x.abs() + step_y.abs()))
+    return GroundHits(points, footprint, drop.abs() * tilt.norm(dim=-1), hit)
 
 
 def _wave_integral(x: Tensor) -> Tensor:

@@ -29,6 +29,9 @@ class Camera:
     """Where the optical axis meets the image, pixels from its top left corner."""
     width: int
     height: int
+    fixed_rotation: bool = False
+    """Whether the rotation depends on nothing that is optimised, so that no gradient is lost where
+    only the camera's place is followed back."""
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
@@ -49,14 +52,14 @@ class Camera:
         """The cameras of some frames."""
         return Camera(
             self.camera_from_world[frames], self.focal[frames], self.centre[frames],
-            self.width, self.height,
+            self.width, self.height, self.fixed_rotation,
         )  # fmt: skip
 
     def expand(self, frames: int) -> Camera:
         """The cameras of this many frames; a single one serves all."""
         return Camera(
             self.camera_from_world.expand(frames, -1, -1), self.focal.expand(frames, -1),
-            self.centre.expand(frames, -1), self.width, self.height,
+            self.centre.expand(frames, -1), self.width, self.height, self.fixed_rotation,
         )  # fmt: skip
 
     @classmethod
@@ -105,10 +108,16 @@ class Camera:
         )
 
     @property
+    def rotation(self) -> Float[Tensor, "T 3 3"]:
+        """From the world's axes to the camera's; without gradient where it is fixed."""
+        rotation = self.camera_from_world[:, :3, :3]
+        return rotation.detach() if self.fixed_rotation else rotation
+
+    @property
     def eye(self) -> Float[Tensor, "T 3"]:
         """Where the cameras stand, world, metres."""
-        rotation, translation = self.camera_from_world[:, :3, :3], self.camera_from_world[:, :3, 3]
-        return -(rotation.transpose(-1, -2) @ translation[..., None]).squeeze(-1)
+        translation = self.camera_from_world[:, :3, 3]
+        return -(self.rotation.transpose(-1, -2) @ translation[..., None]).squeeze(-1)
 
     def rays(self) -> Float[Tensor, "T H W 3"]:
         """Unit directions in the world through every pixel's centre."""
@@ -128,7 +137,7 @@ class Camera:
         """The same view with `factor` times as many pixels along each side."""
         return Camera(
             self.camera_from_world, self.focal * factor, self.centre * factor,
-            self.width * factor, self.height * factor,
+            self.width * factor, self.height * factor, self.fixed_rotation,
         )  # fmt: skip
 
     @classmethod
@@ -143,13 +152,14 @@ class Camera:
             torch.cat([c.centre for c in cameras]),
             first.width,
             first.height,
+            all(c.fixed_rotation for c in cameras),
         )
 
     def to(self, device: torch.device | str) -> Camera:
         """Move to a device."""
         return Camera(
             self.camera_from_world.to(device), self.focal.to(device), self.centre.to(device),
-            self.width, self.height,
+            self.width, self.height, self.fixed_rotation,
         )  # fmt: skip
 
     def check(self) -> None:
