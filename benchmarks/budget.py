@@ -28,6 +28,8 @@ import torch
 from torch import Tensor
 
 import akd
+from akd.api.request import Request, make_request
+from akd.api.search import motion_of, set_stage, starting_point
 from akd.base.splits import zoo_seed_trains
 from akd.distill.loop import distil
 from akd.export.creature import write_creature
@@ -43,9 +45,7 @@ from akd.physics.ground import ground
 from akd.physics.settings import TrackingSettings
 from akd.presets import TINY, with_values
 from akd.prior.protocol import VideoPrior, for_body
-from akd.request import Request, make_request
 from akd.scene.stage import Stage
-from akd.search import motion_of, set_stage, starting_point
 from akd.zoo.creature import build_creature
 
 Row = dict[str, Any]
