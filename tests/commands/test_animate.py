@@ -57,7 +57,7 @@ def test_the_report_stands_on_its_own(finished):
         "loss: score",
         "largest joint torque",
         "ground bears",
-        "feet on the ground: grounded.mp4",
+        "feet on the ground: grounded",
         "each foot on the ground",
         "checkpoint_every",
     ):
