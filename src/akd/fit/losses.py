@@ -215,7 +215,7 @@ class Feet:
                 stands = torch.sigmoid((_STEPS - _steps(middle) / curves.leg_length) / _STILL)
                 return cls(low, middle, near * stands, back)
             goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
-            runs = curves.speed**2 > _RUNS * GRAVITY * curves.leg_length
+            runs = curves.speed**2 > FASTEST_WALK * GRAVITY * curves.leg_length
             if runs and len(stage.soles) == 2:
                 fastest = back.amax(-2, keepdim=True).clamp_min(1e-9)
                 goes = goes * torch.sigmoid((back / fastest - _STRIKES) / _ROLLS)

@@ -159,7 +159,8 @@ def fit_to_videos(
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
     if stage.winds:
         fastest *= _CHAIN
-    terms = list(terms) if refine else while_unsure(terms)
+    # A winding body has no feet to be unsure of.
+    terms = list(terms) if refine or stage.winds else while_unsure(terms)
     targets = targets.to(stage.cloud.means.device)
     tensors = [value for candidate in candidates for value in candidate.tensors()]
     optimiser = torch.optim.Adam(tensors, lr=fastest, betas=(0.9, 0.99))
