@@ -17,6 +17,7 @@ from torch import Tensor
 from akd.base.constants import GRAVITY
 from akd.fit.settings import LossSettings
 from akd.math.resident import constant, resident
+from akd.motion.actions import FASTEST_WALK
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
 from akd.motion.winding import sideways
@@ -34,8 +35,6 @@ _SLOW = 0.01
 _STEPS, _STILL = 0.06, 0.02
 """Where the body stays in its place, a foot that moves by more than this a frame steps or kicks,
 and one that moves less stands, with a soft edge: leg lengths."""
-_RUNS = 0.5
-"""Above this Froude number v^2 / (g L) two legs run: at times no foot is on the ground."""
 _STRIKES, _ROLLS = 0.5, 0.15
 """In a run, a foot stands only while it moves back faster than this fraction of its fastest, with a
 soft edge."""
