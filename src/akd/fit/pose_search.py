@@ -37,9 +37,11 @@ it bends. What is beyond the limits is not tried."""
 _JUMP = 0.05
 """Cost of a change from frame to frame, per radian squared, against the share of the limb that is
 not where the video has it."""
-_STRAIN = (0.015, 0.06, 0.015)
+_STRAIN = (0.03, 0.09, 0.03)
 """Cost of the distance from the neutral pose, likewise, of each angle: from the side, an arm that
 is raised sideways looks much like one that is raised forward, which is more common."""
+_LEG_STRAIN = 0.5
+"""Factor on that of legs: to sit down they are folded as far as they go."""
 _HIDDEN = 2.0
 """How much more that costs of a limb that cannot be seen: it could be anywhere behind the body."""
 _SHIFT = 6
@@ -192,6 +194,8 @@ def _chosen(
             cost = torch.stack([_costs(part, k, found, video) for part, video in levels]).mean(0)
             strain = own.square() @ own.new_tensor(_STRAIN)
             doubt = 1.0 + _HIDDEN * (1.0 - seen[k])
+            if tried[k].limb.role.limb is LimbKind.LEG:
+                doubt = _LEG_STRAIN * doubt
             found[k] = chain(cost + doubt[:, None] * strain, own, jump=_JUMP)
     return [found[k] for k in range(len(tried))]
 
