@@ -51,12 +51,14 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     Image.fromarray(np.zeros((4, 4, 3), dtype=np.uint8)).save(picture)
     path = tmp_path / "report.html"
     write_ground_page(
-        path, grounded, title="Walk <b>", about=("a fox & more",), images={"six": picture}
-    )
+        path, grounded, title="Walk <b>", about=("a fox & more",), images={"six": picture},
+        files={"motion.glb": "the file"},
+    )  # fmt: skip
     text = path.read_text(encoding="utf-8")
     links = Links()
     links.feed(text)
-    icon, picture_link = links.found
+    icon, motion, picture_link = links.found
+    assert motion == "motion.glb"
     assert icon == "data:,"
     assert picture_link.startswith("data:image/png;base64,")
     assert "script" not in links.tags
@@ -67,6 +69,7 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     assert row in text
     assert f"<td>{grounded.tracking.error:.2%}</td>" in text
     assert "m/s, which it got" in text
+    assert f"Feet on the ground slide at {after.skate:.3f} body heights a second" in text
     for part in ("left fore foot", "right hind foot"):
         assert part in text
     assert not list(tmp_path.glob("*.tmp*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -38,6 +39,17 @@ Simulator = Literal["warp", "newton"]
 
 _VIDEO_SIZE = (480, 270)
 """The page shows videos at 16:9."""
+_FILES = {
+    "motion.glb": "your file with the grounded clip",
+    "motion.bvh": "the grounded clip",
+    "physics.npz": "states, torques and contact forces",
+    "physics.json": "all numbers",
+    "view.npz": "for akd view",
+    "body.xml": "the body for MuJoCo",
+    "body.usda": "the body as USD",
+    "samples.npz": "rollouts under other conditions",
+}
+"""What each file is, for the page."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +131,10 @@ class Grounding:
             made = simulate_samples(body, self.result.tracking, samples, generator=generator)
             made.save(out / "samples.npz")
             written.append(out / "samples.npz")
-        return [*written, *self._write_report(out)]
+        return [*written, *self._write_report(out, written)]
 
-    def _write_report(self, out: Path) -> list[Path]:
-        """The page; videos and a 3D view where there is a skin."""
+    def _write_report(self, out: Path, written: Sequence[Path]) -> list[Path]:
+        """The page, with links to what was written; videos and a 3D view where there is a skin."""
         body, tracking = self.result.character.body, self.result.tracking
         name, file = self.clip.name, self.character.asset.path
         about = (
@@ -144,7 +156,7 @@ class Grounding:
             title = f"{name or file.stem} (grounded)"
             write_ground_page(
                 path, self.result, title=title, about=about, videos=videos, scene=scene,
-                images=images,
+                images=images, files={file.name: _FILES[file.name] for file in written},
             )  # fmt: skip
         return [*videos.values(), path]
 

@@ -29,7 +29,7 @@ def run_in_blender(script: str, *arguments: object) -> None:
     """
     command = _command(script)
     if command is None:
-        raise BlenderFailed("needs Blender, which is not there")
+        raise BlenderFailed("needs Blender: put it on the PATH, or its path into AKD_BLENDER")
     try:
         done = subprocess.run(
             [*command, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,

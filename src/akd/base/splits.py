@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 OWN = "training"
-"""Folder, in a folder of assets, of files that may train though they are not listed: a user's."""
+"""Folder of assets that may train though `splits.toml` does not list them: a user's own."""
 
 
 @cache

@@ -25,6 +25,7 @@ from akd.report.page import (
     film_scripts,
     films,
     header,
+    links,
     notes,
     page,
     section,
@@ -44,6 +45,7 @@ def write_ground_page(
     videos: Mapping[str, Path] | None = None,
     scene: str = "",
     images: Mapping[str, Path] | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> None:
     """Write one self-contained page.
 
@@ -55,10 +57,12 @@ def write_ground_page(
         videos: MP4 files by caption, played in step. They become part of the page.
         scene: HTML of `scene3d`; its clock is that of the videos.
         images: PNG files by caption, such as rendered frames. They become part of the page.
+        files: What each file beside the page is, by its name.
     """
     text = ground_page(
-        grounded, title=title, about=about, videos=videos or {}, scene=scene, images=images or {}
-    )
+        grounded, title=title, about=about, videos=videos or {}, scene=scene, images=images or {},
+        files=files or {},
+    )  # fmt: skip
     write_text(path, text)
 
 
@@ -70,10 +74,12 @@ def ground_page(
     videos: Mapping[str, Path],
     scene: str,
     images: Mapping[str, Path],
+    files: Mapping[str, str],
 ) -> str:
     """The page as text."""
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
+    parts += [f"<p>{escape(_summary(grounded))}</p>", links(files)]
     parts.append(notes(_notes(grounded)))
     if videos:
         parts.append(films([Film(file, name) for name, file in videos.items()], charts=True))
@@ -95,6 +101,17 @@ def ground_page(
         parts.append(section(heading, charts))
     scripts = film_scripts(scene) if videos else ()
     return page(title, "\n".join(filter(None, parts)), scripts=scripts)
+
+
+def _summary(grounded: Grounded) -> str:
+    """What came of it, in plain words."""
+    before, after = grounded.before, grounded.after
+    return (
+        f"Feet on the ground slide at {after.skate:.3f} body heights a second ({before.skate:.3f} "
+        f"in the clip), and the body is at most {after.deepest:.1%} of its height below the ground "
+        f"({before.deepest:.1%}). On average its parts are {grounded.tracking.error:.1%} of the "
+        "height away from the clip."
+    )
 
 
 def _notes(grounded: Grounded) -> list[str]:
@@ -128,7 +145,7 @@ def _metrics(grounded: Grounded) -> str:
         ("below the ground, at worst", f"{b.deepest:.2%}", f"{a.deepest:.2%}"),
         ("above the ground, mean of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
         ("distance from the clip, of height", "", f"{tracking.error:.2%}"),
-        ("work of the joints", "", f"{float(tracking.forces.joint_work):.3g} J"),
+        ("work of the joints", "", f"{float(tracking.forces.joint_work):,.0f} J"),
         ("work of the root assist torque, of the joints'", "", f"{share:.1%}"),
     ]
     rows = [Row(name, (before, after)) for name, before, after in values]
