@@ -19,7 +19,7 @@ from akd.rig.pose import Pose
 UP_AXES = ("x", "y", "z")
 _PERSON_SPAN = 1.5
 """Metres that the joints of a person of 1.7 m span."""
-_PERSON_WITHIN = 1.25
+_PERSON_WITHIN = 1.3
 """Captured people are within this factor of it; a unit that makes them anything else is wrong."""
 
 
