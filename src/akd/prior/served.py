@@ -211,8 +211,8 @@ def serve_predictions(address: str, alive: Connection) -> None:
 def _unpack(packed: bytes) -> dict[str, Tensor]:
     """Tensors of a message, in memory of their own.
 
-    In the message they start at any byte, and matrix products round by the alignment of their
-    factors: the same question would get answers that differ in their last bits.
+    In the message they start at any byte, and matrix products may round by the alignment of their
+    factors.
     """
     return {name: tensor.clone() for name, tensor in load(packed).items()}
 
