@@ -170,7 +170,7 @@ class _Server:
             return None
         if error:
             raise RuntimeError(error)
-        return _unpack(clean)["clean"]
+        return load(clean)["clean"]
 
 
 def _connect(address: str) -> Connection:
@@ -187,6 +187,9 @@ def _connect(address: str) -> Connection:
 
 def serve_predictions(address: str, alive: Connection) -> None:
     """Predict for all who ask at a socket, until `alive` is closed."""
+    # A thread learns of the number of threads at its first parallel loop; until then matrix products
+    # take another one, and the first answer would differ from later ones in its last bits.
+    torch.set_num_threads(torch.get_num_threads())
     clients: list[Connection] = []
     with Listener(address, "AF_UNIX", authkey=current_process().authkey) as listener:
         Thread(target=_welcome, args=(listener, clients), daemon=True).start()
@@ -198,7 +201,7 @@ def serve_predictions(address: str, alive: Connection) -> None:
             for client in [client for client in clients if client in ready]:
                 try:
                     prior, rows = client.recv_bytes(), client.recv_bytes()
-                    asked[prior].append((client, Question(**_unpack(rows))))
+                    asked[prior].append((client, Question(**load(rows))))
                 except (EOFError, OSError):
                     clients.remove(client)
                     client.close()
@@ -206,15 +209,6 @@ def serve_predictions(address: str, alive: Connection) -> None:
                 _answer(_load(prior), questions)
     for client in clients:
         client.close()
-
-
-def _unpack(packed: bytes) -> dict[str, Tensor]:
-    """Tensors of a message, in memory of their own.
-
-    In the message they start at any byte, and matrix products may round by the alignment of their
-    factors.
-    """
-    return {name: tensor.clone() for name, tensor in load(packed).items()}
 
 
 def _welcome(listener: Listener, clients: list[Connection]) -> None:
