@@ -187,8 +187,8 @@ def _connect(address: str) -> Connection:
 
 def serve_predictions(address: str, alive: Connection) -> None:
     """Predict for all who ask at a socket, until `alive` is closed."""
-    # A thread learns of the number of threads at its first parallel loop; until then matrix products
-    # take another one, and the first answer would differ from later ones in its last bits.
+    # A thread learns of the number of threads at its first parallel loop; until then products take
+    # another one, and the first answer would differ from later ones in its last bits.
     torch.set_num_threads(torch.get_num_threads())
     clients: list[Connection] = []
     with Listener(address, "AF_UNIX", authkey=current_process().authkey) as listener:
