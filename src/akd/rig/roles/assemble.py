@@ -62,6 +62,7 @@ def find_body(evidence: Evidence) -> Body:
     linker = _Linker.of(evidence, np.flatnonzero(alive).tolist())
     costs = linker.costs(loose)
     row = {joint: k for k, joint in enumerate(loose)}
+    middle = {joint for joint in loose if linker.is_middle(joint)}
     best, link = np.full(len(loose), np.inf), np.full(len(loose), -1)
     new = list(parents)
     while row:
@@ -71,7 +72,7 @@ def find_body(evidence: Evidence) -> Body:
         better = offered < best
         best[better], link[better] = offered[better], np.asarray(new)[nearest[better]]
         # The middle first: limbs then find it complete, and hang on it rather than on each other.
-        waiting = [k for j, k in row.items() if linker.is_middle(j)] or list(row.values())
+        waiting = [k for j, k in row.items() if j in middle] or list(row.values())
         joint = loose[waiting[int(best[waiting].argmin())]]
         detached[joint] = int(link[row.pop(joint)])
         new = _adopt(evidence, joint, detached[joint], alive, parents)

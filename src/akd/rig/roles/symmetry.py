@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial.distance import cdist
 
 from akd.rig.roles import names
 from akd.rig.roles.body import Body, Evidence
@@ -53,7 +54,8 @@ def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
             middle = [0.5 * (evidence.positions[a] + evidence.positions[b]) for a, b in named]
             offset = float(np.median(np.array(middle) @ lateral))
             plane = Sagittal(lateral, offset, {}, True)
-            return Sagittal(lateral, offset, _pair(evidence, body, plane, named), True)
+            partners = _pair(evidence, body, plane, named, _Below.of(evidence, body))
+            return Sagittal(lateral, offset, partners, True)
     return _best_plane(evidence, body)
 
 
@@ -67,11 +69,29 @@ def _snap(direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
     return snapped
 
 
+@dataclass(frozen=True)
+class _Below:
+    """What pairing asks of the tree: the same for every plane."""
+
+    depth: dict[int, int]
+    centre: dict[int, Float[np.ndarray, "3"]]
+    """Mean position of each joint and all below it."""
+
+    @staticmethod
+    def of(evidence: Evidence, body: Body) -> _Below:
+        places = evidence.positions
+        return _Below(
+            {j: body.depth(j) for j in body.parents},
+            {j: places[body.subtree(j)].mean(axis=0) for j in body.parents},
+        )
+
+
 def _pair(
     evidence: Evidence,
     body: Body,
     plane: Sagittal,
     named: list[tuple[int, int]],
+    below: _Below,
 ) -> dict[int, int]:
     """Mutual nearest mirror images; named pairs first where they lie on opposite sides."""
     partners: dict[int, int] = {}
@@ -86,12 +106,11 @@ def _pair(
     coordinate = points @ plane.lateral - plane.offset
     mirrored_gaps = _mirrored_gaps(plane, points)
     # Legs may start at one place: what hangs below a joint tells which is which.
-    centres = np.array([evidence.positions[body.subtree(int(j))].mean(axis=0) for j in free])
-    gaps = mirrored_gaps + _mirrored_gaps(plane, centres)
+    gaps = mirrored_gaps + _mirrored_gaps(plane, np.array([below.centre[int(j)] for j in free]))
     gaps[coordinate[:, None] * coordinate[None] >= 0] = np.inf
     off_plane = np.abs(coordinate) > _OFF_PLANE * evidence.size
     gaps[~off_plane] = np.inf
-    depth = np.array([body.depth(int(j)) for j in free])
+    depth = np.array([below.depth[int(j)] for j in free])
     gaps[depth[:, None] != depth[None]] = np.inf
     nearest = gaps.argmin(axis=1)
     for i, k in enumerate(nearest):
@@ -103,11 +122,7 @@ def _pair(
 
 def _mirrored_gaps(plane: Sagittal, points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N N"]:
     """Distances from the mirror image of each point to every point."""
-    mirrored = plane.reflect(points)
-    gaps = np.zeros((len(points), len(points)))
-    for axis in range(3):  # one at a time: a [J, J, 3] array takes three times the memory
-        gaps += (mirrored[:, None, axis] - points[None, :, axis]) ** 2
-    return np.sqrt(gaps, out=gaps)
+    return cdist(plane.reflect(points), points)
 
 
 def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:
@@ -128,6 +143,7 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
     """Try planes through the middle of the body at every fifteen degrees, axes first."""
     joints = np.array(sorted(body.parents))
     points = evidence.positions[joints]
+    below = _Below.of(evidence, body)
     best: tuple[float, Sagittal] | None = None
     for degrees in (0, 90, *(a for a in range(15, 180, 15) if a != 90)):
         angle = math.radians(degrees)
@@ -136,7 +152,7 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
         across = points @ lateral
         for offset in {float(np.median(across)), 0.5 * float(across.min() + across.max())}:
             plane = Sagittal(lateral, offset, {}, False)
-            partners = _pair(evidence, body, plane, [])
+            partners = _pair(evidence, body, plane, [], below)
             off = np.abs(across - offset) > 2 * _OFF_PLANE * evidence.size
             paired = sum(1 for j in joints[off] if int(j) in partners)
             score = paired - 0.5 * (int(off.sum()) - paired) - 1e-3 * float(np.ptp(across))
