@@ -1,7 +1,8 @@
 """What each part of the distillation's budget buys, on bodies of the training side.
 
     python -m benchmarks.budget run OUT.jsonl [--only fox] [--set warm_start.steps=12 iterations=75]
-        [--at 0 40 75] [--ground 75] [--tracking 100 200]
+        [--at 0 40 75] [--ground 75] [--tracking 100 200] [--seeds 0 1 2]
+        [--device cuda --processes 12]
     python -m benchmarks.budget samples OUT.jsonl [--only fox] [--steps 24 12]
     python -m benchmarks.budget table OUT.jsonl
 
@@ -14,10 +15,11 @@ of denoising steps. Seconds are processor time, user and system.
 from __future__ import annotations
 
 import argparse
-import json
+import multiprocessing
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -47,6 +49,7 @@ from akd.presets import TINY, with_values
 from akd.prior.protocol import VideoPrior, for_body
 from akd.scene.stage import Stage
 from akd.zoo.creature import build_creature
+from benchmarks.rows import append_row, read_rows
 
 Row = dict[str, Any]
 
@@ -64,7 +67,7 @@ class Case:
         """Such as `fox 1001, walking`."""
         return f"{self.noun} {self.seed}, {self.word}"
 
-    def request(self, settings: Sequence[str]) -> Request:
+    def request(self, settings: Sequence[str], device: str) -> Request:
         """The preset `tiny` with some settings changed, on a file without clips."""
         if not zoo_seed_trains(self.seed):
             raise ValueError(f"seed {self.seed}: is for measuring, and must choose no setting")
@@ -73,7 +76,7 @@ class Case:
             write_creature(build_creature(self.noun, seed=self.seed), [], path)
             character = akd.load(path)
         preset = with_values(TINY, settings)
-        return make_request(character, f"a {self.noun} {self.word}", preset=preset, device="cpu")
+        return make_request(character, f"a {self.noun} {self.word}", preset=preset, device=device)
 
 
 CASES = (
@@ -102,17 +105,17 @@ class Snapshots(akd.Observer):
 
 def set_up(case: Case, options: argparse.Namespace) -> tuple[Request, VideoPrior, Stage]:
     """What sampling and distillation need."""
-    request = case.request(options.set)
+    request = case.request(options.set, options.device)
     character = request.character
     prior = for_body(request.load_prior(), leg_length(character, character.control_rig))
     return request, prior, set_stage(request, prior)
 
 
-def run(case: Case, options: argparse.Namespace) -> Iterator[Row]:
+def run(case: Case, seed: int, options: argparse.Namespace) -> Iterator[Row]:
     """Rows of each finalist after each number of iterations, distilled and grounded."""
     request, prior, stage = set_up(case, options)
     settings, warm = request.settings, request.settings.warm_start
-    generator = torch.Generator().manual_seed(options.seed)
+    generator = torch.Generator().manual_seed(seed)
     began = time.process_time()
     videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
     seconds = {"sample": time.process_time() - began}
@@ -136,7 +139,7 @@ def run(case: Case, options: argparse.Namespace) -> Iterator[Row]:
     for iterations, (spent, kept) in snapshots.kept.items():
         for finalist, one in enumerate(kept):
             row = {
-                "case": case.name, "asked": request.action, "steps": warm.steps,
+                "case": case.name, "seed": seed, "asked": request.action, "steps": warm.steps,
                 "run": settings.iterations, "iterations": iterations, "finalist": finalist,
                 "seconds": {**seconds, "distil": spent},
             }  # fmt: skip
@@ -163,20 +166,20 @@ def measures(request: Request, motion: Motion, *, tracking: int) -> Row:
     }  # fmt: skip
 
 
-def samples(case: Case, options: argparse.Namespace) -> Iterator[Row]:
+def samples(case: Case, seed: int, options: argparse.Namespace) -> Iterator[Row]:
     """One video of a case for each number of denoising steps, all from the same noise."""
     request, prior, stage = set_up(case, options)
     recognisers = {"a": find_recogniser("a"), **reporting_recognisers()}
     first = None
     for steps in options.steps:
         warm = replace(request.settings.warm_start, samples=1, steps=steps)
-        generator = torch.Generator().manual_seed(options.seed)
+        generator = torch.Generator().manual_seed(seed)
         began = time.process_time()
         video = sample_videos(stage, prior, request.asked, warm, generator=generator)
         spent = time.process_time() - began
         first = video if first is None else first
         row: Row = {
-            "case": case.name, "steps": steps, "seconds": spent,
+            "case": case.name, "seed": seed, "steps": steps, "seconds": spent,
             "difference": float((video - first).square().mean()), "variance": float(first.var()),
         }  # fmt: skip
         for name, recogniser in recognisers.items():
@@ -188,10 +191,10 @@ def samples(case: Case, options: argparse.Namespace) -> Iterator[Row]:
 
 def print_table(rows: Sequence[Row]) -> None:
     """Means over cases: of the finalist that the fit ranks first, and of the one selected."""
-    groups: dict[tuple[int, ...], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[tuple[int, ...], dict[object, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         key = (row["steps"], row["run"], row["iterations"], row["tracking"])
-        groups[key][row["case"]].append(row)
+        groups[key][row["case"], row["seed"]].append(row)
     print("| steps | iterations | tracking | kept | cases | B | named | C | score | conditions |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for (steps, planned, iterations, tracking), by_case in sorted(groups.items()):
@@ -207,12 +210,22 @@ def print_table(rows: Sequence[Row]) -> None:
             )
 
 
+def rows_of(case: Case, seed: int, options: argparse.Namespace) -> list[Row]:
+    """All rows of one case and seed."""
+    torch.set_num_threads(options.threads)
+    made = (run if options.what == "run" else samples)(case, seed, options)
+    told = ("case", "seed", "steps", "run", "iterations", "finalist", "tracking")
+    return [row | {"key": str([options.set, *(row.get(k) for k in told)])} for row in made]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("run", "samples", "table"))
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", help="cases whose name holds this")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--at", type=int, nargs="+", default=[0, 40, 75, 100, 150])
     parser.add_argument("--ground", type=int, nargs="*", default=[150])
     parser.add_argument("--tracking", type=int, nargs="+", default=[200])
@@ -221,15 +234,15 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[])
     options = parser.parse_args()
     if options.what == "table":
-        print_table([json.loads(line) for line in options.out.read_text("utf-8").splitlines()])
+        print_table(read_rows(options.out))
         return
-    torch.set_num_threads(options.threads)
-    made = run if options.what == "run" else samples
-    for case in CASES:
-        if options.only in case.name:
-            for row in made(case, options):
-                with options.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
+    cases = [case for case in CASES if options.only in case.name]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.processes, mp_context=context) as pool:
+        jobs = [pool.submit(rows_of, case, s, options) for s in options.seeds for case in cases]
+        for job in as_completed(jobs):
+            for row in job.result():
+                append_row(options.out, row)
 
 
 if __name__ == "__main__":
