@@ -43,10 +43,10 @@ demo: $(VENV)/.demo
 	$(BIN)/akd demo --out out/demo
 
 check: lint
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 test: setup
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: setup
 	$(BIN)/ruff check .

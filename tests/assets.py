@@ -1,6 +1,7 @@
 """Real assets for tests: which there are, and each read once."""
 
 import json
+import os
 import struct
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,21 @@ def gltf_json(path: str) -> dict[str, Any]:
             return json.load(file)
         (length,) = struct.unpack("<12xI4x", file.read(20))
         return json.loads(file.read(length))
+
+
+def one_of_each_rig(paths: list[str]) -> list[str]:
+    """The first file of each set of joints, for tests that take long: of 222 rigged files 92 are
+    left. All of them where the environment variable `AKD_TEST_EVERY_FILE` is set."""
+    if os.environ.get("AKD_TEST_EVERY_FILE"):
+        return paths
+    return list({_joint_names(path): path for path in reversed(paths)}.values())[::-1]
+
+
+def _joint_names(path: str) -> tuple[str, ...]:
+    """Names of the joints of all skins; the path where there is none."""
+    said = gltf_json(path)
+    joints = {j for skin in said.get("skins", []) for j in skin["joints"]}
+    return tuple(sorted(said["nodes"][j].get("name", "") for j in joints)) or (path,)
 
 
 @cache

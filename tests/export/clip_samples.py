@@ -9,6 +9,7 @@ import numpy as np
 
 from akd.asset.asset import Asset, GltfDocument, Node, Track
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
+from tests.assets import SHARED_ASSETS, gltf_files, one_of_each_rig
 
 
 def unit(values: np.ndarray) -> np.ndarray:
@@ -149,5 +150,8 @@ def view_bytes(document: GltfDocument, index: int) -> bytes:
     return bytes(document.buffers[buffer][start : start + int(view["byteLength"])])
 
 
-def gltf_paths(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.rglob("*.gl*") if p.suffix in (".glb", ".gltf"))
+def gltf_paths() -> list[Path]:
+    """One file of each rig there is, and all broken ones."""
+    broken = (SHARED_ASSETS / "robustness").rglob("*.gl*")
+    sound = [SHARED_ASSETS / path for path in one_of_each_rig(gltf_files())]
+    return sorted([*sound, *(p for p in broken if p.suffix in (".glb", ".gltf"))])

@@ -26,10 +26,10 @@ from tests.export.clip_samples import check_clip, check_untouched, clip_for, glt
 TOLERANCE = 1e-5  # of body height
 
 
-def main(source: Path, target: Path, part: int, parts: int) -> None:
+def main(target: Path, part: int, parts: int) -> None:
     pairs: list[tuple[str, str]] = []
     played = 0
-    for path in gltf_paths(source)[part::parts]:
+    for path in gltf_paths()[part::parts]:
         out = target / f"{len(pairs)}.glb"
         try:
             played += check_file(path, out)
@@ -79,4 +79,4 @@ def compare(before: Motion, after: Motion) -> float:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

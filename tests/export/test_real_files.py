@@ -1,4 +1,4 @@
-"""Every readable glTF file there is: clips are added, they play, and nothing else is different."""
+"""A glTF file of each rig there is: clips are added, they play, and nothing else is different."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from tests.export import round_trip
 from tests.export.clip_samples import gltf_paths
 from tests.export.khronos import ERROR, codes, validate
 
-PARTS = 4
+PARTS = 2
 """Of the files: as many tests share the work."""
 
 
@@ -19,7 +19,7 @@ PARTS = 4
 @pytest.mark.parametrize("part", range(PARTS))
 def test_clips_are_added_and_nothing_else_changes(shared_assets: Path, tmp_path: Path, part: int):
     done = subprocess.run(
-        [sys.executable, "-m", round_trip.__name__, shared_assets, tmp_path, str(part), str(PARTS)],
+        [sys.executable, "-m", round_trip.__name__, tmp_path, str(part), str(PARTS)],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -27,10 +27,10 @@ def test_clips_are_added_and_nothing_else_changes(shared_assets: Path, tmp_path:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     result = json.loads(done.stdout)
-    assert result["clips"] > 300
+    assert result["clips"] > 200
     written = [(Path(a), Path(b)) for a, b in result["files"]]
     assert len(written) > 75
-    unread = {*gltf_paths(shared_assets)[part::PARTS]} - {path for path, _ in written}
+    unread = {*gltf_paths()[part::PARTS]} - {path for path, _ in written}
     for kind in ("glTF-Draco/", "glTF-Quantized/", "SimpleSkin/glTF/", "Fox/glTF/"):
         assert not any(kind in path.as_posix() for path in unread), kind
     after = zip(written, validate([out for _, out in written]), strict=True)

@@ -15,6 +15,9 @@ JUMPERS = [name for name, parameters in SPECIES.items() if "jump" in parameters.
 FAST = 120.0
 """Frames a second at which contact speed is measured: a foot may peel off within two of 30."""
 
+EVERY_THIRD = slice(None, None, 3)
+"""Of the vertices: enough to see a limb below the ground."""
+
 
 def travelling(species):
     return [a for a in creature(species).parameters.actions if a not in ("stand", "jump")]
@@ -63,7 +66,7 @@ def test_nothing_sinks_into_the_ground(species):
     animal = creature(species)
     for action in animal.parameters.actions:
         act = performance(species, action, 30.0)
-        assert skinned(animal, act)[..., 1].min() > -0.005 * animal.height, action
+        assert skinned(animal, act, EVERY_THIRD)[..., 1].min() > -0.005 * animal.height, action
 
 
 @pytest.mark.parametrize("species", STRIDERS)
