@@ -55,6 +55,10 @@ def test_kaykit_bodies_are_measured_without_props(path, shared_assets):
     assert (armed.body_mesh is not armed.mesh) == (path == ROGUE)
     grounds = [float(x.body_mesh.vertices[:, 1].min()) for x in (armed, bare)]
     assert grounds[0] == pytest.approx(grounds[1], abs=1e-6)
+    soles = [find_soles(x, x.control_rig) for x in (armed, bare)]
+    assert len(soles[0]) == 2
+    for one, other in zip(*soles, strict=True):
+        np.testing.assert_allclose(one.points, other.points, atol=1e-6)
 
 
 def blocks(names: tuple[str, ...], parents: tuple[int, ...], bones: tuple[int, ...]) -> tuple:

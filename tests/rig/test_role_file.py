@@ -105,6 +105,18 @@ def test_sides_that_are_swapped_turn_the_character_round(shared_assets):
         "b_RightFoot02_022": ("left", "fore"),
     }
     assert mended.anatomy.forward_found_by == "the roles given by hand"
+    assert mended.anatomy.forward_confidence == 1.0
+
+
+def test_a_head_that_lies_behind_turns_a_body_round(shared_assets):
+    fox = character(FOX)
+    names, places = fox.skeleton.names, fox.skeleton.forward(fox.bind)[:, :3, 3].numpy()
+    along = places @ fox.anatomy.forward
+    head, tail = (names[int(np.argmax(s * along))] for s in (1.0, -1.0))
+    kept = correct_roles(fox, {head: parse_role("head")})
+    turned = correct_roles(fox, {tail: parse_role("head")})
+    np.testing.assert_allclose(kept.anatomy.forward, fox.anatomy.forward)
+    np.testing.assert_allclose(turned.anatomy.forward, -fox.anatomy.forward)
 
 
 def test_a_joint_that_is_not_there_is_named(shared_assets):

@@ -53,9 +53,10 @@ def test_turned(path, degrees, shared_assets):
     asset = character(path).asset
     rotation = Rotation.from_rotvec([0.0, np.radians(degrees), 0.0])
     true = upright(path).anatomy
-    if path in FACING_BY_FORMAT and rotation.apply(true.forward)[2] < -0.9:
-        pytest.skip("faces +Z also when it is turned to face -Z")
     found = loaded(turned_scene(asset, rotation), path)
+    if path in FACING_BY_FORMAT and rotation.apply(true.forward)[2] < -0.9:
+        assert found.forward_confidence < 0.9  # `akd inspect` says how to turn it
+        return
     assert found.roles == true.roles
     np.testing.assert_allclose(found.forward, rotation.apply(true.forward), atol=1e-5)
 

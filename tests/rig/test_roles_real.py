@@ -18,10 +18,6 @@ pytestmark = pytest.mark.slow
 WRONG = {
     # Its wings swim: only an image tells.
     "kenney/cube-pets/animal_fish.glb",
-    # The sides of its hind fins disagree with their names.
-    "mesh2motion/models-variation/fish-whale.glb",
-    # Faces the wrong way; its joints have no names.
-    "sketchfab_ccby/dolphin_akshat.glb",
     # Tentacles stand on the ground in the bind pose.
     "sketchfab_ccby/vampiresquid_negm.glb",
 }
@@ -38,7 +34,7 @@ WRONG_WITHOUT_NAMES = {
     "kenney/cube-pets/animal_penguin.glb",
     "kenney/graveyard-kit/character_ghost.glb",
     "mesh2motion/animations/quad-creature-animations-2025.glb",
-    "mesh2motion/models-variation/bird-eagle.glb",
+    "mesh2motion/models-variation/fish-whale.glb",
     "mesh2motion/rigs/rig-spider.glb",
     "quaternius/easy_enemies_pack/Wasp.glb",
     "quaternius/fish_pack/Fish2.glb",
@@ -47,7 +43,6 @@ WRONG_WHEN_FLAT = {
     "mesh2motion/models-variation/human-bunny.glb",
     "mesh2motion/rigs/rig-kaiju.glb",
     "mesh2motion/rigs/rig-spider.glb",
-    "quaternius/fish_pack/Dolphin.glb",
     "sketchfab_ccby/fish_atlas.glb",
     "threejs/RobotExpressive/RobotExpressive.glb",
 }

@@ -129,7 +129,7 @@ def _mesh_space(
 ) -> tuple[Float[Tensor, "4 4"], float]:
     """world_from_mesh of a skin, and how far joints disagree about it in fractions of its size.
 
-    Every joint gives an opinion: its rest transform after its inverse bind matrix. Control bones
+    Every joint gives an estimate: its rest transform after its inverse bind matrix. Control bones
     that move no skin are often exported with an identity for inverse bind, and can be the majority:
     they have no say. Where nodes rest in the bind pose all agree. Where not, exporters set the node
     that shows the mesh to the right one; it is believed as soon as one joint, one that still rests
@@ -140,17 +140,17 @@ def _mesh_space(
     joints, inverse_bind = joints[says], inverse_bind[says]
     if not len(joints):
         return torch.eye(4, dtype=rest_world.dtype), 0.0
-    opinions = rest_world[joints] @ inverse_bind
+    estimates = rest_world[joints] @ inverse_bind
     origins = transform.inverse(inverse_bind)[:, :3, 3]
     size = float((origins.amax(0) - origins.amin(0)).norm()) or 1.0
     probes = origins.mean(0) + size * torch.cat((torch.zeros(1, 3), torch.eye(3))).to(origins)
     shown = [n for n, node in enumerate(asset.nodes) if node.skin == skin and node.mesh is not None]
-    candidates = torch.cat((rest_world[shown[:1]], opinions)) if shown else opinions
+    candidates = torch.cat((rest_world[shown[:1]], estimates)) if shown else estimates
     placed = transform.apply(candidates[:, None], probes)  # [candidates, probes, 3]
     # Every joint is a candidate, but a sample judges: joints squared would not fit in memory.
     wanted = placed[-len(joints) :: -(-len(joints) // _MAX_JUDGES)]
     scale = float((wanted[:, 1:] - wanted[:, :1]).norm(dim=-1).median()) or 1.0
-    # [candidates, joints]: how far apart two opinions put the body, in sizes of it.
+    # [candidates, joints]: how far apart two estimates put the body, in sizes of it.
     apart = (placed[:, None] - wanted[None]).norm(dim=-1).amax(-1) / scale
     best = int(apart.median(dim=1).values.argmin())
     agreed = float(apart[best].max()) < 1e-3

@@ -28,6 +28,9 @@ from akd.rig.skeleton import Skeleton
 
 _TRUNK = (Part.PELVIS, Part.SPINE, Part.NECK, Part.HEAD)
 _ENDS = (Part.FOOT, Part.HAND)
+_BEHIND = 0.1
+"""Fraction of a body's length by which its head must lie behind its middle to turn it round: a
+head bowed back does not."""
 
 
 def parse_role(text: str) -> Role:
@@ -54,7 +57,7 @@ def parse_role(text: str) -> Role:
 
 
 def read_role_file(path: Path) -> dict[str, Role]:
-    """Roles by the names of joints. Raises `AssetError` with one line where the file is wrong."""
+    """Roles by the names of joints. Raises `AssetError` where the file is wrong."""
     with naming_file(path):
         data = read_bytes(path, growth=100)
     try:
@@ -165,14 +168,15 @@ def _partners(roles: list[Role], given: Mapping[int, Role]) -> dict[int, int]:
 
 def _says_it_faces_back(anatomy: Anatomy, given: Mapping[int, Role], positions: np.ndarray) -> bool:
     """Whether what is called left lies, on the whole, on the right of where it was thought to face:
-    then it faces the other way."""
-    middle = float(np.median(positions @ anatomy.left))
-    votes = 0.0
-    for joint, role in given.items():
-        if role.side is not Side.CENTRE:
-            sign = 1.0 if role.side is Side.LEFT else -1.0
-            votes += sign * (float(positions[joint] @ anatomy.left) - middle)
-    return votes < 0.0
+    then it faces the other way. Where no side is given, a head that lies behind tells it too."""
+    axes = np.stack((anatomy.left, anatomy.forward))
+    places = (positions - np.median(positions, axis=0)) @ axes.T
+    sign = {Side.LEFT: 1.0, Side.RIGHT: -1.0}
+    sides = [sign[r.side] * places[j, 0] for j, r in given.items() if r.side in sign]
+    if sides:
+        return float(sum(sides)) < 0.0
+    ahead = [places[j, 1] for j, role in given.items() if role.part is Part.HEAD]
+    return float(sum(ahead)) < -_BEHIND * float(np.ptp(positions @ anatomy.forward))
 
 
 def _turned_round(anatomy: Anatomy) -> Anatomy:
@@ -187,6 +191,7 @@ def _turned_round(anatomy: Anatomy) -> Anatomy:
         forward=-anatomy.forward,
         left=-anatomy.left,
         forward_found_by="the roles given by hand",
+        forward_confidence=1.0,
         roles=tuple(replace(r, side=r.side.other, limb=kind(r.limb)) for r in anatomy.roles),
         limbs=tuple(
             replace(x, side=x.side.other, kind=swap.get(x.kind, x.kind)) for x in anatomy.limbs

@@ -20,7 +20,7 @@ _FARTHEST = 1e12
 
 
 def read_joint_file(path: Path) -> dict[str, Float[np.ndarray, "3"]]:
-    """Places by the names of joints. Raises `AssetError` with one line where the file is wrong."""
+    """Places by the names of joints. Raises `AssetError` where the file is wrong."""
     with naming_file(path):
         data = read_bytes(path, growth=100)
     try:

@@ -36,6 +36,8 @@ class Anatomy:
     left: Float[np.ndarray, "3"]
     """Horizontal unit vector towards the character's own left: up x forward."""
     forward_found_by: str
+    forward_confidence: float
+    """Probability that it faces this way and not the opposite, by shape and names together."""
     roles: tuple[Role, ...]
     """Of every joint."""
     limbs: tuple[Limb, ...]
@@ -64,7 +66,16 @@ def find_anatomy(evidence: Evidence) -> Anatomy:
         nothing = (Role(Part.HELPER),) * count
         forward = np.array([0.0, 0.0, 1.0])
         return Anatomy(
-            body, forward, np.cross(UP, forward), "nothing to judge by", nothing, (), {}, (), ()
+            body,
+            forward,
+            np.cross(UP, forward),
+            "nothing to judge by",
+            0.5,
+            nothing,
+            (),
+            {},
+            (),
+            (),
         )
     plane = find_sagittal(evidence, body)
     finder = LimbFinder(evidence, body, plane)
@@ -79,6 +90,7 @@ def find_anatomy(evidence: Evidence) -> Anatomy:
         forward,
         left,
         facing.found_by,
+        facing.confidence,
         roles,
         limbs,
         plane.partners,
@@ -139,7 +151,9 @@ def _to_head(evidence: Evidence, chain: list[int]) -> list[int]:
     for place, joint in enumerate(chain):
         if "head" in names.parts_of(evidence.skeleton.names[joint]):
             return chain[: place + 1]
-    heavy = [i for i, j in enumerate(chain) if evidence.mass[j] > 0.01]
+    # Wings may leave little of the surface to a bird's head.
+    most = float(evidence.mass[chain].max())
+    heavy = [i for i, j in enumerate(chain) if evidence.mass[j] > min(0.01, 0.1 * most)]
     return chain[: heavy[-1] + 1] if heavy else chain
 
 
@@ -216,6 +230,8 @@ def _sided(
 ) -> list[Limb]:
     """The left limb, then the right one."""
     across = [float(evidence.positions[b.joints[-1]] @ left) for b in pair]
+    if abs(across[0] - across[1]) < 1e-3 * evidence.size:  # limbs of one joint, on the plane
+        across = [float(_middle_of(evidence, b.joints) @ left) for b in pair]
     ordered = pair if across[0] >= across[1] else pair[::-1]
     return [
         Limb(
@@ -229,6 +245,12 @@ def _sided(
         )
         for side, branch in zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
     ]
+
+
+def _middle_of(evidence: Evidence, joints: tuple[int, ...]) -> Float[np.ndarray, "3"]:
+    """Mean of a limb's skin; of its joints without one."""
+    skin = np.concatenate([evidence.skin_of[j] for j in joints])
+    return (skin if len(skin) else evidence.positions[list(joints)]).mean(axis=0)
 
 
 def _roles(

@@ -20,16 +20,19 @@ FACING_FEATURES = (
     "the thin end",
     "the root",
     "the ends of the middle",
+    "the bulk",
+    "the thin end of the upper body",
 )
 """Where each of these lies along the axis, in body sizes, so that a turned body has the opposite
 signs: the skin of the feet as seen from their joints, the upper third of the body and the root as
-seen from its centre, the skewness of the surface, and the last joints of chains on the plane."""
+seen from its centre, the skewness of the surface, the last joints of chains on the plane, the
+median of the surface, and the skewness of the upper third."""
 _NAMED_SIDES = 2.0
 """Log-odds of left and right in names. Some artists call left what is on the left of the image,
 so shape can outvote them."""
 _NAMED_MIDDLE = 8.0
 """Log-odds of a head that is named to be one body size ahead of the tail."""
-_FORMAT = 1.5
+_FORMAT = 2.0
 """Log-odds of +Z, which glTF calls the front: decides where shape and names hardly do."""
 
 
@@ -75,17 +78,25 @@ def measure_facing(
     middle = 0.5 * float(along.min() + along.max())
     place = (evidence.positions @ axis - middle) / size
     ends = [j for j in body.parents if j not in plane.partners and not body.children[j]]
-    is_high = points[:, 1] > evidence.ground + 0.67 * evidence.height
-    deviation = along - along.mean()
-    skewness = float((deviation**3).mean() / max(float((deviation**2).mean()) ** 1.5, 1e-12))
+    high = along[points[:, 1] > evidence.ground + 0.67 * evidence.height]
     values = np.array([
         10.0 * _toes_ahead(evidence, [b for p in pairs for b in p if b.is_leg], axis) / size,
-        float(along[is_high].mean() - middle) / size if is_high.any() else 0.0,
-        0.2 * skewness,
+        float(high.mean() - middle) / size if len(high) else 0.0,
+        0.2 * _skewness(along),
         place[body.root],
         place[ends].mean() if ends else 0.0,
+        float(np.median(along) - middle) / size,
+        0.2 * _skewness(high),
     ])  # fmt: skip
     return np.clip(values, -1.0, 1.0)
+
+
+def _skewness(values: Float[np.ndarray, "N"]) -> float:
+    """Third standardised moment; 0 for a few values."""
+    if len(values) < 8:
+        return 0.0
+    deviation = values - values.mean()
+    return float((deviation**3).mean() / max(float((deviation**2).mean()) ** 1.5, 1e-12))
 
 
 def _toes_ahead(evidence: Evidence, legs: list[Branch], axis: Float[np.ndarray, "3"]) -> float:
