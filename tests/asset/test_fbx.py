@@ -106,6 +106,21 @@ def test_the_child_keeps_to_its_memory(tmp_path):
     assert (done.returncode, done.stderr) == (2, "must fit in 768 MiB of memory\n")
 
 
+def test_lower_limits_of_the_shell_stay(tmp_path):
+    path = write_fbx_text(tmp_path / "a.fbx")
+    order = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (60, 60))\n"
+        "from akd.asset.read import read_asset\n"
+        "print(len(read_asset(__import__('pathlib').Path(sys.argv[1])).nodes))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", order, path], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.stdout == f"{len(read_asset(path).nodes)}\n", done.stderr
+
+
 @pytest.mark.parametrize("name", ["Wolf", "Eagle", "Zombie"])
 def test_real_files_are_read(name):
     path = SHARED_ASSETS / "quaternius" / "fbx_2016_2018" / f"{name}.fbx"

@@ -38,7 +38,7 @@ _REFUSED = 2
 
 
 def read(path: Path, format: str) -> Asset:
-    """Read a file in a child process. Raises `AssetError` in one line where it cannot be used."""
+    """Read a file in a child process. Raises `AssetError` where it cannot be used."""
     library = READERS[format][1]
     if importlib.util.find_spec(library) is None:
         raise AssetError(
@@ -92,10 +92,14 @@ def _run_child(path: Path, format: str, folder: Path) -> None:
 
 def main(format: str, path: str, folder: str) -> None:
     """What the child does. Does not return: libraries are not torn down."""
-    limit = MEMORY_LIMIT + _LIBRARIES
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for kind, own in (
+        (resource.RLIMIT_DATA, MEMORY_LIMIT + _LIBRARIES),
+        (resource.RLIMIT_CPU, _PROCESSOR_SECONDS),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]  # of the user's shell: it cannot be raised
+        limit = own if hard == resource.RLIM_INFINITY else min(own, hard)
+        resource.setrlimit(kind, (limit, limit))
     problems = ProblemLog()
     try:
         reader = importlib.import_module(READERS[format][0])

@@ -17,7 +17,7 @@ _USD = (".usd", ".usda", ".usdc", ".usdz")
 def read_asset(path: Path | str) -> Asset:
     """Read a file: glTF, VRM, FBX, USD, .blend, OBJ, PLY (triangles, Gaussians), STL, OFF or BVH.
 
-    Raises `AssetError`, whose one line names the file, the rule and the value, where the file
+    Raises `AssetError`, which names the file, the rule and the value, where the file
     cannot be used. What is odd about it but can be lived with is in `Asset.problems`.
     """
     path = Path(path)

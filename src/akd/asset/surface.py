@@ -34,7 +34,7 @@ def read_bytes(path: Path, *, growth: int) -> bytes:
 
 
 def read_image(path: Path) -> UInt8[np.ndarray, "H W 4"]:
-    """The pixels of an image file as RGBA. Raises `AssetError`, one line that names the file."""
+    """The pixels of an image file as RGBA. Raises `AssetError`, which names the file."""
     with naming_file(path):
         return decode_image(Image(path.name, "", read_regular_file(path, "", "image")))
 

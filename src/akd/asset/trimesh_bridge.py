@@ -1,4 +1,4 @@
-"""trimesh on a lead: it sees only files that we allow it, and its errors become ours."""
+"""An adapter of trimesh: it reads only the files it is handed, and its errors become ours."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FolderResolver:
 
 
 def call_trimesh(kind: str, load: Callable[..., Any], *args: Any, **options: Any) -> dict[str, Any]:
-    """Run one of trimesh's loaders. Whatever it raises becomes an `AssetError` of one line."""
+    """Run one of trimesh's loaders. Any exception becomes an `AssetError`."""
     try:
         # numpy only warns when it stops at a word that is no number.
         with warnings.catch_warnings():

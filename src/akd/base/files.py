@@ -109,8 +109,15 @@ def write_json(path: Path, value: object, *, durable: bool = False) -> None:
     write_text(path, json.dumps(value, indent=2) + "\n", durable=durable)
 
 
+def check_regular(path: Path) -> None:
+    """Raise `DamagedFile` for a folder, a pipe or a device: some could be read for ever."""
+    if path.exists() and not path.is_file():
+        raise DamagedFile(f"{path}: must be a regular file")
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file of at most 64 MiB. Raises `DamagedFile` where it is larger or broken."""
+    check_regular(path)
     with path.open("rb") as file:
         data = file.read(_LARGEST_JSON + 1)
     if len(data) > _LARGEST_JSON:
@@ -142,6 +149,7 @@ def read_arrays(
     """
     import numpy as np
 
+    check_regular(path)
     arrays = {}
     try:
         with ZipFile(path) as archive:
@@ -188,6 +196,7 @@ def read_tensors(
     """
     from safetensors import SafetensorError, safe_open
 
+    check_regular(path)
     try:
         with safe_open(path, "pt") as file:
             about = file.metadata() or {}
@@ -210,6 +219,7 @@ def read_metadata(path: Path, *, format: str) -> dict[str, str]:
     """
     from safetensors import SafetensorError, safe_open
 
+    check_regular(path)
     try:
         with safe_open(path, "pt") as file:
             about = file.metadata() or {}

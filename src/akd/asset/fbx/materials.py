@@ -9,7 +9,7 @@ import numpy as np
 
 from akd.asset.asset import AssetError, Image, Material
 from akd.asset.fbx.scene import FbxScene
-from akd.asset.gltf.encode import IMAGE_TYPES
+from akd.asset.gltf.encode_materials import IMAGE_TYPES
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.image import image_size, sniff_mime_type

@@ -1,4 +1,4 @@
-"""`BufferBuilder`: one buffer of a new document, with a view and an accessor for every array."""
+"""`BufferBuilder`: a buffer that a document gains, with a view and an accessor for every array."""
 
 from __future__ import annotations
 
@@ -12,11 +12,22 @@ _KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
 class BufferBuilder:
-    """Collects arrays and images, aligned to four bytes."""
+    """Collects arrays and images, aligned to four bytes.
 
-    def __init__(self) -> None:
-        self.accessors: list[dict[str, Any]] = []
-        self.views: list[dict[str, Any]] = []
+    `buffer` is the index of the buffer in its document; its accessors and views are appended to
+    the lists given.
+    """
+
+    def __init__(
+        self,
+        *,
+        buffer: int = 0,
+        accessors: list[dict[str, Any]] | None = None,
+        views: list[dict[str, Any]] | None = None,
+    ) -> None:
+        self.buffer = buffer
+        self.accessors = [] if accessors is None else accessors
+        self.views = [] if views is None else views
         self.parts: list[bytes] = []
         self.length = 0
 
@@ -40,9 +51,24 @@ class BufferBuilder:
         kind = np.uint16 if vertices < 2**16 else np.uint32
         return self.add(faces.astype(kind).reshape(-1, 1), INDICES)
 
+    def add_influences(
+        self, joints: np.ndarray, weights: np.ndarray, joint_type: type
+    ) -> dict[str, int]:
+        """Append joints and weights [V, 4n]; return the accessors of the attributes they make."""
+        attributes: dict[str, int] = {}
+        for index in range(joints.shape[1] // 4):
+            four = slice(4 * index, 4 * index + 4)
+            attributes[f"JOINTS_{index}"] = self.add(joints[:, four].astype(joint_type), VERTICES)
+            attributes[f"WEIGHTS_{index}"] = self.add(weights[:, four], VERTICES)
+        return attributes
+
     def add_bytes(self, raw: bytes | memoryview, target: int | None = None) -> int:
         """Append bytes; return the index of their view."""
-        view: dict[str, Any] = {"buffer": 0, "byteOffset": self.length, "byteLength": len(raw)}
+        view: dict[str, Any] = {
+            "buffer": self.buffer,
+            "byteOffset": self.length,
+            "byteLength": len(raw),
+        }
         if target is not None:
             view["target"] = target
         self.parts.append(bytes(raw) + b"\0" * (-len(raw) % 4))

@@ -22,7 +22,7 @@ def read_document(
 ) -> GltfDocument:
     """Read a .glb or .gltf file with its buffers: the BIN chunk, data URIs, files beside it.
 
-    Raises `AssetError`, in one line, where the file or one of its buffers cannot be used. What
+    Raises `AssetError` where the file or one of its buffers cannot be used. What
     is odd about the file goes to `problems`.
     """
     path = Path(path)

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from akd.asset.asset import Asset, ClipRecord, GltfDocument, Material, Mesh, MeshPart, Node
+from akd.asset.asset import Asset, ClipRecord, GltfDocument, Mesh, MeshPart, Node
 from akd.asset.gltf.buffer import VERTICES, BufferBuilder
+from akd.asset.gltf.encode_materials import encode_materials
 from akd.asset.gltf.influences import pack_influences
 from akd.base.version import __version__
-
-IMAGE_TYPES = ("image/png", "image/jpeg")
-"""What glTF itself can hold."""
-_WRAPS = {"repeat": 10497, "mirror": 33648, "clamp": 33071}
 
 
 def encode(asset: Asset) -> GltfDocument:
@@ -25,17 +22,14 @@ def encode(asset: Asset) -> GltfDocument:
     out, and Gaussians have no place in it.
     """
     data = BufferBuilder()
-    images = _Images(asset, data)
+    looks = encode_materials(asset.materials, asset.images, data)
     json: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": f"akd {__version__}"},
         "scene": 0,
         "scenes": [{"nodes": list(asset.scene_roots)}],
         "nodes": _nodes(asset),
         "meshes": [_mesh(mesh, data) for mesh in asset.meshes],
-        "materials": [_material(material, images) for material in asset.materials],
-        "textures": images.textures,
-        "samplers": images.samplers,
-        "images": images.entries,
+        **looks,
         "skins": [
             {
                 "name": skin.name,
@@ -102,10 +96,7 @@ def _primitive(part: MeshPart, data: BufferBuilder) -> dict[str, Any]:
         attributes["COLOR_0"] = data.add(_floats(part.colours), VERTICES)
     if part.joints is not None and part.weights is not None:
         joints, weights = pack_influences(part.joints.astype(np.int64), part.weights)
-        for index in range(joints.shape[1] // 4):
-            four = slice(4 * index, 4 * index + 4)
-            attributes[f"JOINTS_{index}"] = data.add(joints[:, four].astype(np.uint16), VERTICES)
-            attributes[f"WEIGHTS_{index}"] = data.add(weights[:, four], VERTICES)
+        attributes |= data.add_influences(joints, weights, np.uint16)
     made: dict[str, Any] = {
         "attributes": attributes,
         "indices": data.add_faces(part.faces, len(part.positions)),
@@ -133,52 +124,6 @@ def _unit_normals(normals: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]
 def _matrices(matrices: Float[np.ndarray, "J 4 4"], data: BufferBuilder) -> int:
     """Stored column by column."""
     return data.add(_floats(matrices.transpose(0, 2, 1)).reshape(-1, 16))
-
-
-class _Images:
-    """The images that glTF can hold, and their textures by wrap mode."""
-
-    def __init__(self, asset: Asset, data: BufferBuilder) -> None:
-        self.entries: list[dict[str, Any]] = []
-        self.textures: list[dict[str, Any]] = []
-        self.samplers: list[dict[str, Any]] = []
-        self._places: dict[int, int] = {}
-        for index, image in enumerate(asset.images):
-            if image.mime_type in IMAGE_TYPES:
-                self._places[index] = len(self.entries)
-                view = data.add_bytes(image.data)
-                self.entries.append(
-                    {"name": image.name, "mimeType": image.mime_type, "bufferView": view}
-                )
-
-    def texture(self, material: Material) -> int | None:
-        """The texture of a material's base colour."""
-        if material.image is None or material.image not in self._places:
-            return None
-        u, v = (_WRAPS[wrap] for wrap in material.wrap)
-        self.samplers.append({"wrapS": u, "wrapT": v})
-        self.textures.append(
-            {"sampler": len(self.samplers) - 1, "source": self._places[material.image]}
-        )
-        return len(self.textures) - 1
-
-
-def _material(material: Material, images: _Images) -> dict[str, Any]:
-    look: dict[str, Any] = {
-        "baseColorFactor": [float(min(max(c, 0.0), 1.0)) for c in material.base_colour],
-        "metallicFactor": 0.0,
-        "roughnessFactor": 0.9,
-    }
-    if (texture := images.texture(material)) is not None:
-        look["baseColorTexture"] = {"index": texture}
-    made: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": look}
-    if material.double_sided:
-        made["doubleSided"] = True
-    if material.alpha_cutoff is not None:
-        made |= {"alphaMode": "MASK", "alphaCutoff": material.alpha_cutoff}
-    elif material.base_colour[3] < 1.0:
-        made["alphaMode"] = "BLEND"
-    return made
 
 
 def _animation(clip: ClipRecord, data: BufferBuilder) -> dict[str, Any] | None:

@@ -37,7 +37,7 @@ class PartReader:
         self._made: dict[tuple[object, ...], object] = {}
 
     def read(self, part: Fields, joint_count: int | None, targets: int) -> MeshPart | None:
-        """Return the part, or None where it has no triangles to speak of.
+        """Return the part, or None where it has no triangles.
 
         `joint_count` is that of the smallest skin the mesh is shown with, None for no skin;
         `targets` is the mesh's number of morph targets.

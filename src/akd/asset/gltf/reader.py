@@ -20,7 +20,7 @@ from akd.asset.gltf.skins import read_skins
 
 
 def read(path: Path) -> Asset:
-    """Read a .glb or .gltf file. Raises `AssetError` in one line where it cannot be used.
+    """Read a .glb or .gltf file. Raises `AssetError` where it cannot be used.
 
     Positions are in the file's own units and axes; quaternions come out wxyz.
     """
