@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pytest
 import trimesh
+from PIL import Image
+from scipy.spatial import KDTree
 
+import akd
 from akd.cli import main
 from akd.zoo.creature import build_creature
 from tests.export.khronos import ERROR, codes, validate
@@ -34,6 +37,39 @@ def test_a_bare_mesh_becomes_a_rigged_file(wolf, tmp_path, capfd):
     assert "quadruped, 31 joints, faces +z" in said
     assert errors == []
     assert codes(validate([out])[0], ERROR) == {}
+
+
+def test_a_texture_stays_on_the_part_it_was_on(tmp_path, capfd):
+    creature = build_creature("wolf", seed=1, vertices=1500)
+    vertices, faces = creature.mesh.vertices.numpy(), creature.mesh.faces.numpy()
+    image = Image.new("RGB", (2, 1))
+    image.putdata([(255, 0, 0), (0, 0, 255)])
+    front = (vertices[:, 2] > 0).astype(float)
+    uv = np.stack((0.25 + 0.5 * front, np.full(len(front), 0.5)), axis=1)
+    material = trimesh.visual.material.PBRMaterial(
+        baseColorTexture=image, baseColorFactor=[255, 255, 255, 255]
+    )
+    box = trimesh.creation.box((0.01, 0.01, 0.01))
+    box.apply_translation((0.0, 0.4, 0.0))
+    box.visual = trimesh.visual.TextureVisuals(
+        material=trimesh.visual.material.PBRMaterial(baseColorFactor=[0, 255, 0, 255])
+    )
+    wolf = trimesh.Trimesh(vertices, faces, process=False)
+    wolf.visual = trimesh.visual.TextureVisuals(uv=uv, material=material)
+    trimesh.Scene([wolf, box]).export(tmp_path / "wolf.glb")
+    out = tmp_path / "rigged.glb"
+    assert run(capfd, "rig", tmp_path / "wolf.glb", "-o", out)[0] == 0
+    assert codes(validate([out])[0], ERROR) == {}
+    mesh = akd.load(out).mesh
+    assert mesh is not None
+    at = mesh.vertices.numpy()
+    nearest = KDTree(vertices).query(at)[1]
+    of_box = np.abs(at - (0.0, 0.4, 0.0)).max(axis=1) < 0.006
+    red, blue = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    expected = np.where(front[nearest, None] > 0, blue, red)
+    expected[of_box] = (0.0, 1.0, 0.0)
+    assert of_box.sum() >= 8
+    np.testing.assert_allclose(mesh.colours.numpy(), expected, atol=1e-6)
 
 
 def test_a_joint_is_moved_by_hand(wolf, tmp_path, capfd):

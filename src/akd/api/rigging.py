@@ -74,7 +74,8 @@ def rig(
         up: The file's up axis. For a file.
 
     Returns:
-        The rigged character, how sure the rig is, and what to check.
+        The rigged character, how sure the rig is, and what to check. It keeps base colours and
+        their textures.
 
     Raises:
         AssetError: The file cannot be read, or has no faces.
@@ -117,7 +118,12 @@ def rig(
     if asset.skins:
         warnings.append("the file's own skeleton is left out; `akd skin` would keep it")
     extras = {"template": found.template, "confidence": round(found.confidence, 3)}
-    document = build_document(found.mesh, found.skeleton, name=asset.path.stem, extras=extras)
+    is_textured = any(m.image is not None for m in asset.materials)
+    document = build_document(
+        replace(found.mesh, parts=mesh.parts) if is_textured else found.mesh,
+        found.skeleton, name=asset.path.stem, extras=extras,
+        materials=asset.materials if is_textured else (), images=asset.images,
+    )  # fmt: skip
     rigged = load_character(asset_from_document(document, asset.path))
     doubt = " (low: see `akd rig`)" if found.confidence < LOW_CONFIDENCE else ""
     said = (

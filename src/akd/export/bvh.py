@@ -22,8 +22,11 @@ from jaxtyping import Float
 from akd.base.files import write_text
 from akd.math import transform
 from akd.motion.motion import Motion
+from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 
+_TOGETHER = 4096
+"""Frames whose transforms are found at a time."""
 _STILL = 2e-6
 """A joint that stays this close, in heights, to one place relative to its parent does not move."""
 
@@ -106,15 +109,16 @@ def _at_even_times(motion: Motion, fps: float | None) -> tuple[Motion, float]:
 
 def _world(motion: Motion) -> tuple[Float[np.ndarray, "J 4 4"], Float[np.ndarray, "T J 4 4"]]:
     """world_from_joint at rest and in every frame, scale and mirroring taken out of the axes."""
-    skeleton = motion.skeleton
-    rest = skeleton.forward(skeleton.rest.to(dtype=torch.float64))
-    world = skeleton.forward(motion.pose.to(dtype=torch.float64))
-    rigid = []
-    for matrices in (rest, world):
+
+    def rigid(pose: Pose) -> Float[np.ndarray, "*frames J 4 4"]:
+        matrices = motion.skeleton.forward(pose.to(dtype=torch.float64))
         translation, rotation, _ = transform.decompose(matrices)
         scale = torch.ones_like(translation)
-        rigid.append(transform.compose(translation, rotation, scale).numpy(force=True))
-    return rigid[0], rigid[1]
+        return transform.compose(translation, rotation, scale).numpy(force=True)
+
+    parts = range(0, len(motion), _TOGETHER)  # a long clip takes much memory at once
+    world = [rigid(motion.pose[first : first + _TOGETHER]) for first in parts]
+    return rigid(motion.skeleton.rest), np.concatenate(world)
 
 
 def _build(

@@ -16,7 +16,7 @@ CLIP_FORMATS = (*FORMATS[1:], *VIDEO_FORMATS)
 def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> tuple[str, ...]:
     """Formats from words with commas between them, in the order of `known`.
 
-    Raises `ValueError`, one line, for one that is not known or that this machine lacks the means
+    Raises `ValueError` for one that is not known or that this machine lacks the means
     for: before any work is done.
     """
     wanted = [word.strip().lower() for word in text.split(",") if word.strip()]

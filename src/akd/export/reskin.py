@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float32, Int
 
 from akd.asset.asset import AssetError, GltfDocument, MeshPart, Problem
+from akd.asset.gltf.buffer import BufferBuilder
 from akd.asset.gltf.fields import as_integer
 from akd.asset.gltf.influences import pack_influences
 from akd.export.gltf.references import listed, make_room
@@ -21,8 +22,6 @@ from akd.rig.skin import Skin
 from akd.rig.skinning.automatic import skin_starts
 
 _TRIANGLES = 4
-_VERTICES = 34962
-_UNSIGNED_BYTE, _UNSIGNED_SHORT, _FLOAT = 5121, 5123, 5126
 _DRACO = "KHR_draco_mesh_compression"
 
 
@@ -47,54 +46,30 @@ def replace_weights(character: Character, skin: Skin) -> GltfDocument:
     root = make_room(document.json, "buffers", 1)
     root = make_room(root, "bufferViews", 2 * sum(b.shape[1] // 4 for b, _ in packed.values()))
     root = make_room(root, "accessors", 2 * sum(b.shape[1] // 4 for b, _ in packed.values()))
-    accessors, views = listed(root, "accessors"), listed(root, "bufferViews")
-    meshes, data = listed(root, "meshes"), bytearray()
-
-    def add(values: np.ndarray, component: int) -> int:
-        raw = np.ascontiguousarray(values).tobytes()
-        views.append(
-            {
-                "buffer": len(document.buffers),
-                "byteOffset": len(data),
-                "byteLength": len(raw),
-                "target": _VERTICES,
-            }
-        )
-        data.extend(raw + b"\0" * (-len(raw) % 4))
-        accessors.append(
-            {
-                "bufferView": len(views) - 1,
-                "componentType": component,
-                "count": len(values),
-                "type": "VEC4",
-            }
-        )
-        return len(accessors) - 1
-
+    data = BufferBuilder(
+        buffer=len(document.buffers),
+        accessors=listed(root, "accessors"),
+        views=listed(root, "bufferViews"),
+    )
+    meshes = listed(root, "meshes")
     for (mesh, primitive), (bones, weights) in packed.items():
-        is_small = bones.max(initial=0) < 256
-        changed: dict[str, Any] = {}
-        for index in range(bones.shape[1] // 4):
-            four = slice(4 * index, 4 * index + 4)
-            kind = np.uint8 if is_small else np.uint16
-            component = _UNSIGNED_BYTE if is_small else _UNSIGNED_SHORT
-            changed[f"JOINTS_{index}"] = add(bones[:, four].astype(kind), component)
-            changed[f"WEIGHTS_{index}"] = add(weights[:, four], _FLOAT)
+        kind = np.uint8 if bones.max(initial=0) < 256 else np.uint16
         entry = dict(meshes[mesh])
         primitives = list(entry["primitives"])
-        primitives[primitive] = _with_attributes(primitives[primitive], changed)
+        primitives[primitive] = _with_attributes(
+            primitives[primitive], data.add_influences(bones, weights, kind)
+        )
         meshes[mesh] = {**entry, "primitives": primitives}
     changes = {
-        "accessors": accessors,
-        "bufferViews": views,
-        "buffers": [*listed(root, "buffers"), {"byteLength": len(data)}],
+        "accessors": data.accessors,
+        "bufferViews": data.views,
+        "buffers": [*listed(root, "buffers"), {"byteLength": data.length}],
         "meshes": meshes,
     }
-    buffers = (*document.buffers, memoryview(bytes(data)))
-    return replace(document, json={**root, **changes}, buffers=buffers)
+    return replace(document, json={**root, **changes}, buffers=(*document.buffers, data.joined()))
 
 
-def _with_attributes(primitive: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
+def _with_attributes(primitive: dict[str, Any], changed: dict[str, int]) -> dict[str, Any]:
     """The primitive with other joints and weights, also where Draco had packed the old ones."""
 
     def is_old(name: str) -> bool:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Float32, Integer
 
-from akd.asset.asset import GltfDocument
+from akd.asset.asset import GltfDocument, Image, Material
 from akd.asset.gltf.buffer import VERTICES, BufferBuilder
+from akd.asset.gltf.encode_materials import encode_materials
 from akd.asset.gltf.influences import pack_influences
 from akd.base.version import __version__
 from akd.export.gltf.clips import add_clips
 from akd.math.triangles import vertex_normals
 from akd.motion.clip_data import ClipData
-from akd.rig.mesh import SkinnedMesh
+from akd.rig.mesh import SkinnedMesh, SurfacePart
 from akd.rig.skeleton import Skeleton
 
 
@@ -26,32 +28,20 @@ def build_document(
     clips: Sequence[ClipData] = (),
     *,
     name: str = "character",
+    materials: Sequence[Material] = (),
+    images: Sequence[Image] = (),
     extras: Mapping[str, Any] | None = None,
 ) -> GltfDocument:
     """Make a glTF document of a skinned mesh, its skeleton and clips on it.
 
     Node j is joint j of the skeleton, so clips name joints. `extras` go to the document's `asset`.
-    Normals are the mesh's smooth ones.
+    Normals are the mesh's smooth ones. Where `materials` are given, which the mesh's parts refer
+    to, they are kept with their base colours and textures; otherwise colours are per vertex.
     """
     data = BufferBuilder()
     nodes, roots = _joint_nodes(skeleton, name)
     joints = _bone_nodes(mesh, nodes)
-    positions = mesh.vertices.numpy(force=True).astype(np.float32)
-    faces = mesh.faces.numpy(force=True)
-    bones, weights = pack_influences(
-        mesh.skin.bones.numpy(force=True), mesh.skin.weights.numpy(force=True)
-    )
-    attributes = {
-        "POSITION": data.add(positions, VERTICES, bounds=True),
-        "NORMAL": data.add(_normals(positions, faces), VERTICES),
-        "COLOR_0": data.add(_colours(mesh), VERTICES),
-    }
-    joint_type = np.uint8 if len(joints) <= 256 else np.uint16
-    for index in range(bones.shape[1] // 4):
-        four = slice(4 * index, 4 * index + 4)
-        attributes[f"JOINTS_{index}"] = data.add(bones[:, four].astype(joint_type), VERTICES)
-        attributes[f"WEIGHTS_{index}"] = data.add(weights[:, four], VERTICES)
-    indices = data.add_faces(faces, len(positions))
+    primitives = _primitives(mesh, data, materials, np.uint8 if len(joints) <= 256 else np.uint16)
     inverse_bind = mesh.skin.inverse_bind.numpy(force=True).astype(np.float32)
     inverse_bind[:, 3] = (0.0, 0.0, 0.0, 1.0)
     matrices = data.add(inverse_bind.transpose(0, 2, 1).reshape(-1, 16))
@@ -59,20 +49,17 @@ def build_document(
     asset: dict[str, Any] = {"version": "2.0", "generator": f"akd {__version__}"}
     if extras:
         asset["extras"] = dict(extras)
-    primitive = {"attributes": attributes, "indices": indices, "material": 0}
+    # Colours of the vertices are multiplied by the material's.
+    white = [replace(m, base_colour=(1.0, 1.0, 1.0, m.base_colour[3])) for m in materials]
+    looks = encode_materials(white or [Material(name)], images, data)
     document = GltfDocument(
         json={
             "asset": asset,
             "scene": 0,
             "scenes": [{"nodes": [*roots, len(nodes) - 1]}],
             "nodes": nodes,
-            "meshes": [{"name": name, "primitives": [primitive]}],
-            "materials": [
-                {
-                    "name": name,
-                    "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.9},
-                }
-            ],
+            "meshes": [{"name": name, "primitives": primitives}],
+            **{key: entries for key, entries in looks.items() if entries},
             "skins": [{"name": name, "joints": joints, "inverseBindMatrices": matrices}],
             "accessors": data.accessors,
             "bufferViews": data.views,
@@ -83,6 +70,42 @@ def build_document(
         is_binary=True,
     )
     return add_clips(document, clips)
+
+
+def _primitives(
+    mesh: SkinnedMesh, data: BufferBuilder, materials: Sequence[Material], joint_type: type
+) -> list[dict[str, Any]]:
+    """The whole mesh with colours per vertex, or its parts, each with a material."""
+    positions = mesh.vertices.numpy(force=True).astype(np.float32)
+    faces = mesh.faces.numpy(force=True)
+    normals = _normals(positions, faces)
+    bones, weights = pack_influences(
+        mesh.skin.bones.numpy(force=True), mesh.skin.weights.numpy(force=True)
+    )
+    whole = SurfacePart(
+        slice(0, len(positions)), slice(0, len(faces)), 0, None, mesh.colours.clip(0.0, 1.0)
+    )
+    made: list[dict[str, Any]] = []
+    for part in mesh.parts if materials else (whole,):
+        rows = part.vertices
+        attributes = {
+            "POSITION": data.add(positions[rows], VERTICES, bounds=True),
+            "NORMAL": data.add(normals[rows], VERTICES),
+        }
+        if part.uv is not None:
+            attributes["TEXCOORD_0"] = data.add(part.uv.numpy(force=True), VERTICES)
+        colours = part.base_colours.numpy(force=True).astype(np.float32)
+        if not materials or (colours != 1.0).any():
+            attributes["COLOR_0"] = data.add(colours, VERTICES)
+        attributes |= data.add_influences(bones[rows], weights[rows], joint_type)
+        indices = data.add_faces(faces[part.faces] - rows.start, rows.stop - rows.start)
+        made.append({"attributes": attributes, "indices": indices})
+        # A texture needs coordinates: without them a part has the colours of its vertices alone.
+        if part.material is not None and not (
+            materials and part.uv is None and materials[part.material].image is not None
+        ):
+            made[-1]["material"] = part.material
+    return made
 
 
 def _joint_nodes(skeleton: Skeleton, name: str) -> tuple[list[dict[str, Any]], list[int]]:
@@ -136,7 +159,3 @@ def _normals(
     """Unit normals of the vertices. A vertex that has none must point somewhere: up."""
     normals = vertex_normals(positions.astype(np.float64), faces)
     return np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 1.0, 0.0)).astype(np.float32)
-
-
-def _colours(mesh: SkinnedMesh) -> Float32[np.ndarray, "V 3"]:
-    return mesh.colours.numpy(force=True).astype(np.float32).clip(0.0, 1.0)
