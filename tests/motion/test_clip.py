@@ -1,5 +1,6 @@
 """Clips to motions and back: every interpolation. `tests.export.test_real_files`: real ones."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 
 from akd.asset.asset import Asset, AssetError, ClipRecord, Node, Track
 from akd.motion.clip import clip_from_motion, motion_from_clip, sample_track
+from akd.motion.clip_data import ClipData
 from akd.rig.character import load_character
 from tests.assets import character
 
@@ -63,10 +65,24 @@ def test_more_keys_than_can_be_held_is_an_error():
         played([a], np.zeros(1))
 
 
+def properties(data: ClipData) -> set[tuple[int, str]]:
+    return {(node, path) for node, tracks in data.tracks.items() for path, _ in tracks.items()}
+
+
 def test_only_what_leaves_its_rest_gets_keys(shared_assets):
     body = character("khronos/Fox/glTF-Binary/Fox.glb")
     walk = next(c for c in body.asset.clips if c.name == "Walk")
-    data = clip_from_motion(body, motion_from_clip(body, walk))
+    motion = motion_from_clip(body, walk)
+    data = clip_from_motion(body, motion)
     keyed = {(t.node, t.path) for t in walk.tracks}
-    assert {(n, p) for n, tracks in data.tracks.items() for p, _ in tracks.items()} <= keyed
+    assert properties(data) <= keyed
     assert data.times[-1] == pytest.approx(walk.end)
+    # Rounding moves nothing; a thousandth of a millimetre for a metre does.
+    for noise, more in ((2e-7, False), (1e-6, True)):
+        draw = torch.Generator().manual_seed(0)
+        shape = motion.pose.translation.shape
+        away = noise * body.height * (2 * torch.rand(shape, generator=draw) - 1)
+        pose = motion.pose.to(dtype=torch.float64)
+        pose = replace(pose, translation=pose.translation + away)
+        shaken = clip_from_motion(body, replace(motion, pose=pose))
+        assert (properties(shaken) > properties(data)) == more

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -92,11 +94,33 @@ def test_a_body_may_walk_backward():
     assert float(found[2]) == pytest.approx(1.0, rel=0.02)
 
 
+@pytest.mark.parametrize(("degrees", "kept"), [(6.0, 0.0), (-6.0, 0.0), (30.0, 30.0)])
+def test_a_body_that_goes_about_where_it_faces_goes_straight(degrees: float, kept: float):
+    turn = math.radians(degrees)
+    soles = treadmill(1.0)
+    soles[..., 0] += math.tan(turn) * soles[..., 2]
+    found = implied(soles)
+    assert found is not None
+    assert math.degrees(math.atan2(float(found[0]), float(found[2]))) == pytest.approx(kept, abs=1)
+    assert float(found[2]) == pytest.approx(1.0, rel=0.02)
+
+
 def test_feet_that_swing_low_are_not_taken_for_stance():
     # As in a gallop: most of what is near the ground swings.
     found = implied(treadmill(1.0, lift=0.005, duty=0.3))
     assert found is not None
     assert float(found[2]) == pytest.approx(1.0, rel=0.02)
+
+
+def test_where_feet_say_nothing_the_body_goes_where_it_faces():
+    # Legs without knees: feet are as low on the way back as on the way ahead.
+    phase = torch.arange(48)[:, None] / FPS / 0.5 + torch.tensor([0.0, 0.5])
+    swing = torch.sin(2 * torch.pi * phase)
+    soles = torch.stack((torch.zeros_like(swing), 0.02 * swing**2, 0.3 * swing), dim=-1)
+    for facing in (1.0, -1.0):
+        found = implied(soles, facing=facing)
+        assert found is not None
+        assert float(found[2]) * facing > 1.0
 
 
 def test_a_floor_at_another_height_makes_no_difference():

@@ -33,6 +33,14 @@ def test_keys_off_any_frame_have_the_default_rate():
     assert find_fps(odd) == 30.0
 
 
+def test_too_many_frames_are_one_line():
+    motion = walk()
+    long = replace(motion, times=motion.times * 1e9)
+    for resample in (on_grid, Motion.resample):
+        with pytest.raises(ValueError, match="must have at most 4000000 poses of a joint"):
+            resample(long, 24.0)
+
+
 @pytest.mark.parametrize("fps", [24.0, 29.97, 30.0])
 def test_keys_are_on_frames_and_the_ends_stay(fps):
     motion = replace(walk(), times=1.7 + walk().times * 0.9731)

@@ -3,8 +3,11 @@
 import pytest
 import torch
 
+from akd.motion.key_poses import KeyPoses
 from akd.motion.loop import loop_gap
 from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionStart
+from akd.rig.control import ControlPose
 from tests.distill.fox import fox_stage, standing
 
 FPS = 12.0
@@ -83,6 +86,32 @@ def test_a_cycle_is_exported_as_a_loop(fox, stage):
     assert float(moved.max()) > 0.1 * height
 
 
+def test_a_cycle_goes_where_the_character_faces(fox, stage):
+    curves = shaken(standing(fox, period=0.45, speed=0.8))
+    with torch.no_grad():
+        curves.turn.zero_()
+    rig = fox.control_rig
+    motion = curves.motion("cycle", lift=stage.lift, fps=24.0)
+    root = motion.world()[:, rig.root, :3, 3]
+    _, left, forward = rig.root_axes.to(root)
+    gone = root[-1] - root[0]
+    assert float(gone @ forward) > 0.1
+    assert abs(float(gone @ left)) < 1e-4 * fox.height
+    # Only as a whole it is turned: every joint is as far from the others as the curves have it.
+    with torch.no_grad():
+        cycle = float(curves.cycle())
+        seconds = cycle * round(motion.duration / cycle)
+        controls = curves.controls(torch.linspace(0.0, seconds, len(motion.times)))
+        before = rig.world(controls)[:, rig.joints, :3, 3]
+    after = motion.world()[:, rig.joints, :3, 3]
+    aside = (before[-1] - before[0]).mean(0) @ left
+    assert abs(float(aside)) > 0.01 * fox.height
+    stretched = torch.cdist(before, before) - torch.cdist(after, after)
+    assert float(stretched.abs().max()) < 1e-3 * fox.height
+    heights = before[..., 1] + stage.lift - after[..., 1]
+    assert float(heights.abs().max()) < 1e-3 * fox.height
+
+
 def test_the_gradient_reaches_the_length_of_the_cycle(fox):
     curves = shaken(standing(fox, period=0.5))
     curves.controls().angles.square().sum().backward()
@@ -111,3 +140,21 @@ def test_a_body_that_turns_goes_where_it_looks(fox):
 def test_a_cycle_that_no_frame_rate_shows_is_refused(fox):
     with pytest.raises(ValueError, match=r"cycle of 0\.1 s is too short for 12 frames per second"):
         standing(fox, period=0.1)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_choices_of_coefficients_are_posed_as_one_by_one(fox, stage, mirrored, keyed):
+    rig, g = fox.control_rig, torch.Generator().manual_seed(1)
+    neutral = ControlPose(torch.zeros(3), torch.zeros(3), torch.zeros(len(rig), 3))
+    keys = KeyPoses.of({0.3: neutral}) if keyed else None
+    start = MotionStart(rig, 13, FPS, 0.3, 0.8, 0.6, keys=keys)
+    curves = shaken(ControlCurves.start(start, harmonics=2, mirrored=mirrored))
+    choices = 0.3 * torch.randn(3, *curves.angles.shape, generator=g)
+    with torch.no_grad():
+        together = curves.pose(stage, choices=choices)
+        for k, choice in enumerate(choices):
+            curves.angles.copy_(choice)
+            alone = curves.pose(stage)
+            torch.testing.assert_close(together[k].transforms, alone.transforms)
+            torch.testing.assert_close(together[k].path, alone.path)

@@ -27,6 +27,8 @@ LONGEST = 120.0
 """Seconds that a clip may be asked to last."""
 _SLOWEST, _FASTEST = 0.4, 2.5
 """Factors on the pace of a gait beyond which it would be another gait."""
+_TOP_SPEED = 100.0
+"""Metres per second that may be asked for."""
 _STANDS = 0.05
 """Leg lengths a second. A slower motion does not travel."""
 
@@ -64,9 +66,10 @@ class Direction:
         """Raise `ValueError` that names the argument, the rule and the value."""
         if self.duration is not None and not 0.1 <= self.duration <= LONGEST:
             raise ValueError(f"duration must be from 0.1 to {LONGEST:g} s, got {self.duration:g}")
-        if self.speed is not None and not 0.0 < self.speed < 100.0:
+        if self.speed is not None and not 0.0 < self.speed < _TOP_SPEED:
             raise ValueError(
-                f"speed must be above 0 and below 100 metres per second, got {self.speed:g}"
+                f"speed must be above 0 and below {_TOP_SPEED:g} metres per second, got "
+                f"{self.speed:g}"
             )
         if not abs(self.turn) <= 3600.0:
             raise ValueError(f"turn must be from -3600 to 3600 degrees, got {self.turn:g}")
@@ -76,6 +79,11 @@ class Direction:
             raise ValueError("path, speed and duration: give two of them, the third follows")
         if not all(math.isfinite(v) for point in self.path for v in point):
             raise ValueError(f"path must have finite points, got {self.path}")
+        if any(math.hypot(*point) > _TOP_SPEED * LONGEST for point in self.path):
+            raise ValueError(
+                f"path must stay within {_TOP_SPEED * LONGEST:g} metres of its start, got "
+                f"{self.path}"
+            )
 
 
 def direct(

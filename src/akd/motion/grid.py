@@ -34,7 +34,11 @@ def on_grid(motion: Motion, fps: float) -> Motion:
 
     It is retimed to a whole number of frames, by half a frame at most, so that the last pose is
     kept and a loop stays closed.
+
+    Raises:
+        ValueError: There would be too many frames.
     """
+    motion.check_frames(fps)
     count = round(motion.duration * fps)
     at = torch.linspace(0.0, motion.duration, count + 1, dtype=torch.float64) if count else 0.0
     start = motion.times[:1].double()

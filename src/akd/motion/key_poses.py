@@ -107,13 +107,13 @@ class Bend:
     def __call__(self, pose: ControlPose) -> ControlPose:
         """The motion bent; differentiable."""
         at = self.frames
-        angles = davenport.wrap(self.keys.angles - pose.angles.index_select(0, at))
-        tilt = davenport.wrap(self.keys.root_rotation - pose.root_rotation.index_select(0, at))
-        rise = self.keys.translation - pose.translation.index_select(0, at)
+        angles = davenport.wrap(self.keys.angles - pose.angles.index_select(-3, at))
+        tilt = davenport.wrap(self.keys.root_rotation - pose.root_rotation.index_select(-2, at))
+        rise = self.keys.translation - pose.translation.index_select(-2, at)
         return ControlPose(
             pose.translation + self.weights @ (rise * constant((0.0, 1.0, 0.0), rise)),
             pose.root_rotation + self.weights @ (tilt * constant((0.0, 1.0, 1.0), tilt)),
-            pose.angles + torch.einsum("tk,kdc->tdc", self.weights, angles),
+            pose.angles + torch.einsum("tk,...kdc->...tdc", self.weights, angles),
         )
 
 

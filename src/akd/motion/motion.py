@@ -75,16 +75,19 @@ class Motion:
         morphs = {n: torch.lerp(w[before], w[after], t[:, None]) for n, w in self.morphs.items()}
         return replace(self, times=times, pose=pose, morphs=morphs)
 
-    def resample(self, fps: float) -> Motion:
-        """Frames at a fixed rate over the same span, the last one at or just before its end."""
-        if not fps > 0:
-            raise ValueError(f"fps must be above zero, got {fps}")
-        frames = self.duration * fps + 1e-6
-        if frames * len(self.skeleton) * 10 > MAX_VALUES:
+    def check_frames(self, fps: float) -> None:
+        """Raise `ValueError` where the motion would have too many frames at a rate."""
+        if self.duration * fps * len(self.skeleton) * 10 > MAX_VALUES:
             raise ValueError(
                 f"{self.duration:g} s at {fps:g} frames per second on {len(self.skeleton)} joints "
                 f"must have at most {MAX_VALUES // 10} poses of a joint"
             )
-        count = int(frames) + 1
+
+    def resample(self, fps: float) -> Motion:
+        """Frames at a fixed rate over the same span, the last one at or just before its end."""
+        if not fps > 0:
+            raise ValueError(f"fps must be above zero, got {fps}")
+        self.check_frames(fps)
+        count = int(self.duration * fps + 1e-6) + 1
         steps = torch.arange(count, dtype=self.times.dtype, device=self.times.device)
         return self.sample(self.times[0] + steps / fps)

@@ -136,12 +136,37 @@ class ControlCurves:
             moving.append(self.turn)  # a straight path stays straight
         return moving if self.period is None else [*moving, self.tempo]
 
-    def pose(self, stage: Stage) -> PosedFrames:
-        """The body at every frame, standing on the stage's ground."""
+    def pose(self, stage: Stage, *, choices: Float[Tensor, "C K D 3"] | None = None) -> PosedFrames:
+        """The body at every frame, standing on the stage's ground.
+
+        With `choices` a batch: one for each of these coefficients of the joint angles, instead of
+        the own ones.
+        """
         controls, known = self.controls(), None
+        if choices is not None:
+            controls = self._chosen(controls, choices)
         if self._frame_bend is not None:
             controls, known = self._frame_bend(controls), self._frame_bend.known()
+            known = known.expand(controls.translation.shape[:-1])
         return PosedFrames(stage.transforms(controls), controls.translation, controls, known)
+
+    def _chosen(self, controls: ControlPose, choices: Float[Tensor, "C K D 3"]) -> ControlPose:
+        angles = self._joint_angles(self._frame_curves(), choices)
+        count = len(choices)
+        return ControlPose(
+            controls.translation.expand(count, -1, -1),
+            controls.root_rotation.expand(count, -1, -1),
+            angles,
+        )
+
+    def _joint_angles(
+        self, basis: Float[Tensor, "T K"], angles: Float[Tensor, "*b K D 3"]
+    ) -> Float[Tensor, "*b T D 3"]:
+        """Angles over time that follow from their coefficients."""
+        if self.mirror is not None:
+            angles, _ = self.mirror.balanced(angles, self.root)
+        angles = torch.einsum("tk,...kdc->...tdc", basis, angles)
+        return self.limits.bounded(angles) if self.bounded else angles
 
     def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
         """The motion of the character's file, raised by `lift` metres to stand on the ground.
@@ -161,6 +186,8 @@ class ControlCurves:
             controls = self.controls(phase)
             if self.keys is not None and self.period is None:
                 controls = Bend.of(self.keys, phase, self.angles)(controls)
+            if self.period is not None and float(self.turn) == 0.0:
+                controls = self._straightened(controls)
         translation, root_rotation, angles = (
             value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
         )
@@ -168,6 +195,26 @@ class ControlCurves:
         lifted = ControlPose(translation + shift, root_rotation, angles)
         times = torch.arange(count) / fps
         return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
+
+    def _straightened(self, controls: ControlPose) -> ControlPose:
+        """The same cycle, turned as a whole so that it goes where the character faces: the mean yaw
+        of a gait that is not symmetrical is that of the sampled video's camera."""
+        up, left, forward = self.rig.root_axes.to(controls.translation)
+        gone = controls.translation - controls.translation[:1]
+        ahead, aside = gone @ forward, gone @ left
+        angle = torch.atan2(aside[-1], ahead[-1])
+        if ahead[-1] <= 0.0:
+            return controls
+        cos, sin = angle.cos(), angle.sin()
+        translation = (
+            controls.translation[:1]
+            + (gone @ up)[:, None] * up
+            + (cos * ahead + sin * aside)[:, None] * forward
+            + (cos * aside - sin * ahead)[:, None] * left
+        )
+        yaw = controls.root_rotation[:, :1] - angle
+        rotation = torch.cat((yaw, controls.root_rotation[:, 1:]), dim=1)
+        return ControlPose(translation, rotation, controls.angles)
 
     @torch.no_grad()
     def set_controls(self, pose: ControlPose) -> None:
@@ -263,14 +310,13 @@ class ControlCurves:
         """
         basis = self._frame_curves() if seconds is None else self.curves(seconds)
         seconds = self._frame_times if seconds is None else seconds
-        angles, root = self.angles, self.root
+        root = self.root
         if self.mirror is not None:
-            angles, root = self.mirror.balanced(angles, root)
-        angles = torch.einsum("tk,kdc->tdc", basis, angles)
+            _, root = self.mirror.balanced(self.angles, root)
+        angles = self._joint_angles(basis, self.angles)
         root = basis @ root
         pace, turn = self.pace, self.turn
         if self.bounded:
-            angles = self.limits.bounded(angles)
             if not self.free_root:
                 most = (*self.root_limits.sway, *self.root_limits.lean)
                 root = _bounded(root, constant(most, root))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from akd.math import transform
+from akd.math.least_squares import least_squares
 from akd.math.spline import cubic_basis
 from akd.motion.motion import Motion
 from akd.rig.control import STATIC, ControlRig
@@ -26,7 +26,7 @@ def travel_path(rig: ControlRig, motion: Motion) -> Float[Tensor, "T 3"]:
         phase = ((motion.times - motion.times[0]) / motion.duration).double()
         count = 4 + int(motion.duration / _SECONDS_A_SEGMENT)
         basis = cubic_basis(phase, min(count, len(motion)))
-        path = basis @ torch.linalg.lstsq(basis, points).solution
+        path = basis @ least_squares(basis, points)
     return (path * path.new_tensor((1.0, 0.0, 1.0))).to(motion.pose.translation)
 
 
