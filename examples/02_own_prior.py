@@ -50,7 +50,7 @@ def main(out: Path = Path("out/own_prior"), iterations: int = 150, size: int = 6
     write_creature(creature, [], file)
     fox, joints = akd.load(file), make_clip(creature, "walk", fps=12.0, frames=16).world()
     stage = Stage.of(fox, style=OneVideo.style, size=(size, size), splats=TINY.splats)
-    prior = OneVideo(stage.show(fox.mesh.skin.bone_transforms(joints), joints[:, 0, :3, 3]))
+    prior = OneVideo(stage.show(fox.mesh.skin.bone_transforms(joints)))
     warm_start = replace(TINY.warm_start, samples=1)
     preset = replace(TINY, iterations=iterations, camera_jitter=0.0, warm_start=warm_start)
     return akd.animate(fox, "a fox walking", prior=prior, preset=preset, physics=False).save(out)

@@ -10,6 +10,7 @@ from akd.api.poses import zoo_character
 from akd.asset.read import read_asset
 from akd.fit.photometric import chroma, photometric_loss, pyramid
 from akd.rig.character import load_character
+from akd.scene.follow import SMOOTH, bounding_boxes, smooth_path
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
 from tests.distill.fox import Screen, fox_stage, stage_for, standing
@@ -51,7 +52,7 @@ def test_a_stride_makes_the_body_look_no_smaller(fox):
     def head() -> float:
         with torch.no_grad():
             controls = curves.controls()
-            video = stage.show(stage.transforms(controls), controls.translation)
+            video = stage.show(stage.transforms(controls))
         red, green, blue = video[0].unbind(-1)
         return float(((red > blue + 0.15) & (green > blue + 0.15)).float().sum())
 
@@ -70,8 +71,8 @@ def test_a_video_at_half_size_shows_the_same_with_a_quarter_of_the_detail(fox):
     curves = standing(fox)
     controls = curves.controls()
     bones = stage.transforms(controls)
-    fine = stage.show(bones, controls.translation)
-    coarse = stage.show(bones, controls.translation, half_size=True)
+    fine = stage.show(bones)
+    coarse = stage.show(bones, half_size=True)
     assert coarse.shape == fine.shape
     blocks = fine.detach().movedim(-1, 1)
     few = torch.nn.functional.avg_pool2d(blocks, 2)
@@ -87,10 +88,10 @@ def test_videos_of_a_batch_are_those_of_each_alone(fox):
     stage = fox_stage(fox, splats=400)
     posed = [standing(fox, speed=speed).pose(stage) for speed in (0.2, 1.5)]
     turns = (0.3, -0.2)
-    bones, paths = (torch.stack([getattr(p, n) for p in posed]) for n in ("transforms", "path"))
-    videos, images = stage.show(bones, paths, turns=turns), stage.reference_images(turns)
+    bones = torch.stack([one.transforms for one in posed])
+    videos, images = stage.show(bones, turns=turns), stage.reference_images(turns)
     for k, one in enumerate(posed):
-        alone = stage.show(one.transforms, one.path, turns=turns[k : k + 1])
+        alone = stage.show(one.transforms, turns=turns[k : k + 1])
         torch.testing.assert_close(videos[k], alone, atol=1e-6, rtol=1e-6)
         torch.testing.assert_close(images[k], stage.reference_images(turns[k : k + 1])[0])
     assert float((images[0] - images[1]).abs().amax()) > 0.1
@@ -106,7 +107,7 @@ def test_the_gradient_knows_that_the_camera_follows_a_body_that_leans():
         root = torch.zeros_like(curves.root)
         root[:, 4] = 1.0
         leaning = replace(curves, root=root * pitch).pose(stage)
-        colour = chroma(stage.show(leaning.transforms, leaning.path)).square().sum(-1)
+        colour = chroma(stage.show(leaning.transforms)).square().sum(-1)
         return (colour * column).sum() / colour.sum()
 
     for at in (-0.3, 0.3):
@@ -123,13 +124,13 @@ def test_the_gradient_knows_that_the_camera_follows(fox):
     stage = fox_stage(fox, splats=400)
     with torch.no_grad():
         still = standing(fox).pose(stage)
-        wanted = pyramid(stage.show(still.transforms, still.path))
+        wanted = pyramid(stage.show(still.transforms))
     curves = standing(fox)
     neck = [str(role) for role in fox.control_rig.roles].index("neck 1")
 
     def loss() -> torch.Tensor:
         posed = curves.pose(stage)
-        return photometric_loss(stage.show(posed.transforms, posed.path), wanted)
+        return photometric_loss(stage.show(posed.transforms), wanted)
 
     def loss_at(angle: float) -> float:
         with torch.no_grad():
@@ -144,6 +145,18 @@ def test_the_gradient_knows_that_the_camera_follows(fox):
     assert predicted == pytest.approx(difference / 0.04, rel=0.1)
 
 
+def test_the_camera_follows_the_box_of_each_frame_as_in_training_videos(fox):
+    stage, curves = fox_stage(fox, splats=400), standing(fox)
+    with torch.no_grad():
+        curves.angles[len(curves.angles) // 2 :, :, 0] = 0.6
+        posed = curves.pose(stage)
+        low, high = bounding_boxes(stage.body_cloud, posed.transforms)
+        _, centres = stage._followed(posed.transforms)
+    offset = 0.5 * (low + high) - posed.path
+    assert float((offset.amax(0) - offset.amin(0)).amax()) > 0.02 * fox.height
+    torch.testing.assert_close(centres[0], smooth_path(0.5 * (low + high), SMOOTH))
+
+
 def test_a_body_shown_alone_is_the_body_of_the_video(fox):
     """Where the splats hide what is behind them nothing is different, frame by frame."""
     stage = fox_stage(fox, splats=400)
@@ -151,10 +164,10 @@ def test_a_body_shown_alone_is_the_body_of_the_video(fox):
     with torch.no_grad():
         curves.angles[1, :, 0] = 0.3
         posed = curves.pose(stage)
-        whole = stage.show(posed.transforms, posed.path)
-        bones, path = posed.transforms[None], posed.path[None]
-        alone = stage.show_body(bones, path)[0]
-        some = stage.show_body(bones, path, frames=torch.tensor([1, 5]))[0]
+        whole = stage.show(posed.transforms)
+        bones = posed.transforms[None]
+        alone = stage.show_body(bones)[0]
+        some = stage.show_body(bones, frames=torch.tensor([1, 5]))[0]
     body = chroma(whole).abs().amax(-1) > 0.25
     assert float(body.float().mean()) > 0.02
     assert float((whole - alone)[body].abs().quantile(0.9)) < 0.02
@@ -169,9 +182,9 @@ def test_a_stage_of_another_size_shows_the_same(fox):
     stage = fox_stage(fox, splats=400)
     with torch.no_grad():
         posed = standing(fox).pose(stage)
-        fine = stage.show_body(posed.transforms[None], posed.path[None])[0, 0]
+        fine = stage.show_body(posed.transforms[None])[0, 0]
         small = stage.resized(24, 24)
-        coarse = small.show_body(posed.transforms[None], posed.path[None])[0, 0]
+        coarse = small.show_body(posed.transforms[None])[0, 0]
     assert coarse.shape == (24, 24, 3)
     few = torch.nn.functional.avg_pool2d(fine.movedim(-1, 0)[None], 2)[0].movedim(0, -1)
     assert float((coarse - few).abs().mean()) < 0.03

@@ -17,7 +17,7 @@ from akd.rig.skin import skin_points
 from akd.scene.compose import render_scene
 from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
 from akd.scene.settings import SceneSettings
-from akd.scene.video import Video
+from akd.scene.video import Video, to_bytes
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
 from akd.splat.paint import Paint
@@ -29,6 +29,8 @@ _POINTS = 300
 """Of the cloud, by which the camera's distance is chosen."""
 _TOGETHER = 8
 """Frames that are rendered at a time."""
+_MOST_BYTES = 2 << 30
+"""Of a film, at three bytes a pixel: 129 s of 640 x 360 pixels at 24 frames a second."""
 
 
 def film(
@@ -43,7 +45,7 @@ def film(
     turn: float = 0.0,
     settings: SceneSettings | None = None,
 ) -> Video:
-    """Frames of `size` (width, height) pixels, without gradients.
+    """Frames of `size` (width, height) pixels in bytes, without gradients.
 
     `turn` is how far the camera goes round the character over the video, radians.
     """
@@ -64,10 +66,10 @@ def film(
     with torch.no_grad():
         for start in range(0, len(world_from_mesh), _TOGETHER):
             some = slice(start, start + _TOGETHER)
-            frames.append(render_scene(
+            frames.append(to_bytes(render_scene(
                 cloud, world_from_mesh[some], camera[some], settings=settings,
                 body_height=body_height,
-            ))  # fmt: skip
+            )).cpu())  # fmt: skip
     return Video(torch.cat(frames), fps)
 
 
@@ -91,10 +93,16 @@ def film_motion(
     splats: int = 20_000,
     settings: SceneSettings | None = None,
 ) -> Video:
-    """A video of a motion in the character's own colours. See `film` for the options."""
+    """A video of a motion in the character's own colours. See `film` for the options.
+
+    A motion so long that the video would take more than 2 GiB has fewer frames a second.
+    """
     mesh = character.mesh
     if mesh is None:
         raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
+    most = max(1, _MOST_BYTES // (3 * size[0] * size[1]))
+    if motion.duration * fps > most - 1:
+        fps = (most - 1) / motion.duration
     frames = motion.resample(fps) if len(motion) > 1 else motion
     cloud = surface_splats(mesh, splats, paint=Paint.of(character))
     return film(

@@ -76,7 +76,7 @@ def read_footage(
         longest: Pixels of the longer side, at most; fewer in long videos.
 
     Raises:
-        ValueError: There is no video in the file, it is damaged, or the part is too long: one line.
+        ValueError: There is no video in the file, it is damaged, or the part is too long.
     """
     from av.error import FFmpegError
 

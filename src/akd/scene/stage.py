@@ -175,24 +175,22 @@ class Stage:
     def show(
         self,
         transforms: Float[Tensor, "*k T B 4 4"],
-        path: Float[Tensor, "*k T 3"],
         *,
         turns: Turns = (0.0,),
         half_size: bool = False,
     ) -> Float[Tensor, "*k T H W 3"]:
         """Videos of the moving body: one, or a batch of them in one rendering.
 
-        The camera follows `path`, the translation of the root, at the mean distance of the body's
-        centre from it: a root that moves does not move in the image, and a body that leans moves
-        its feet in it. The gradient accounts for both.
+        The camera follows the smoothed centre of the body's bounding box, as that of the videos
+        that the tiny prior is trained on: a root that moves does not move in the image, and a body
+        that leans moves its feet in it. The gradient accounts for both.
 
         Args:
             transforms: world_from_mesh of the bones.
-            path: Translation of the root, metres.
             turns: How far the camera is moved round the character, radians: one per video.
             half_size: Render at half resolution and enlarge.
         """
-        bones, centres = self._followed(transforms, path)
+        bones, centres = self._followed(transforms)
         camera = self._cameras(centres, turns, part=2 if half_size else 1)
         video = self._render(bones.flatten(0, 1), camera, clips=len(bones))
         if half_size:
@@ -202,7 +200,6 @@ class Stage:
     def show_body(
         self,
         transforms: Float[Tensor, "K T B 4 4"],
-        path: Float[Tensor, "K T 3"],
         *,
         frames: Int[Tensor, "F"] | None = None,
     ) -> Float[Tensor, "K F H W 3"]:
@@ -212,10 +209,9 @@ class Stage:
 
         Args:
             transforms: world_from_mesh of the bones.
-            path: Translation of the root, metres. The camera follows all frames of it.
             frames: Which frames are rendered; all if left out.
         """
-        bones, centres = self._followed(transforms, path)
+        bones, centres = self._followed(transforms)
         if frames is not None:
             bones, centres = bones[:, frames], centres[:, frames]
         body = render_body(
@@ -230,15 +226,13 @@ class Stage:
         return replace(self, size=(width, height))
 
     def _followed(
-        self, transforms: Float[Tensor, "*k T B 4 4"], path: Float[Tensor, "*k T 3"]
+        self, transforms: Float[Tensor, "*k T B 4 4"]
     ) -> tuple[Float[Tensor, "K T B 4 4"], Float[Tensor, "K T 3"]]:
         """The bones on the stage's device, and where the cameras look."""
         device = self.cloud.means.device
         bones = transforms.reshape(-1, *transforms.shape[-4:]).to(device)
         middles = box_middles(self.body_cloud, bones.flatten(0, 1)).view(*bones.shape[:2], 3)
-        ways = path.reshape(-1, *path.shape[-2:]).to(device)
-        offsets = (middles - ways).mean(1, keepdim=True)
-        return bones, smooth_path(ways + offsets, SMOOTH)
+        return bones, smooth_path(middles, SMOOTH)
 
     @torch.no_grad()
     def reference_images(self, turns: Turns = (0.0,)) -> Float[Tensor, "K H W 3"]:
@@ -286,8 +280,9 @@ class Stage:
     ) -> Camera:
         """Cameras that look at `centres`, clip after clip, for images of a `part` of the size."""
         clips, frames, _ = centres.shape
-        turned = torch.as_tensor(turns, dtype=torch.float64, device=centres.device)
-        azimuth = (self.view.azimuth + turned).to(centres)
+        if not isinstance(turns, Tensor):  # a copy to the device would end a CUDA graph's capture
+            turns = constant(tuple(turns), centres.new_empty(0, dtype=torch.float64))
+        azimuth = (self.view.azimuth + turns).to(centres)
         width, height = (side // part for side in self.size)
         return look_from(
             azimuth.expand(clips).repeat_interleave(frames), centres.flatten(0, 1),

@@ -30,9 +30,10 @@ _FORMATS = (
 
 @dataclass(frozen=True)
 class Video:
-    """Frames [T, H, W, 3], sRGB 0..1, and frames per second."""
+    """Frames [T, H, W, 3] and frames per second."""
 
-    frames: Float[Tensor, "T H W 3"]
+    frames: Float[Tensor, "T H W 3"] | UInt8[Tensor, "T H W 3"]
+    """sRGB, 0..1, or 0..255 in bytes, which take a quarter of the memory."""
     fps: float
 
     def __post_init__(self) -> None:
@@ -53,8 +54,7 @@ class Video:
 
     def bytes(self) -> UInt8[np.ndarray, "T H W 3"]:
         """Frames as 8-bit images; what is not finite becomes black."""
-        frames = torch.nan_to_num(self.frames.detach().cpu().float(), 0.0, 1.0, 0.0)
-        return (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8).numpy()
+        return to_bytes(self.frames.detach()).cpu().numpy()
 
     def write(self, path: Path | str, *, crf: int = 18) -> Path:
         """Write an .mp4, .gif, .webp or .png (a strip of frames) by the path's suffix."""
@@ -83,7 +83,6 @@ class Video:
         path = Path(path)
         frames = self.bytes()
         height, width = frames.shape[1:3]
-        frames = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), mode="edge")
         # Without "bitexact" the file would hold the time at which it was written.
         options = {"fflags": "+bitexact"}
         with (
@@ -92,7 +91,7 @@ class Video:
         ):
             rate = Fraction(self.fps).limit_denominator(1001)
             stream = container.add_stream("libx264", rate=rate)
-            stream.width, stream.height = frames.shape[2], frames.shape[1]
+            stream.width, stream.height = width + width % 2, height + height % 2
             stream.pix_fmt = "yuv420p"
             # One thread, and no macroblock tree (which reads what nobody wrote): the same frames
             # give the same file every time.
@@ -100,8 +99,8 @@ class Video:
                 "crf": str(crf), "preset": "medium", "threads": "1", "x264-params": "mbtree=0",
             }  # fmt: skip
             for image in frames:
-                frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
-                container.mux(stream.encode(frame))
+                even = np.pad(image, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(even, format="rgb24")))
             container.mux(stream.encode())
         return path
 
@@ -175,6 +174,14 @@ class Video:
         return cls(torch.from_numpy(np.stack(images)).float() / 255.0, fps)
 
 
+def to_bytes(frames: Float[Tensor, "*shape"] | UInt8[Tensor, "*shape"]) -> UInt8[Tensor, "*shape"]:
+    """sRGB 0..1 as 0..255; what is not finite becomes black, bytes stay what they are."""
+    if frames.dtype == torch.uint8:
+        return frames
+    finite = torch.nan_to_num(frames.float(), 0.0, 1.0, 0.0)
+    return (finite.clamp_(0.0, 1.0) * 255.0).add_(0.5).to(torch.uint8)
+
+
 def open_video(path: Path) -> InputContainer:
     """Open a video file for decoding: no other file and no network. Raises `FFmpegError`."""
     import av
@@ -185,7 +192,7 @@ def open_video(path: Path) -> InputContainer:
 
 
 def video_stream(path: Path, container: InputContainer) -> VideoStream:
-    """The first video stream. Raises `ValueError`, one line, where none can be decoded."""
+    """The first video stream. Raises `ValueError` where none can be decoded."""
     if not container.streams.video:
         kinds = ", ".join(sorted({s.type for s in container.streams})) or "nothing"
         raise ValueError(f"{path}: has no video in it, got {kinds}")

@@ -1,22 +1,15 @@
-"""A creature of the zoo as a `Character`, and its gaits as clips of the motion library."""
+"""A creature of the zoo as a `Character` with the creature's own skeleton."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from akd.asset.asset import Asset, Mesh, MeshPart, Node, SkinRecord
-from akd.base.splits import zoo_seed_trains
-from akd.motion.library.clip import LibraryClip
-from akd.motion.motion import Motion
 from akd.rig.character import Character, load_character
-from akd.zoo.creature import Creature, build_creature
-from akd.zoo.gait.clips import make_clip
-
-_VERTICES = 800
+from akd.zoo.creature import Creature
 
 
 def as_character(creature: Creature) -> Character:
@@ -48,20 +41,3 @@ def as_character(creature: Creature) -> Character:
         skins=(record,), scene_roots=(0,),
     )  # fmt: skip
     return load_character(asset)
-
-
-def zoo_clips(species: str, *, seed: int = 0) -> list[LibraryClip]:
-    """One clip of each action of a creature."""
-    creature = build_creature(species, seed=seed, vertices=_VERTICES)
-    return [
-        LibraryClip(
-            f"{species} {seed}:{action}", action, zoo_seed_trains(seed),
-            partial(_perform, species, seed, action),
-        )
-        for action in creature.actions
-    ]  # fmt: skip
-
-
-def _perform(species: str, seed: int, action: str) -> tuple[Character, Motion]:
-    creature = build_creature(species, seed=seed, vertices=_VERTICES)
-    return as_character(creature), make_clip(creature, action)
