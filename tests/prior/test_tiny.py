@@ -6,11 +6,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
 
 from akd.base.files import DamagedFile, read_tensors, write_tensors
+from akd.math.threads import torch_threads
 from akd.prior.protocol import Condition, KnownFrames, VideoPrior, for_body, with_known
 from akd.prior.sample import sample_chain, sample_latents, sample_videos
 from akd.prior.tiny.bodies import body_plans, check_body
@@ -272,6 +274,51 @@ def test_sampling_with_a_perfect_prior_gives_its_video():
     torch.testing.assert_close(got, prior.truth.expand(2, -1, -1, -1, -1))
     with pytest.raises(ValueError, match="1 conditions cannot serve 2 rows"):
         sample_latents(prior, [condition], torch.randn(2, 4, 16, 16, 3))
+
+
+class GaussianPrior(PriorTiny):
+    """Knows that every value is normal, with mean 0 and this standard deviation."""
+
+    spread = 0.2
+
+    def predict(self, latents, t, conditions):
+        alpha, sigma = (v.view(-1, 1, 1, 1, 1) for v in self.signal(t))
+        return self.spread**2 * alpha / (self.spread**2 * alpha**2 + sigma**2) * latents
+
+
+def test_the_second_order_is_nearer_to_the_flow_of_a_gaussian_than_ddim():
+    # Along the flow of a Gaussian, z / sqrt(s^2 alpha^2 + sigma^2) does not change. The clean
+    # estimates at the last step's time are compared, so that this estimate's own error is left out.
+    prior = GaussianPrior(random_network())
+    noise = torch.randn(1, 4, 16, 16, 3, generator=torch.Generator().manual_seed(0))
+    condition = prior.condition("a fox walking")
+
+    def error(order: Literal[1, 2]) -> float:
+        clean = sample_latents(
+            prior, [condition], noise, steps=20, order=order, scale=1.0, first=0.9
+        )
+        last, wanted = torch.tensor([0.9 / 20]), noise
+        for time, power in ((torch.tensor([0.9]), -0.5), (last, 0.5)):
+            alpha, sigma = prior.signal(time)
+            wanted = wanted * (prior.spread**2 * alpha**2 + sigma**2) ** power
+        return float((clean - prior.predict(wanted, last, [condition])).abs().mean())
+
+    assert error(2) < 0.3 * error(1)
+    assert error(1) < 0.1 * prior.spread
+
+
+def test_rows_are_shared_out_between_threads(prior: PriorTiny):
+    draw = torch.Generator().manual_seed(0)
+    z, t = torch.randn(3, 4, 16, 16, 3, generator=draw), torch.tensor([0.2, 0.5, 0.8])
+    asked = [prior.condition(f"a fox {word}") for word in ("walking", "trotting", "running")]
+    given = KnownFrames(torch.rand(4, 16, 16, 3, generator=draw), torch.arange(4) < 2)
+    asked[1] = with_known(prior, asked[1], given)
+    alone = [prior.predict(z[k : k + 1], t[k : k + 1], [asked[k]])[0] for k in range(3)]
+    with torch_threads(2):
+        together = prior.predict(z, t, asked)
+        assert torch.get_num_threads() == 2
+    torch.testing.assert_close(together, torch.stack(alone), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(together[1, :2], 2.0 * given.video[:2] - 1.0)
 
 
 def one_batch(rows: int) -> Batch:

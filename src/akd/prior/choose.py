@@ -46,7 +46,7 @@ def prompt_for(
 
     A large prior gets view, ground, framing and style from `words` besides, unless the prompt is
     to be taken `exactly` or is a long description already. For the tiny one it is the prompt
-    itself, read once here: `ValueError`, one line, lists what its `weights` know, by default those
+    itself, read once here: `ValueError` lists what its `weights` know, by default those
     that ship, where it does not understand.
     """
     plain = " ".join(prompt.split())
@@ -68,7 +68,7 @@ def check_prior(
     """What loading the prior takes: a plan, or the folder of the tiny prior's weights.
 
     Raises:
-        PriorError: One line on whatever is missing or does not fit, before any weights are read.
+        PriorError: Something is missing or does not fit, before any weights are read.
     """
     place = choose_device(device)
     if is_tiny(source.name):
@@ -92,7 +92,7 @@ def choose_prior(
         cache: Where a large prior keeps embeddings of prompts.
 
     Raises:
-        PriorError: One line on whatever is missing or does not fit.
+        PriorError: Something is missing or does not fit.
     """
     plan = check_prior(source, device=device, held=held)
     if isinstance(plan, Path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -24,6 +25,8 @@ _KNOWN = ("WanTransformer3DModel",)
 CogVideoX, and fails with LTX-Video, whose mask of words it makes for all heads."""
 _FIRST = 0
 """Rank of the process that the others follow."""
+_RELEASED_WITHIN = 5.0
+"""Seconds after which a message that gloo still holds is given up on."""
 
 
 def divide_context(networks: Sequence[Any], device: torch.device) -> None:
@@ -118,5 +121,18 @@ def _receive(device: torch.device) -> Any:
 
 
 def _shared(tensor: Tensor) -> Tensor:
+    """The first process's tensor, in all of them.
+
+    gloo's threads hold a tensor for a moment longer in one message of ten, and the networks' device
+    meshes keep these threads alive until Python shuts down, when a release aborts the process.
+    """
+    held = _holders(tensor)
     torch.distributed.broadcast(tensor, _FIRST)
+    until = time.monotonic() + _RELEASED_WITHIN
+    while not tensor.is_cuda and _holders(tensor) > held and time.monotonic() < until:
+        time.sleep(1e-4)  # without the interpreter's lock, which those threads need
     return tensor
+
+
+def _holders(tensor: Tensor) -> int:
+    return tensor._use_count()  # pyright: ignore[reportAttributeAccessIssue]

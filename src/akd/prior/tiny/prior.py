@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.math.resident import constant
+from akd.math.threads import map_threads
 from akd.prior import estimate
 from akd.prior.protocol import Condition
 from akd.prior.tiny.network import TinyNetwork
@@ -69,7 +70,7 @@ class PriorTiny:
     ) -> Condition:
         """Words of the closed vocabulary and a reference image (sRGB 0..1) of the video's size.
 
-        Raises `ValueError`, one line that lists what is known, for an unknown action.
+        Raises `ValueError`, which lists what is known, for an unknown action.
         """
         return self.condition_of(read_prompt(prompt, self.tokens), reference_image=reference_image)
 
@@ -117,7 +118,6 @@ class PriorTiny:
         alpha, sigma = self.signal(t)
         return estimate.add_noise(latents, noise, alpha=alpha, sigma=sigma)
 
-    @torch.no_grad()
     def predict(
         self,
         latents: Float[Tensor, "B T H W 3"],
@@ -126,13 +126,30 @@ class PriorTiny:
     ) -> Float[Tensor, "B T H W 3"]:
         """The clean estimate, float32, one condition a row. No gradient passes.
 
-        Known frames are used in place of the latents' and returned as they are.
+        Known frames are used in place of the latents' and returned as they are. On the CPU rows
+        are shared out between threads.
         """
         if not len(latents) == len(t) == len(conditions):
             raise ValueError(
                 f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
                 f"{len(conditions)}"
             )
+        threads = torch.get_num_threads() if latents.device.type == "cpu" else 1
+        each = math.ceil(len(latents) / max(1, min(len(latents), threads)))
+        rows = [slice(k, k + each) for k in range(0, len(latents), max(1, each))]
+        found = map_threads(
+            lambda some: self._predict(latents[some], t[some], conditions[some]), rows
+        )
+        return found[0] if len(found) == 1 else torch.cat(found)
+
+    @torch.no_grad()
+    def _predict(
+        self,
+        latents: Float[Tensor, "B T H W 3"],
+        t: Float[Tensor, "B"],
+        conditions: Sequence[Condition],
+    ) -> Float[Tensor, "B T H W 3"]:
+        """The same for rows that go through the network together."""
         kind = self.dtype
         blank = latents.new_zeros(self.height, self.width, 3)
         images = [

@@ -184,7 +184,7 @@ def ignored_words(prompt: str, tokens: Collection[str] = TOKENS) -> tuple[str, .
 def read_prompt(prompt: str, tokens: Collection[str] = TOKENS) -> Words:
     """Creature, action and manner of a sentence, for a prior that knows these `tokens`.
 
-    Raises `ValueError`, one line that lists what is known, where no known action is named. An
+    Raises `ValueError`, which lists what is known, where no known action is named. An
     unknown creature is any creature: its looks come with the reference image.
     """
     sentence = read_sentence(prompt)
