@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit --clips 24 --processes 2 --rows rows.jsonl
     python -m benchmarks.fit --clips 24 --device cuda --processes 12 --rows rows.jsonl \\
-        --parts main,views,without,spoiled --out docs/benchmarks/fit.md
+        --out docs/benchmarks/fit.md
     python -m benchmarks.fit --smoke
 
 Joint positions are compared in the camera's frame, relative to the root, as shares of the body's
@@ -54,8 +54,10 @@ WITHOUT: dict[str, dict[str, object]] = {
     "camera refinement": {"solve_camera": False},
     "smoothness": {"smooth": 0.0},
     "pose regulariser": {"rest": 0.0},
+    "sagittal regulariser": {"sagittal": 0.0},
 }
-PARTS = ("main", "views", "without", "spoiled", "points")
+PARTS = ("main", "views", "spoiled", "points", "without")
+"""In the order in which they are run."""
 WARM_START = "warm start of animate"
 POSE_MODEL = "true mask, pose model"
 SMOKE = FitSettings(size=48, splats=400, starts=2, trial=2, iterations=3, limb_search=False)
@@ -111,13 +113,13 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
 
 
 def batches_of(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
-    """Jobs that one process does one after the other: those of a clip, so that it is filmed once;
-    parts of them where there are fewer clips than processes."""
-    clips: dict[ClipSpec, list[Job]] = defaultdict(list)
-    for job in jobs:
-        clips[job.spec].append(job)
-    parts = max(1, -(-processes // max(1, len(clips))))
-    batches = [own[k::parts] for own in clips.values() for k in range(parts)]
+    """Jobs that one process does one after the other: those of a part and a clip, so that it is
+    filmed once; fewer where there are fewer clips than processes. Parts follow each other."""
+    found: dict[tuple[str, ClipSpec], list[Job]] = defaultdict(list)
+    for job in sorted(jobs, key=lambda job: PARTS.index(job.part)):
+        found[job.part, job.spec].append(job)
+    parts = max(1, -(-processes // max(1, len({job.spec for job in jobs}))))
+    batches = [own[k::parts] for own in found.values() for k in range(parts)]
     return [batch for batch in batches if batch]
 
 
@@ -166,7 +168,7 @@ def run(job: Job) -> Row:
             cameras = found.cameras[0].to("cpu")
             score, overlap = found.quality.score, float(found.quality.overlap.mean())
             stated = found.quality.parts()
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         return Row.of_failure(job.key, job.part, job.variant, job.clip, str(error))
     seconds = time.perf_counter() - began
     error, degrees, swapped = measure(clip, character, pose, cameras)
@@ -255,6 +257,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--rows", type=Path, help="a line for each fit; goes on from what is there")
+    parser.add_argument("--report-only", action="store_true", help="tables of the rows that exist")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     if arguments.smoke:
@@ -263,7 +266,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = arguments.rows or Path(folder) / "rows.jsonl"
         done = read_rows(path)
-        waiting = batches_of([job for job in jobs if job.key not in done], arguments.processes)
+        left = [] if arguments.report_only else [job for job in jobs if job.key not in done]
+        waiting = batches_of(left, arguments.processes)
         work = partial(run_batch, rows=path)
         if arguments.processes > 1:
             context = multiprocessing.get_context("spawn")
@@ -276,7 +280,7 @@ def main() -> None:
                 work(batch)
         done = read_rows(path)
     text = tables(
-        [done[job.key] for job in jobs],
+        [done[job.key] for job in jobs if job.key in done],
         f"{arguments.clips} clips of the {arguments.side} side, {arguments.frames} frames of "
         f"{arguments.size} x {arguments.size}, {arguments.device}, {arguments.processes} processes "
         f"at a time.",

@@ -41,7 +41,7 @@ def fit_warm_start(clip: Clip, settings: FitSettings, *, device: str) -> Control
     path = true.translation - true.translation.new_tensor((0.0, stage.lift, 0.0))
     pose = ControlPose(*(x.to(device) for x in (path, true.root_rotation, true.angles)))
     with torch.no_grad():
-        video = stage.show(stage.transforms(pose), path)
+        video = stage.show(stage.transforms(pose))
     leg, legs = leg_length(character, rig), len(character.anatomy.legs)
     period = starting_period(spec.action, leg)
     start = MotionStart(

@@ -131,6 +131,28 @@ def test_a_motion_is_found_in_its_own_video(stage, filmed):
 
 
 @pytest.mark.slow
+def test_a_video_of_something_else_is_fitted_and_called_poor(stage):
+    x = torch.arange(SIZE) - 0.5 * SIZE
+    arms = (x[:, None] - x[None]).abs() < 4.0
+    cross = (arms | arms.flip(1)).float().expand(FRAMES, -1, -1)
+    other = Observation(cross[..., None].expand(-1, -1, -1, 3), cross)
+    settings = FitSettings(size=SIZE, splats=700, trial=4, iterations=8, starts=2)
+    found = fit_video(stage, [other], fps=12.0, settings=settings)
+    assert found.quality.verdict().startswith("poor")
+    assert found.quality.score < 0.3
+    assert bool(torch.isfinite(found.curves.angles).all())
+
+
+@pytest.mark.slow
+def test_two_frames_are_fitted(stage, filmed):
+    two = replace(filmed, frames=filmed.frames[:2], masks=filmed.masks[:2])
+    settings = FitSettings(size=SIZE, splats=700, trial=4, iterations=8, starts=2)
+    found = fit_video(stage, [two], fps=12.0, settings=settings)
+    assert found.quality.verdict().split(":")[0] in ("fair", "good")
+    assert found.curves.frames == 2
+
+
+@pytest.mark.slow
 def test_a_given_camera_and_tracks_are_used(stage, filmed):
     camera = camera_at(stage, 90.0)
     bones = stage.transforms(swinging(stage))

@@ -51,7 +51,7 @@ def swinging(fox, phases: list[float]):
 def shown(stage, curves) -> torch.Tensor:
     with torch.no_grad():
         controls = curves.controls()
-        return stage.show(stage.transforms(controls), controls.translation)
+        return stage.show(stage.transforms(controls))
 
 
 def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):

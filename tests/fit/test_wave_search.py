@@ -28,7 +28,7 @@ def test_a_slithering_snake_is_found(tmp_path):
     times = torch.linspace(0.0, clip.duration, FRAMES + 1)[:-1]
     true = rig.from_pose(clip.sample(clip.times[0] + times).pose)
     with torch.no_grad():
-        video = stage.show(stage.transforms(true), true.translation)
+        video = stage.show(stage.transforms(true))
     speed = float((true.translation[-1] - true.translation[0]).norm() / times[-1])
     start = MotionStart(
         rig, FRAMES, FRAMES / clip.duration, leg_length(character, rig), speed=1.3 * speed,

@@ -1,6 +1,6 @@
 """Files beside a video: masks, a camera, point tracks, depth and normal maps.
 
-Every reader raises `ValueError` with one line that names the file, the rule and the value.
+Every reader raises a `ValueError` that names the file, the rule and the value.
 """
 
 from __future__ import annotations

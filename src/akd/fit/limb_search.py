@@ -40,7 +40,7 @@ _COLOUR = 3.0
 """Factor on the weight of colours: thin limbs are mixed with the background."""
 _TOGETHER = 12
 """Frames that are compared at once."""
-_MOST_FRAMES = 32
+MOST_FRAMES = 32
 """Of longer videos only so many frames are searched, evenly taken."""
 
 
@@ -78,6 +78,8 @@ class LimbTarget:
     """Metres from the camera to the body."""
     colour: float
     """Weight of colours against the silhouette."""
+    pitch: float = 0.0
+    """Of the root, radians."""
 
     @classmethod
     def of(
@@ -169,10 +171,12 @@ def _strain(stage: Stage, limb: Limb) -> Float[Tensor, "C"]:
     return lean + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
 
 
-def _standing(angles: Float[Tensor, "C D 3"]) -> ControlPose:
-    """Poses of a body whose root is neutral."""
+def _standing(angles: Float[Tensor, "C D 3"], pitch: float = 0.0) -> ControlPose:
+    """Poses of a body whose root is neutral but for its pitch."""
     still = angles.new_zeros(len(angles), 3)
-    return ControlPose(still, still, angles)
+    turned = still.clone()
+    turned[:, 1] = pitch
+    return ControlPose(still, turned, angles)
 
 
 def _tried(limits: AngleLimits, control: int, count: int, most: float) -> Float[Tensor, "c"]:
@@ -193,11 +197,21 @@ class LimbSearch:
     """Mean square difference from the targets."""
     coverage: list[Float[Tensor, "T N N"]]
     """The body's silhouettes for each target."""
+    layers: list[list[Layer]]
+    """Of each target."""
+    targets: list[LimbTarget]
+    """Of the frames that were searched."""
+    every: int
+    """One frame out of so many was searched."""
+
+    def residual_of(self, poses: Int[Tensor, "T limbs"]) -> float:
+        """What other poses than those found leave of the targets."""
+        return _residual(self.layers, poses[:: self.every], self.targets)
 
 
 @torch.no_grad()
 def search_limbs(
-    stage: Stage, limbs: list[Limb], targets: list[LimbTarget], *, most: int = _MOST_FRAMES
+    stage: Stage, limbs: list[Limb], targets: list[LimbTarget], *, most: int = MOST_FRAMES
 ) -> LimbSearch:
     """The poses of all limbs that look most like the targets, limb after limb.
 
@@ -227,7 +241,7 @@ def search_limbs(
                 chosen, residual = other, left
     spread = torch.arange(total, device=device) // every
     coverage = [1.0 - stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
-    return LimbSearch(chosen[spread], residual, coverage)
+    return LimbSearch(chosen[spread], residual, coverage, layers, targets, every)
 
 
 def _residual(
@@ -279,20 +293,25 @@ def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[Layer]:
     camera = canvas_camera(stage, target.azimuth, target.elevation, target.distance)
     trunk = torch.stack([limb.splats for limb in limbs]).any(0).logical_not()
     still = torch.zeros(1, len(stage.rig), 3, device=stage.cloud.means.device)
-    layers = [render_layer(stage, limb.splats, limb.controls(stage), camera) for limb in limbs]
-    return [*layers, render_layer(stage, trunk, still, camera)]
+    poses = [*((limb.splats, limb.controls(stage)) for limb in limbs), (trunk, still)]
+    return [render_layer(stage, own, angles, camera, pitch=target.pitch) for own, angles in poses]
 
 
 def render_layer(
-    stage: Stage, splats: Bool[Tensor, "N"], angles: Float[Tensor, "C D 3"], camera: Camera
+    stage: Stage,
+    splats: Bool[Tensor, "N"],
+    angles: Float[Tensor, "C D 3"],
+    camera: Camera,
+    *,
+    pitch: float = 0.0,
 ) -> Layer:
-    """Some of the body's splats in each of several poses, the root being neutral."""
+    """Some of the body's splats in each of several poses, the root being neutral or pitched."""
     cloud, view = stage.cloud[splats], camera.camera_from_world[0]
     if not len(cloud):
         clear = torch.ones(len(angles), 1, camera.height, camera.width, device=splats.device)
         return Layer(torch.zeros_like(clear).expand(-1, 3, -1, -1), clear, math.inf)
     seen = render_body(
-        cloud, stage.transforms(_standing(angles)), camera, settings=stage.scene,
+        cloud, stage.transforms(_standing(angles, pitch)), camera, settings=stage.scene,
         bone_colours=stage.bone_colours, renderer=stage.renderer, check=False, clips=len(angles),
     )  # fmt: skip
     depth = float(view[2, :3] @ cloud.means.mean(0) + view[2, 3])

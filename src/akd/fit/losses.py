@@ -40,6 +40,8 @@ _STRIKES, _ROLLS = 0.5, 0.15
 soft edge."""
 _STRAIGHT = 1e-6
 """Second differences of coordinates, at most, that count as none: radians or leg lengths."""
+_FAR = 0.3
+"""Angles beyond this, radians, cost hardly more: a limb that is raised sideways may stay there."""
 _UNSURE = 0.2
 """Factor on the foot terms while a fit has not settled which feet stand."""
 
@@ -325,3 +327,14 @@ def pose_regulariser(state: LossState) -> Float[Tensor, "*k"]:
     if not controls.angles.numel():
         return lean
     return lean + state.curves.limits.parts(controls.angles).square().mean((-3, -2, -1))
+
+
+def sagittal_regulariser(state: LossState) -> Float[Tensor, "*k"]:
+    """Mean square of twist, abduction and the root's lean, bounded: limbs swing forward and back.
+
+    From one side, a limb that swings sideways is hardly seen to do so, and noise would swing it.
+    """
+    controls = state.controls
+    values = torch.cat((controls.angles[..., 1:].flatten(-2), controls.root_rotation[..., 1:]), -1)
+    squares = values.square()
+    return (squares / (1.0 + squares / _FAR**2)).mean((-2, -1))

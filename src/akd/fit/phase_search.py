@@ -31,8 +31,8 @@ _BENDS = (-1.2, -0.6, 0.0, 0.6, 1.2)
 _FOLDS = (0.0, 0.5)
 """Radians: how far the upper joint of a limb swings and leans, how far the lower one is bent for
 good, and how far it folds in the cycle."""
-_TOGETHER = 8
-"""Choices in one rendering."""
+_TOGETHER = {"cpu": 8, "cuda": 64}
+"""Choices in one rendering: on a GPU, launches cost more than images."""
 _ASKEW = 0.4
 """Sine of the angle between a limb and the way that its end is to move, at least: else it cannot be
 swung that way."""
@@ -137,37 +137,35 @@ def _choose(
     follows = {} if mirror is None else _followers(list(turning), mirror)
     leaders = [control for control in turning if control not in follows]
 
-    def put(chosen: Mapping[int, tuple[float, float, float]]) -> None:
-        curves.angles.copy_(before)
-        for control, (constant, amplitude, phase) in chosen.items():
-            wave = before.new_tensor((
-                constant / math.sqrt(0.5), amplitude * math.cos(phase), -amplitude * math.sin(phase)
-            ))  # fmt: skip
-            axis = turning[control].angles.to(before)
-            curves.angles[:3, control] += wave[:, None] * axis / unit
-        if mirror is not None and follows:
-            later, _ = mirror.mirrored(curves.angles, curves.root)
-            curves.angles[:, list(follows)] = later[:, list(follows)]
+    amounts = torch.tensor([
+        (constant / math.sqrt(0.5), amplitude * math.cos(phase), -amplitude * math.sin(phase))
+        for constant, amplitude, phase in choices
+    ]).to(before)  # fmt: skip
+    axes = {control: turn.angles.to(before) for control, turn in turning.items()}
 
-    def errors_of(
-        varied: Sequence[int], kept: Mapping[int, tuple[float, float, float]]
-    ) -> Float[Tensor, "C K"]:
+    def put(chosen: Mapping[int, slice]) -> Float[Tensor, "C K D 3"]:
+        """Coefficients for each of the choices that the controls have, some of them the same."""
+        count = max((len(amounts[rows]) for rows in chosen.values()), default=1)
+        angles = before.repeat(count, 1, 1, 1)
+        for control, rows in chosen.items():
+            angles[:, :3, control] += amounts[rows][..., None] * axes[control] / unit
+        if mirror is not None and follows:
+            later, _ = mirror.mirrored(angles, curves.root)
+            angles[:, :, list(follows)] = later[:, :, list(follows)]
+        return angles
+
+    def errors_of(varied: Sequence[int], kept: Mapping[int, slice]) -> Float[Tensor, "C K"]:
         errors = []
-        for first in range(0, len(choices), _TOGETHER):
-            posed = []
-            for choice in choices[first : first + _TOGETHER]:
-                put({**kept, **dict.fromkeys(varied, choice)})
-                posed.append(curves.pose(stage))
-            videos = stage.show_body(
-                torch.stack([one.transforms for one in posed]),
-                torch.stack([one.path for one in posed]),
-                frames=frames,
-            )
+        together = _TOGETHER[before.device.type]
+        for first in range(0, len(choices), together):
+            rows = slice(first, first + together)
+            posed = curves.pose(stage, choices=put({**kept, **dict.fromkeys(varied, rows)}))
+            videos = stage.show_body(posed.transforms, frames=frames)
             maps = hue_maps(videos.flatten(0, 1), colours).unflatten(0, videos.shape[:2])
             errors.append((maps - wanted).square().mean((1, 3, 4)).cpu())
         return torch.cat(errors)
 
-    kept: dict[int, tuple[float, float, float]] = {}
+    kept: dict[int, slice] = {}
     hues = {t.control: tuple(c) for t, c in zip(limbs, colours.tolist(), strict=True) if t}
     for varied in _passes(leaders, hues):
         errors = errors_of(varied, kept)
@@ -175,8 +173,9 @@ def _choose(
         by_limb = {turn.control: column for turn, column in columns if turn is not None}
         for follower, leader in follows.items():
             by_limb[leader] = by_limb[leader] + by_limb[follower]
-        kept |= {control: choices[int(by_limb[control].argmin())] for control in varied}
-    put(kept)
+        best = {control: int(by_limb[control].argmin()) for control in varied}
+        kept |= {control: slice(k, k + 1) for control, k in best.items()}
+    curves.angles.copy_(put(kept)[0])
 
 
 def _passes(controls: Sequence[int], hues: Mapping[int, object]) -> list[list[int]]:

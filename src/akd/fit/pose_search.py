@@ -45,8 +45,10 @@ _LEG_STRAIN = 0.5
 _HIDDEN = 2.0
 """How much more that costs of a limb that cannot be seen: it could be anywhere behind the body."""
 _SHIFT = 6
-"""The camera follows the root at the mean distance of the body's centre, which is not known yet:
-the body may be so many cells of the hue maps aside of where its neutral pose is."""
+"""The camera follows the centre of the body, and where the root is in the image is not known yet:
+in each frame it may be so many cells of the hue maps aside of where it is in the neutral pose."""
+_MOVES = 0.02
+"""Cost of a change of that place from frame to frame, per cell squared, as `_JUMP`."""
 _ROUNDS = 2
 _SIZES = (2, 8)
 """Pixels on a side that are compared as one: small ones tell poses apart, large ones attract."""
@@ -134,7 +136,7 @@ def _centred(
     layers: list[Layer],
     colours: Float[Tensor, "K 3"],
 ) -> tuple[Float[Tensor, "T H W 3"], list[Float[Tensor, "T"]]]:
-    """The video moved to where its legs are most like their layers, and how much of each limb can
+    """The frames moved to where their legs are most like the layers, and how much of each limb can
     be seen in each frame, 0..1. Arms hang on a trunk that bends, legs on the root itself."""
     wanted = hue_maps(target, colours)
     costs, seen = [], []
@@ -143,14 +145,18 @@ def _centred(
         whole = shown.flatten(1).square().sum(1).mean().clamp_min(1e-9)
         seen.append((wanted[:, k].flatten(1).square().sum(1) / whole).clamp_max(1.0))
         if poses.limb.role.limb is LimbKind.LEG:
-            costs.append(_differences(shown, wanted[:, k]) @ seen[k] / whole)
+            costs.append(_differences(shown, wanted[:, k]) * seen[k] / whole)
     if not costs:
         return target, seen
-    best = int(torch.stack(costs).sum(0).argmin())
-    span = 2 * _SHIFT + 1
-    cells = (best // span - _SHIFT, best % span - _SHIFT)
+    span = torch.arange(-_SHIFT, _SHIFT + 1)
+    cells = torch.cartesian_prod(span, span)
+    moved = chain(torch.stack(costs).sum(0).T, cells.to(target), jump=_MOVES)
     step = hue_stride(target.shape[2])
-    return target.roll((step * cells[0], step * cells[1]), dims=(1, 2)), seen
+    frames = [
+        frame.roll(tuple((step * cells[k]).tolist()), dims=(0, 1))
+        for frame, k in zip(target, moved.tolist(), strict=True)
+    ]
+    return torch.stack(frames), seen
 
 
 def _differences(

@@ -59,7 +59,7 @@ def read_sequence(path: Path, *, fps: float | None = None) -> PointSequence:
         fps: Frames a second; 24 if left out, which an animated GLB is sampled at.
 
     Raises:
-        ValueError: There are too few or too many frames, or nothing moves: one line.
+        ValueError: There are too few or too many frames, or nothing moves.
         AssetError: A file cannot be read.
     """
     rate = fps or _FPS

@@ -29,8 +29,10 @@ class WarmStartSettings:
 
     samples: int = 4
     """Videos to sample; 0 starts from the neutral pose."""
-    steps: int = 24
+    steps: int = 12
     """Denoising steps of a sample."""
+    spacing: float = 1.5
+    """Above 1 for more of these steps near the noise: see `akd.prior.sample.sample_latents`."""
     guidance: float = 3.0
     """Guidance scale of a sample."""
     trial: int = 50
@@ -60,11 +62,12 @@ class FitSettings:
     starts: int = 4
     """Starts that are tried: legs exchanged left and right, the camera in front or behind."""
     trial: int = 24
-    """Iterations of every start at half the size, after which the best is kept."""
-    iterations: int = 80
+    """Iterations at half the size after which the better half of the starts is kept, until one is
+    left."""
+    iterations: int = 120
     """Iterations of the best start, the last third at the full size."""
     learning_rate: float = 0.02
-    frames_per_knot: float = 2.0
+    frames_per_knot: float = 1.5
     """Frames for each coefficient of a curve over time."""
     silhouette: float = 200.0
     """Weight of the silhouette's mean square difference, summed over a pyramid."""
@@ -74,6 +77,8 @@ class FitSettings:
     """Mean absolute second difference of the coordinates over time."""
     rest: float = 0.02
     """Pose regulariser: mean square of the joint angles, as fractions of their limits."""
+    sagittal: float = 300.0
+    """Regulariser of twist, abduction and the root's lean: mean square, radians."""
     evidence: float = 20.0
     """Weight of point tracks (distance in image heights), depth maps and normal maps."""
     limb_search: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from akd.fit.cameras import FitCamera, SolvedCamera
 from akd.fit.limb_search import (
+    MOST_FRAMES,
     Limb,
     LimbSearch,
     LimbTarget,
@@ -37,6 +38,7 @@ from akd.fit.view_search import (
     search_views,
 )
 from akd.math import davenport, quaternion
+from akd.math.least_squares import least_squares
 from akd.motion.feet import leg_length
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart
@@ -49,6 +51,10 @@ from akd.splat.camera import Camera
 
 _SMOOTH = 1.5
 """Frames over which the first path of the root is smoothed: it was found in whole pixels."""
+_PITCHES = (-0.14, 0.0, 0.14)
+"""Pitch of the root that is tried, radians: who runs leans."""
+_ROUNDS = 2
+"""How often the limbs are searched and the body is placed again, for each of them."""
 _FEW = 8
 """Frames in which directions are compared."""
 _ALIKE = 0.08
@@ -103,7 +109,7 @@ def make_starts(
     found = []
     for guesses in pairings:
         found += _with_limbs(stage, observations, guesses, limbs, settings, fps)
-    # What was exchanged least comes first.
+    # Where one direction is clearly wrong, more exchanges of the other's legs are tried.
     found.sort(key=lambda pair: pair[0])
     return [candidate for _, candidate in found[: max(1, settings.starts)]]
 
@@ -145,48 +151,63 @@ def _with_limbs(
     limbs: list[Limb],
     settings: FitSettings,
     fps: float,
-) -> list[tuple[int, Candidate]]:
-    """Candidates of one direction, numbered by how much was exchanged in them."""
+) -> list[tuple[float, Candidate]]:
+    """Candidates of one direction, each with what it leaves of the video."""
     name = " and ".join(f"{math.degrees(guess.azimuth):.0f} degrees" for guess in guesses)
     if not limbs:
         angles = torch.zeros(len(observations[0]), len(stage.rig), 3)
-        return [(0, _candidate(stage, observations, guesses, angles, settings, fps, name))]
+        return [(0.0, _candidate(stage, observations, guesses, angles, settings, fps, name))]
 
-    def search(guesses: Sequence[ViewGuess]) -> LimbSearch:
+    def search(guesses: Sequence[ViewGuess], pitch: float, most: int = MOST_FRAMES) -> LimbSearch:
         targets = [
-            _limb_target(stage, observation, guess, settings)
+            replace(_limb_target(stage, observation, guess, settings), pitch=pitch)
             for observation, guess in zip(observations, guesses, strict=True)
         ]
-        return search_limbs(stage, limbs, targets)
+        return search_limbs(stage, limbs, targets, most=most)
 
-    first = search(guesses)
+    def located(guesses: Sequence[ViewGuess], found: LimbSearch) -> list[ViewGuess]:
+        return [
+            guess.located(stage, observation, own)
+            for guess, observation, own in zip(guesses, observations, found.coverage, strict=True)
+        ]
+
     # With its limbs where they are, the body is found more exactly, and then the limbs are.
-    guesses = [
-        guess.located(stage, observation, own)
-        for guess, observation, own in zip(guesses, observations, first.coverage, strict=True)
-    ]
+    tried = []
+    for pitch in _PITCHES:
+        placed = guesses
+        for _ in range(_ROUNDS):
+            placed = located(placed, search(placed, pitch, _FEW))
+        tried.append((search(placed, pitch, _FEW).residual, pitch, placed))
+    _, pitch, guesses = min(tried, key=lambda one: one[0])
+    guesses = located(guesses, search(guesses, pitch))
+    found = search(guesses, pitch)
     return [
-        (number, _candidate(stage, observations, guesses, angles, settings, fps, name + what))
-        for number, what, angles in _exchanges(stage, limbs, search(guesses).poses)
-    ]
+        (
+            found.residual_of(poses),
+            _candidate(
+                stage, observations, guesses, limb_angles(stage, limbs, poses), settings, fps,
+                name + what, pitch,
+            ),
+        )
+        for what, poses in _exchanges(limbs, found.poses)
+    ]  # fmt: skip
 
 
 def _exchanges(
-    stage: Stage, limbs: list[Limb], chosen: Int[Tensor, "T limbs"]
-) -> list[tuple[int, str, Float[Tensor, "T D 3"]]]:
+    limbs: list[Limb], chosen: Int[Tensor, "T limbs"]
+) -> list[tuple[str, Int[Tensor, "T limbs"]]]:
     """The limbs as found, with legs of each kind exchanged left and right, and with all of them."""
-    found = [(0, "", chosen)]
+    found = [("", chosen)]
     every = (limb.role.limb for limb in limbs)
     kinds = list(dict.fromkeys(kind for kind in every if kind is not None and kind.is_leg))
     for kind in kinds:
-        other = swap_sides(limbs, chosen, kind=kind)
-        found.append((2 if len(kinds) > 1 else 1, f", {kind.value} exchanged", other))
+        found.append((f", {kind.value} exchanged", swap_sides(limbs, chosen, kind=kind)))
     if len(kinds) > 1:
         everything = chosen
         for kind in kinds:
             everything = swap_sides(limbs, everything, kind=kind)
-        found.append((1, ", legs exchanged", everything))
-    return [(number, what, limb_angles(stage, limbs, poses)) for number, what, poses in found]
+        found.append((", legs exchanged", everything))
+    return found
 
 
 def _limb_target(
@@ -211,6 +232,7 @@ def _candidate(
     settings: FitSettings,
     fps: float,
     name: str,
+    pitch: float = 0.0,
 ) -> Candidate:
     cameras = tuple(
         _camera(stage, observation, guess)
@@ -224,7 +246,7 @@ def _candidate(
     yaw = _heading(stage, cameras[0], guesses[0])
     path = _path(stage, observations, guesses, cameras, yaw)
     rotation = path.new_zeros(frames, 3)
-    rotation[:, 0] = yaw
+    rotation[:, 0], rotation[:, 1] = yaw, pitch
     curves.set_controls(ControlPose(path, rotation, angles.to(path)))
     return Candidate(curves, cameras, name)
 
@@ -279,7 +301,7 @@ def _path(
             seen * pose[:, 2:3, 3] - pose[:, :2, 3],
             0.1 * (distance - pose[:, 2:3, 3]),
         ]
-    middles = torch.linalg.lstsq(torch.cat(rows, 1), torch.cat(values, 1)[..., None]).solution
+    middles = least_squares(torch.cat(rows, 1), torch.cat(values, 1)[..., None])
     middle = neutral_middle(stage)
     pivot = stage.rig.root_pivot.to(middle) + middle.new_tensor((0.0, stage.lift, 0.0))
     turned = davenport.to_quaternion(

@@ -16,7 +16,13 @@ from akd.base.observer import Observer
 from akd.fit.cameras import cameras_of
 from akd.fit.evidence import Evidence
 from akd.fit.graph import graph_step
-from akd.fit.losses import LossTerm, evaluate, pose_regulariser, smoothness
+from akd.fit.losses import (
+    LossTerm,
+    evaluate,
+    pose_regulariser,
+    sagittal_regulariser,
+    smoothness,
+)
 from akd.fit.observation import Observation
 from akd.fit.photometric import photometric_loss, pyramid
 from akd.fit.quality import FitQuality, assess_fit, disagreement
@@ -24,6 +30,7 @@ from akd.fit.settings import FitSettings
 from akd.fit.starts import Candidate, make_starts
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import PosedFrames, pose_together
+from akd.rig.control import ControlPose
 from akd.scene.compose import render_body
 from akd.scene.stage import Stage
 from akd.splat.camera import Camera
@@ -86,15 +93,17 @@ def fit_video(
     # Limbs are thin: they are searched in all pixels, which costs little more.
     starts = make_starts(stage, full, settings, fps=fps)
     candidates = [start.resized(half) for start in starts]
+    weights = (settings.smooth, settings.rest, settings.sagittal)
+    functions = (smoothness, pose_regulariser, sagittal_regulariser)
     terms = [
-        LossTerm("smooth", settings.smooth, smoothness, batched=True, capturable=True),
-        LossTerm("rest", settings.rest, pose_regulariser, batched=True, capturable=True),
-        *losses,
+        LossTerm(function.__name__, weight, function, batched=True, capturable=True)
+        for weight, function in zip(weights, functions, strict=True)
     ]
+    terms += losses
     history: list[dict[str, float]] = []
     late = settings.iterations // 3
-    trial = settings.trial if len(candidates) > 1 else 0
-    total = trial + settings.iterations
+    rounds = max(0, len(candidates) - 1).bit_length() if settings.trial else 0
+    total = rounds * settings.trial + settings.iterations
 
     def step(values: dict[str, float]) -> None:
         history.append(values)
@@ -102,11 +111,16 @@ def fit_video(
 
     observer.begin("fit")
     residuals, ambiguity = {}, 0.0
-    if trial:
-        away = optimise(stage, candidates, half, terms, settings, iterations=trial, step=step)
-        residuals = {c.name: value for c, value in zip(candidates, away, strict=True)}
-        ambiguity = disagreement(torch.stack([_joints(stage, c) for c in candidates]), away)
-        candidates = [candidates[away.index(min(away))]]
+    for number in range(rounds):
+        away = optimise(
+            stage, candidates, half, terms, settings, iterations=settings.trial, step=step
+        )
+        residuals |= {c.name: value for c, value in zip(candidates, away, strict=True)}
+        if number == 0:
+            ambiguity = disagreement(torch.stack([_joints(stage, c) for c in candidates]), away)
+        best = sorted(range(len(away)), key=away.__getitem__)
+        candidates = [candidates[k] for k in best[: (len(best) + 1) // 2]]
+    candidates = candidates[:1]
     early = settings.iterations - late
     optimise(stage, candidates, half, terms, settings, iterations=early, step=step)
     candidates = [candidates[0].resized(full)]
@@ -251,9 +265,11 @@ def show_fit(
 @torch.no_grad()
 def _joints(stage: Stage, candidate: Candidate) -> Float[Tensor, "T J 3"]:
     """Joints as the first camera sees them: in its frame, from the root, in body heights."""
-    rig, pose = stage.rig, candidate.curves.controls()
+    rig, found = stage.rig, candidate.curves.controls()
+    # The rig is on the CPU, whatever device the character is rendered on.
+    pose = ControlPose(*(x.cpu() for x in (found.translation, found.root_rotation, found.angles)))
     world = rig.world(pose)[:, [rig.root, *rig.joints], :3, 3]
-    rotation = candidate.plain_cameras()[0].camera_from_world[0, :3, :3]
+    rotation = candidate.plain_cameras()[0].camera_from_world[0, :3, :3].cpu()
     return (world - world[:, :1]) @ rotation.T / stage.character.height
 
 

@@ -54,7 +54,7 @@ def sample_videos(
     count = settings.samples
     with torch.no_grad():
         still = stage.neutral.expand(prior.frames, -1, -1, -1)
-        video = stage.show(still, torch.zeros(prior.frames, 3))
+        video = stage.show(still)
         image = stage.reference_images()[0] if prior.takes_reference_image else None
         condition = with_known(prior, prior.condition(prompt, reference_image=image), known)
         shape = prior.encode(video[None]).shape[1:]
@@ -65,7 +65,7 @@ def sample_videos(
                 continue
             latents = sample_latents(
                 prior, [condition] * len(noise[rows]), noise[rows].to(prior.device),
-                steps=settings.steps, scale=settings.guidance,
+                steps=settings.steps, spacing=settings.spacing, scale=settings.guidance,
             )  # fmt: skip
             videos.append(prior.decode(latents).clamp(0.0, 1.0).cpu())
     return torch.cat(videos)
@@ -133,7 +133,7 @@ def _best(values: Float[Tensor, "K"], count: int) -> list[int]:
 @torch.no_grad()
 def _rendered(stage: Stage, candidates: Sequence[MotionParameters]) -> Float[Tensor, "K T H W 3"]:
     posed = pose_together(candidates, stage)
-    return stage.show(posed.transforms, posed.path, turns=[0.0] * len(candidates))
+    return stage.show(posed.transforms, turns=[0.0] * len(candidates))
 
 
 def fit_to_videos(
@@ -185,9 +185,9 @@ def fit_to_videos(
     def compare(*, progress: float) -> list[Tensor | None]:
         posed = pose_together(candidates, stage)
         if by_hue:
-            video = stage.show_body(posed.transforms, posed.path)
+            video = stage.show_body(posed.transforms)
         else:
-            video = stage.show(posed.transforms, posed.path, turns=turns)
+            video = stage.show(posed.transforms, turns=turns)
         difference = photometric_loss(look(video), wanted)
         others = evaluate(terms, stage, candidates, posed, video, progress)
         losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)

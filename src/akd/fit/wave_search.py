@@ -66,11 +66,8 @@ def search_waves(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H
             for wave in waves[first : first + _TOGETHER]:
                 _put(curves, winding, wave)
                 posed.append(curves.pose(stage))
-            videos = stage.show_body(
-                torch.stack([one.transforms for one in posed]),
-                torch.stack([one.path for one in posed]),
-                frames=frames,
-            )
+            bones = torch.stack([one.transforms for one in posed])
+            videos = stage.show_body(bones, frames=frames)
             wanted = pyramid(target.expand(len(videos), -1, -1, -1, -1))
             errors.append(photometric_loss(videos, wanted).cpu())
         return waves[int(torch.cat(errors).argmin())]
