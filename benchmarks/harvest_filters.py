@@ -61,7 +61,7 @@ def measure(
     path = pose.translation - pose.translation.new_tensor((0.0, stage.lift, 0.0))
     seen = ControlPose(path, pose.root_rotation, pose.angles)
     with torch.no_grad():
-        video = stage.show(stage.transforms(seen), path)
+        video = stage.show(stage.transforms(seen))
     judge = video_score(
         find_recogniser("a", weights), request.action, style=prior.style,
         size=(prior.frames, prior.height, prior.width),

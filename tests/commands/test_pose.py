@@ -69,6 +69,11 @@ def test_ik_states_the_residual(files, stand, tmp_path, capsys):
         (("score", "--clip", "Fly"), "there is no clip 'Fly': it has 'walk'"),
         (("sample", "--count", "0"), "--count must be from 1 to 10000, got 0"),
         (("project", "--level", "2"), "--level must be between 0 and 1, got 2"),
+        (("interpolate", "walk@0", "walk@inf"), "must be CLIP@SECONDS, got 'walk@inf'"),
+        (
+            ("keyframes", "walk@0", "walk@0.1", "--count", "99", "--size", "4096", "2048"),
+            "keyframes of 4096 x 2048 pixels must be at most 3, got 99",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(files, arguments, message, capsys, tmp_path):

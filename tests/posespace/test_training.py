@@ -1,5 +1,8 @@
 """Pose sets on disk, training, sampling, inversion and scores, with a very small network."""
 
+import json
+import math
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -7,10 +10,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from akd.base.files import DamagedFile, write_tensors
+from akd.base.files import DamagedFile, read_tensors, write_tensors
 from akd.posespace.body import kinematics
 from akd.posespace.collect import distinct
-from akd.posespace.dataset import join_poses, load_poses, save_poses
+from akd.posespace.dataset import join_poses, load_poses, merge_poses, save_poses
 from akd.posespace.diffusion import (
     denoise,
     invert,
@@ -167,6 +170,14 @@ def test_sampler_draws_bodies_with_their_poses(poses):
     assert not bool(matches.all())  # the others are mirrored
 
 
+def test_artists_rigs_are_drawn_as_often_as_asked(poses):
+    zoo = poses.records[0]
+    rig = replace(zoo, name="rig", source="assets")
+    two = merge_poses([poses, replace(poses, records=(rig,))])
+    weights = PoseSampler(two, device=torch.device("cpu"), artists=3.0).weights
+    assert float(weights[1] / weights[0]) == pytest.approx(3.0)
+
+
 def test_padding_does_not_change_a_prediction(codec, network):
     from akd.posespace.body import stack_bodies
 
@@ -255,3 +266,48 @@ def test_broken_files_are_one_line(poses, tmp_path):
     write_tensors(file, {"states": torch.zeros(2)}, about={"format": "akd-poses-1"})
     with pytest.raises(DamagedFile, match="holds values that cannot be used"):
         load_poses(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"bodies": [{"name": []}]}, "cannot be used"),
+        ({"bodies": [{"tokens": 0}]}, "cannot be used"),
+        ({"clips": [[99, "walk"]]}, "clips must be of a body"),
+        ({"clips": [["x", "walk"]]}, "cannot be used"),
+        ({"clip_of": 99}, "clip_of must be whole numbers"),
+        ({"body_of": -1}, "body_of must be whole numbers"),
+        ({"times": math.nan}, "times must be finite"),
+        ({"states": math.inf}, "states must be finite"),
+        ({"body.ends": math.nan}, "ends must be finite"),
+        ({"body.mirror": 127}, "mirror must be whole numbers from -1"),
+        ({"body.roles": 255}, "roles must be whole numbers from 0 to 15"),
+        ({"body.relation": 255}, "relation must be whole numbers"),
+        ({"body.names": None}, "names must be"),
+        ({"body.present": None}, "cannot be used"),
+    ],
+)
+def test_values_that_training_cannot_use_are_one_line(poses, tmp_path, change, said):
+    file = tmp_path / "poses.safetensors"
+    save_poses(poses, file)
+    tensors, about = read_tensors(file)
+    for name, value in change.items():
+        if name == "bodies":
+            given = json.loads(about[name])
+            about[name] = json.dumps([{**given[0], **value[0]}, *given[1:]])
+        elif name == "clips":
+            about[name] = json.dumps(value)
+        elif value is None:
+            tensors[name] = tensors[name][..., :0].clone()
+        else:
+            tensors[name] = torch.full_like(tensors[name], value)
+    write_tensors(file, tensors, about=about)
+    with pytest.raises(DamagedFile, match=said):
+        load_poses(file)
+
+
+def test_a_pipe_among_files_of_poses_is_one_line(poses, tmp_path):
+    save_poses(poses, tmp_path / "a.safetensors")
+    os.mkfifo(tmp_path / "b.safetensors")
+    with pytest.raises(DamagedFile, match="must be a regular file"):
+        load_poses(tmp_path)

@@ -55,7 +55,7 @@ class HarvestSettings:
     """Videos of a body and a prompt, fitted in one batch."""
     iterations: int = 60
     """Of the fit."""
-    difference: float = 0.008
+    difference: float = 0.01
     """Largest photometric difference between a video and its fit."""
     judgement: float = 0.5
     """Least value that the judge gives a fit: for the recogniser, the probability of the action.
@@ -316,7 +316,7 @@ def fit_poses(
     )
     with torch.no_grad():
         posed = pose_together(candidates, stage)
-        shown = stage.show(posed.transforms, posed.path, turns=[0.0] * len(candidates))
+        shown = stage.show(posed.transforms, turns=[0.0] * len(candidates))
     values = [1.0] * len(candidates) if judge is None else judge(shown).tolist()
     controls = posed.controls
     assert controls is not None

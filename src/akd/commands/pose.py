@@ -192,6 +192,7 @@ class PoseKeyframes:
 
         from akd.api.posing import keyframes
         from akd.motion.feet import leg_length
+        from akd.posespace.keyframes import check_pixels
         from akd.prior.protocol import for_body
 
         check_ranges(self, count=(2, 1000), steps=(1, 10_000), seed=SEEDS)
@@ -205,6 +206,9 @@ class PoseKeyframes:
         if character.mesh is None:
             raise UsageError(f"{self.file}: has no mesh to show")
         prior = None if self.prior is None else self._prior(self.prior)
+        count = (len(self.poses) - 1) * (self.count - 1) + 1
+        with usage_errors():
+            check_pixels(count, self.size if prior is None else (prior.width, prior.height))
         ends = [_pose_at(character, space, text) for text in self.poses]
         path = [ends[0][None]]
         for a, b in itertools.pairwise(ends):

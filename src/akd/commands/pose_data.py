@@ -198,6 +198,8 @@ class PoseTrain:
     minutes: float = 8.0
     steps: int | None = None
     """Stop after this number of steps, if that is sooner."""
+    artists: float = 1.0
+    """How often artists' rigs are drawn, against once for each other source of poses."""
     device: Device = "auto"
     seed: int = 0
 
@@ -205,11 +207,14 @@ class PoseTrain:
         """Train."""
         from akd.base.lock import hold_lock
         from akd.base.process_group import is_first_process
+        from akd.posespace.settings import PoseTrainSettings
         from akd.posespace.train import train
         from akd.prior.choose import choose_device
 
         if not self.minutes > 0:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        if not 0.0 < self.artists < 1000.0:
+            raise UsageError(f"--artists must be above 0 and below 1000, got {self.artists:g}")
         check_ranges(self, steps=(1, 100_000_000), seed=SEEDS)
         for path in self.poses:
             if not path.is_dir():
@@ -218,4 +223,5 @@ class PoseTrain:
             train(
                 self.poses, self.out, minutes=self.minutes, steps=self.steps,
                 device=choose_device(self.device), seed=self.seed,
+                settings=PoseTrainSettings(artists=self.artists),
             )  # fmt: skip

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from akd.base.files import checking_content, list_files, read_tensors, write_tensors
 from akd.posespace.body import PoseBody, stack_bodies
+from akd.posespace.settings import FEATURES, NAME_CHANNELS, POINTS, RELATIONS, ROLES
 
 FORMAT = "akd-poses-1"
 _STORED = {"relation": torch.uint8, "parents": torch.uint8, "depth": torch.uint8,
@@ -71,13 +72,6 @@ class PoseSet:
             self, bodies=self.bodies.to(device), states=self.states.to(device),
             body_of=self.body_of.to(device), clip_of=self.clip_of.to(device),
             times=self.times.to(device),
-        )  # fmt: skip
-
-    def select(self, keep: Tensor) -> PoseSet:
-        """The poses of a mask; bodies and clips stay, so that indices keep their meaning."""
-        return replace(
-            self, states=self.states[keep], body_of=self.body_of[keep],
-            clip_of=self.clip_of[keep], times=self.times[keep],
         )  # fmt: skip
 
 
@@ -181,6 +175,53 @@ def _pose_set(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> PoseSe
     states = torch.zeros(len(body_of), bodies.tokens, 3)
     states[real] = tensors["states"].float()
     clips = tuple(ClipRecord(body, name) for body, name in json.loads(about["clips"]))
-    return PoseSet(
+    poses = PoseSet(
         records, bodies, clips, states, body_of, tensors["clip_of"].long(), tensors["times"]
     )
+    _check(poses)
+    return poses
+
+
+def _check(poses: PoseSet) -> None:
+    """Raise `ValueError` for values that training could not use: files may come from strangers."""
+    bodies, tokens = poses.bodies, poses.bodies.tokens
+    for record in poses.records:
+        for name in ("name", "source", "family"):
+            _require(isinstance(getattr(record, name), str), f"{name} must be text")
+        _require(
+            type(record.tokens) is int and 1 <= record.tokens <= tokens,
+            f"tokens must be from 1 to {tokens}",
+        )
+    for clip in poses.clips:
+        known = type(clip.body) is int and 0 <= clip.body < len(poses.records)
+        _require(known and isinstance(clip.name, str), "clips must be of a body, and have a name")
+    shapes = {
+        "present": (), "has_points": (), "parents": (), "depth": (), "mirror": (), "pivots": (3,),
+        "frames": (3, 3), "ends": (3,), "relation": (tokens,), "features": (FEATURES,),
+        "roles": (3,), "names": (NAME_CHANNELS,), "points": (POINTS, 3),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        value, wanted = getattr(bodies, name), (len(poses.records), tokens, *shape)
+        _require(value.shape == wanted, f"{name} must be {list(wanted)}, got {list(value.shape)}")
+    for name in ("present", "has_points"):
+        _require(getattr(bodies, name).dtype == torch.bool, f"{name} must be true or false")
+    for name, index, low, count in (
+        ("parents", bodies.parents, 0, tokens), ("depth", bodies.depth, 0, tokens),
+        ("mirror", bodies.mirror, -1, tokens), ("relation", bodies.relation, 0, RELATIONS),
+        *(("roles", bodies.roles[..., kind], 0, count) for kind, count in enumerate(ROLES)),
+        ("body_of", poses.body_of, 0, len(poses.records)),
+        ("clip_of", poses.clip_of, 0, len(poses.clips)),
+    ):  # fmt: skip
+        inside = index.dtype == torch.long and bool(((index >= low) & (index < count)).all())
+        _require(inside, f"{name} must be whole numbers from {low} to {count - 1}")
+    rows = len(poses.states)
+    for name in ("body_of", "clip_of", "times"):
+        _require(getattr(poses, name).shape == (rows,), f"{name} must be one value a pose")
+    _require(rows > 0, "states must hold at least one pose")
+    for name, value in (("states", poses.states), ("times", poses.times), *vars(bodies).items()):
+        _require(bool(value.isfinite().all()), f"{name} must be finite")
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(rule)

@@ -29,6 +29,8 @@ from akd.splat.surface import surface_splats
 
 _SPLATS = 20_000
 _BACKGROUND = (24, 24, 28)
+_MOST_PIXELS = 32_000_000
+"""Of all keyframes together, which are rendered at once: about 1 GiB."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,15 @@ class Keyframes:
         return paths
 
 
+def check_pixels(count: int, size: tuple[int, int]) -> None:
+    """Raise `ValueError` where so many keyframes of a size would take too much memory."""
+    most = _MOST_PIXELS // (size[0] * size[1])
+    if count > most:
+        raise ValueError(
+            f"keyframes of {size[0]} x {size[1]} pixels must be at most {most}, got {count}"
+        )
+
+
 def render_keyframes(
     character: Character,
     codec: PoseCodec,
@@ -74,8 +85,9 @@ def render_keyframes(
         view: Where the camera looks from.
 
     Raises:
-        ValueError: The character has no mesh.
+        ValueError: The character has no mesh, or the images are too many for their size.
     """
+    check_pixels(len(states), size)
     mesh = character.mesh
     if mesh is None:
         raise ValueError(f"{character.asset.path.name}: there is no mesh to show")

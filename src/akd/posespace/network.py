@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from akd.posespace.body import PoseBody, kinematics
-from akd.posespace.settings import FEATURES, NAME_CHANNELS, RELATIONS, PoseNetworkSettings
+from akd.posespace.settings import FEATURES, NAME_CHANNELS, RELATIONS, ROLES, PoseNetworkSettings
 
-_PARTS, _LIMBS, _SIDES = 16, 9, 4
 _TIMES = 32
 _GEOMETRY = 3 + 9 + 3 + 1
 _POSED = 3 + 3 + 6
@@ -83,8 +82,8 @@ class PoseNetwork(nn.Module):
         self.settings = settings
         width, small = settings.width, settings.point_width
         self.body_in = nn.Linear(FEATURES + _GEOMETRY, width)
-        self.part, self.limb = nn.Embedding(_PARTS, width), nn.Embedding(_LIMBS, width)
-        self.side, self.name = nn.Embedding(_SIDES, width), nn.Linear(NAME_CHANNELS, width)
+        self.part, self.limb, self.side = (nn.Embedding(count, width) for count in ROLES)
+        self.name = nn.Linear(NAME_CHANNELS, width)
         self.points = nn.Sequential(
             nn.Linear(6, small), nn.GELU(approximate="tanh"), nn.Linear(small, small)
         )

@@ -16,6 +16,8 @@ STEPS = 8
 """Steps up or down the tree that have a bucket of their own."""
 RELATIONS = 2 * STEPS * STEPS
 """Steps up, steps down, and whether the two joints are mirror images."""
+ROLES = (16, 9, 4)
+"""Parts, limbs and sides that have an embedding, the unknown ones included."""
 ANGLE_UNIT = 0.35
 """Radians of a rotation vector that count as one in the state."""
 HEIGHT_UNIT = 0.1
@@ -40,6 +42,8 @@ class PoseTrainSettings:
     batch: int = 1024
     poses_each: int = 8
     """Poses of one body in a batch: its features are computed once for all of them."""
+    artists: float = 1.0
+    """How often artists' rigs are drawn, against once for each other source."""
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
     warm_up: int = 200

@@ -38,12 +38,12 @@ degrees."""
 class PoseSampler:
     """Draws batches from a set: few bodies, several poses of each.
 
-    Sources are drawn equally often. Within one, a body is drawn in proportion to the square root
-    of its poses, divided by that of the number of bodies in its family, so that neither a long clip
-    nor a large family dominates.
+    Sources are drawn equally often, artists' rigs `artists` times as often. Within one, a body is
+    drawn in proportion to the square root of its poses, divided by that of the number of bodies in
+    its family, so that neither a long clip nor a large family dominates.
     """
 
-    def __init__(self, poses: PoseSet, *, device: torch.device) -> None:
+    def __init__(self, poses: PoseSet, *, device: torch.device, artists: float = 1.0) -> None:
         order = poses.body_of.argsort(stable=True)
         self.states = poses.states[order].to(device)
         self.bodies = poses.bodies.to(device)
@@ -56,7 +56,8 @@ class PoseSampler:
         sources = sorted({record.source for record in poses.records})
         source_of = torch.tensor([sources.index(record.source) for record in poses.records])
         totals = torch.zeros(len(sources), dtype=weights.dtype).index_add(0, source_of, weights)
-        self.weights = (weights / totals[source_of]).to(device)
+        often = torch.tensor([artists if source == "assets" else 1.0 for source in sources])
+        self.weights = ((often / totals)[source_of] * weights).to(device)
 
     def draw(
         self, bodies: int, each: int, generator: torch.Generator
@@ -222,7 +223,7 @@ def train(
     group, device = ProcessGroup.join(torch.device(device))
     say = say if group.leads else _say_nothing
     data = merge_poses([load_poses(path) for path in poses])
-    sampler = PoseSampler(data, device=device)
+    sampler = PoseSampler(data, device=device, artists=settings.artists)
     trainer = PoseTrainer(
         network or PoseNetworkSettings(), settings, device=device, seed=seed, group=group
     )
