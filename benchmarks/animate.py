@@ -1,6 +1,7 @@
 """`akd.animate` on the demo's fox: seconds by phase, and what the distillation loop spends them on.
 
     python benchmarks/animate.py [--device cuda] [--profile] [--characters 32] [--set NAME=VALUE]
+        [--tracking 100]
 
 The first run compiles kernels, or reads them from the cache on disk; the second one is warm.
 `--profile` counts operators an iteration and, on a GPU, the share of the time that it is busy.
@@ -26,6 +27,7 @@ from akd.api.request import make_request
 from akd.api.search import set_stage, starting_point
 from akd.distill.loop import distil
 from akd.export.creature import write_creature
+from akd.physics.settings import TrackingSettings
 from akd.presets import TINY, with_values
 from akd.zoo.creature import build_creature
 
@@ -53,7 +55,7 @@ def timed(fox: akd.Character, seed: int, options: argparse.Namespace) -> dict[st
     clock = Clock()
     akd.animate(
         fox, PROMPT, preset=with_values(TINY, options.set), seed=seed, device=options.device,
-        observer=clock,
+        physics=TrackingSettings(iterations=options.tracking), observer=clock,
     )  # fmt: skip
     clock.begin("")
     return {**clock.seconds, "in all": sum(clock.seconds.values())}
@@ -109,7 +111,10 @@ def print_batch(path: Path, options: argparse.Namespace, ends: float) -> None:
     """Clips a minute of `akd.animate_many`, the start of its processes included."""
     jobs = [akd.Job(path, PROMPT, seed=k) for k in range(options.characters)]
     settings = with_values(TINY, options.set)
-    clips = akd.animate_many(jobs, preset=settings, device=options.device)
+    clips = akd.animate_many(
+        jobs, preset=settings, physics=TrackingSettings(iterations=options.tracking),
+        device=options.device,
+    )  # fmt: skip
     started = time.perf_counter()
     done = failed = 0
     seconds = 0.0
@@ -136,6 +141,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--limit", type=float, default=170.0, help="seconds before it gives up")
     parser.add_argument("--set", nargs="*", default=[])
+    parser.add_argument("--tracking", type=int, default=TrackingSettings.iterations)
     options = parser.parse_args()
     ends = time.perf_counter() + options.limit - 10.0
     faulthandler.dump_traceback_later(options.limit, exit=True)

@@ -2,6 +2,7 @@
 
     python benchmarks/distill.py cases ablation field --assets FOLDER --out out/distill
     python benchmarks/distill.py controls --assets FOLDER --out out/distill
+    python benchmarks/distill.py paper --out out/distill        10,000 iterations a row
     python benchmarks/distill.py full --out out/distill         10,000 iterations; hours
     python benchmarks/distill.py table --out out/distill --doc docs/benchmarks/distill.md
 
@@ -13,6 +14,8 @@ cases: start, distilled, grounded and true clip of each case. ablation: six case
 and with some more.
 controls: every case with another action than the words say, a prior of noise, no score, and a sine
 gait without a video model.
+paper: the preset `paper` with the tiny prior and the paper's physics (no planting, no foot-plant
+loss), as it is and without ground rendering, L_ground and L_smooth.
 field: no skeleton, as many steps. full: 10,000 iterations of the ablation's cases.
 """
 
@@ -22,7 +25,6 @@ import argparse
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
@@ -34,10 +36,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import torch
 
 from akd.distill.settings import DistillSettings
-from akd.presets import find_preset, with_values
-from benchmarks.distill_cases import ABLATED, CASES
+from akd.physics.settings import TrackingSettings
+from akd.presets import TRACKING, find_preset, with_values
+from benchmarks.distill_cases import ABLATED, CASES, PAPER_CASES
 from benchmarks.distill_controls import CONTROLS
-from benchmarks.distill_parts import ALL, CHANGES, Variant, alone
+from benchmarks.distill_parts import ALL, CHANGES, PAPER_TRACKING, PAPER_VARIANTS, alone
 from benchmarks.distill_rows import FIELDS, Job, work
 from benchmarks.distill_sheet import write_sheet
 from benchmarks.distill_tables import line, write_tables
@@ -48,47 +51,58 @@ FULL, FULL_ITERATIONS = "one finalist, for long", 10_000
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
-    """What was asked for, in order."""
+    """What was asked for, the longest rows first and the controls last."""
+    tracking = replace(TrackingSettings(), iterations=options.physics) if options.physics else None
     settings = with_values(find_preset("tiny"), options.set)
+    paper = find_preset("paper")
     if options.iterations is not None:
-        settings = replace(settings, iterations=options.iterations)
-    plan: list[tuple[str, str, str, Callable[[DistillSettings], DistillSettings], int]] = []
+        settings, paper = (replace(s, iterations=options.iterations) for s in (settings, paper))
+    plan: list[Job] = []
+
+    def add(
+        part: str,
+        case: str,
+        variant: str,
+        settings: DistillSettings,
+        physics: TrackingSettings | None = tracking,
+        seed: int = options.seeds[0],
+    ) -> None:
+        plan.append(Job(
+            part, case, variant, settings, seed, physics, options.weights, options.pose_prior,
+            options.pose_weights,
+        ))  # fmt: skip
+
+    if "paper" in options.parts:
+        physics = tracking and replace(PAPER_TRACKING, iterations=options.physics)
+        for name in PAPER_VARIANTS:
+            for case in PAPER_CASES:
+                add("paper", case.name, name, CHANGES[name].change(paper), physics)
     if "cases" in options.parts:
-        plan += [("cases", c.name, ALL, Variant().change, options.physics) for c in CASES]
+        for seed in options.seeds:
+            for case in CASES:
+                add("cases", case.name, ALL, settings, seed=seed)
     if "controls" in options.parts:
-        for name, variant in CONTROLS.items():
-            plan += [("controls", c.name, name, variant.change, options.physics) for c in CASES]
+        for case in CASES:
+            for name, variant in CONTROLS.items():
+                add("controls", case.name, name, variant.change(settings))
     if "ablation" in options.parts:
         for name, variant in CHANGES.items():
-            change = lambda s, v=variant: v.change(alone(s))  # noqa: E731
-            plan += [("ablation", c, name, change, options.physics) for c in ABLATED]
+            for case in ABLATED:
+                add("ablation", case, name, variant.change(alone(settings)))
     if "field" in options.parts:
-        plan += [("field", c.name, n, Variant().change, 0) for c in CASES for n in FIELDS]
+        for case in CASES:
+            for name in FIELDS:
+                add("field", case.name, name, settings, None)
     if "full" in options.parts:
-        long: Callable[[DistillSettings], DistillSettings]
-        long = lambda s: replace(alone(s), iterations=FULL_ITERATIONS)  # noqa: E731
-        plan += [("full", c, FULL, long, options.physics) for c in ABLATED]
-    kept = [p for p in plan if options.only in p[1] or options.only in p[2]]
-    names = list(dict.fromkeys(p[1] for p in kept))
+        for case in ABLATED:
+            add("full", case, FULL, replace(alone(settings), iterations=FULL_ITERATIONS))
+    kept = [job for job in plan if options.only in job.case or options.only in job.variant]
+    names = list(dict.fromkeys(job.case for job in kept))
     if options.cases is not None and options.cases < len(names):
         # Real files come last in the list, and prompts take turns: some from all over it.
         places = torch.linspace(0, len(names) - 1, options.cases).round().long().tolist()
         names = [names[i] for i in places]
-    return [
-        Job(
-            part,
-            case,
-            variant,
-            change(settings),
-            options.seed,
-            physics,
-            options.weights,
-            options.pose_prior,
-            options.pose_weights,
-        )
-        for part, case, variant, change, physics in kept
-        if case in names
-    ]
+    return [job for job in kept if job.case in names]
 
 
 def prepare(threads: int) -> None:
@@ -129,7 +143,7 @@ def run(jobs: list[Job], options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parts = ("cases", "controls", "ablation", "field", "full", "table")
+    parts = ("cases", "controls", "paper", "ablation", "field", "full", "table")
     parser.add_argument("parts", nargs="+", choices=parts)
     parser.add_argument("--assets", type=Path, help="folder of real files")
     parser.add_argument("--out", type=Path, default=Path("out/distill"))
@@ -141,8 +155,15 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="of each process")
     parser.add_argument("--iterations", type=int, help="in place of the preset's")
     parser.add_argument("--set", nargs="+", default=[], help="such as warm_start.samples=1")
-    parser.add_argument("--physics", type=int, default=200, help="iterations of grounding; 0: none")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--physics",
+        type=int,
+        default=TRACKING.iterations,
+        help="iterations of grounding; 0: none",
+    )
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=[0], help="of the cases; the rest takes the first"
+    )
     parser.add_argument("--pose-prior", type=float, default=0.0, help="weight of the pose model")
     parser.add_argument("--pose-weights", type=Path, help="a pose model that does not ship")
     parser.add_argument(

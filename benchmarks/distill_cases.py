@@ -146,6 +146,11 @@ def _cases(actors: tuple[Actor, ...]) -> tuple[Case, ...]:
 
 FIRST_CASES, NEW_CASES = _cases(ACTORS), _cases(NEW_ACTORS)
 CASES: tuple[Case, ...] = (*FIRST_CASES, *NEW_CASES)
+PAPER_CASES = _cases(tuple(
+    replace(actor, actions=WALK_RUN)
+    for actor in ACTORS if actor.name in ("zoo tiger 2", "zoo ostrich 7")
+))  # fmt: skip
+"""Animals and gaits of the paper's ablation."""
 ABLATED: tuple[str, ...] = (
     "zoo fox 0, walk", "zoo horse 1, gallop", "zoo man 4, walk", "zoo trex 6, run",
     "quaternius Wolf, walk", "quaternius Knight, run",
@@ -155,7 +160,7 @@ ABLATED: tuple[str, ...] = (
 
 def find_case(name: str) -> Case:
     """A case by its name."""
-    return next(case for case in CASES if case.name == name)
+    return next(case for case in (*CASES, *PAPER_CASES) if case.name == name)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from akd.distill.settings import DistillSettings
 from akd.motion.settings import Cycle, Spline, per_frame
+from akd.physics.settings import TrackingSettings
 from akd.prior.tiny.prior import PriorTiny
 
 Change = Callable[[DistillSettings], DistillSettings]
@@ -103,3 +104,8 @@ WITH: dict[str, Variant] = {
 }
 """What it could do besides."""
 CHANGES = {**WITHOUT, **WITH}
+
+PAPER_VARIANTS = (ALONE, "no ground rendered", "no L_ground", "no L_smooth")
+"""What the paper leaves out of its own setting, after the setting as it is."""
+PAPER_TRACKING = TrackingSettings(plant=False, footing=0.0)
+"""Tracking as the paper has it: the pose loss and smooth controls alone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 import traceback
 from collections.abc import Mapping
@@ -28,7 +29,9 @@ from akd.metrics.recognise.recogniser import (
     shipped_recognisers,
 )
 from akd.metrics.selection import video_score
+from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
+from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
 from akd.posespace.loss import pose_prior
@@ -44,10 +47,11 @@ from benchmarks.deformation_field import (
     field_losses,
     field_settings,
 )
-from benchmarks.distill_cases import Case, find_case, played
+from benchmarks.distill_cases import CLIP_SECONDS, Case, find_case, played
 from benchmarks.distill_controls import CONTROLS, SINE, sine_gait
 from benchmarks.distill_parts import CHANGES, Variant
 from benchmarks.natural_range import naturalness_features
+from benchmarks.seam import measure_seam, sideways
 
 FIELDS = ("field", "field, fitted first")
 """Deformation fields: distilled alone, and with a warm start of their own."""
@@ -69,8 +73,8 @@ class Job:
     variant: str
     settings: DistillSettings
     seed: int
-    physics: int
-    """Iterations of grounding; 0: none."""
+    physics: TrackingSettings | None
+    """Of grounding; None: without."""
     weights: Path | None = None
     """Folder of the tiny prior's weights; those that ship if left out."""
     pose_prior: float = 0.0
@@ -150,22 +154,26 @@ def search_by_skeleton(
     variant, clock = {**CHANGES, **CONTROLS}.get(job.variant, Variant()), Clock()
     made = akd.animate(
         character, case.prompt, prior=variant.prior(prior), preset=job.settings,
-        physics=job.physics > 0 and TrackingSettings(iterations=job.physics),
+        physics=job.physics or False,
         steering=variant.steering, observer=clock, seed=job.seed, losses=job.losses(),
     )  # fmt: skip
     clock.begin("measure")
     motions = {"start": made.start, **made.motions()}
     if job.part != "cases":
         del motions["start"]
-    elif true is not None:
+    if job.part in ("cases", "paper") and true is not None:
         motions["true"] = true
     row: dict[str, Any] = {
         # Without the notes on the file.
         "notes": list(made.notes[len(made.character.notes) :]),
         "selection_scores": list(made.selection_scores),
+        "best": made.best,
         **measured(motions, case, character),
     }
     row["motion"] |= skeleton_measures(made, prior)
+    if (action := ACTIONS.get(case.action)) is not None and action.is_cyclic:
+        for name, motion in made.motions().items():
+            row[name]["cycle"] = cycle_measures(character, motion)
     clock.begin("film")
     keep(job, made, out)
     clock.begin("end")
@@ -180,11 +188,28 @@ def measured(
     rows: dict[str, dict[str, Any]] = {}
     for name, motion in motions.items():
         rows[name] = akd.measure(character, motion, action=case.action).to_json()
-        rows[name]["naturalness"] = naturalness_features(character, motion)
+        rows[name]["naturalness"] = naturalness_features(character, _played_on(character, motion))
         if (steering := find_recogniser("a")) is not None:
             steered = score_action(steering, character, motion, case.action)
             rows[name]["steering"] = steered.probability
     return rows
+
+
+def _played_on(character: Character, motion: Motion) -> Motion:
+    """A loop, over and over for as long as true clips are: one cycle alone shows no stride."""
+    rig = character.control_rig
+    if motion.duration >= CLIP_SECONDS or not is_loop(rig, motion, height=character.height):
+        return motion
+    return repeat(rig, motion, math.ceil(CLIP_SECONDS / motion.duration))
+
+
+def cycle_measures(character: Character, motion: Motion) -> dict[str, float]:
+    """The seam of a gait's clip, and its drift across the way the character faces."""
+    rig, height = character.control_rig, character.height
+    return {
+        **asdict(measure_seam(rig, motion, height=height)),
+        "sideways": sideways(rig, motion, character.forward, height=height),
+    }
 
 
 def skeleton_measures(made: akd.Animation, prior: PriorTiny) -> dict[str, float]:
@@ -224,7 +249,7 @@ def search_by_field(
     clock.begin("measure")
     with torch.no_grad():
         posed = field.pose(stage)
-        frames = stage.show(posed.transforms, posed.path)
+        frames = stage.show(posed.transforms)
     motion: dict[str, Any] = cloud_measures(stage, posed.transforms, posed.path)
     for name, recogniser in reporting_recognisers().items():
         videos = film_views(
@@ -241,16 +266,16 @@ def search_by_field(
 def place(out: Path, folder: str, job: Job, ending: str) -> Path:
     """Where a job's file goes."""
     (out / folder).mkdir(parents=True, exist_ok=True)
-    return out / folder / f"{_name(job.part, job.case, job.variant)}.{ending}"
+    return out / folder / f"{_name(job.part, job.case, job.variant, job.seed)}.{ending}"
 
 
-def strip_name(part: str, case: str, variant: str) -> str:
+def strip_name(part: str, case: str, variant: str, seed: int) -> str:
     """What the strip of a row is called in OUT/strips."""
-    return f"{_name(part, case, variant)}.png"
+    return f"{_name(part, case, variant, seed)}.png"
 
 
-def _name(part: str, case: str, variant: str) -> str:
-    return f"{part} {case} {variant}".replace(",", "").replace(" ", "_")
+def _name(part: str, case: str, variant: str, seed: int) -> str:
+    return f"{part} {case} {variant} {seed}".replace(",", "").replace(" ", "_")
 
 
 def keep(job: Job, made: akd.Animation, out: Path) -> None:

@@ -21,7 +21,7 @@ def write_sheet(out: Path, path: Path) -> None:
     found = [
         (case.name, strip)
         for case in CASES
-        if (strip := out / "strips" / strip_name("cases", case.name, ALL)).exists()
+        if (strip := out / "strips" / strip_name("cases", case.name, ALL, 0)).exists()
     ]
     if not found:
         raise SystemExit(f"{out}: there are no strips of cases")

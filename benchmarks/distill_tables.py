@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from statistics import pstdev
+from statistics import median, pstdev
 from typing import Any
 
 from akd.motion.actions import ACTIONS
 from benchmarks.distill_cases import CASES
-from benchmarks.distill_controls import CONTROLS, SINE
-from benchmarks.distill_parts import ALL, ALONE, PRESET, WITH, WITHOUT
+from benchmarks.distill_controls import CONTROLS
+from benchmarks.distill_parts import ALL, ALONE, PAPER_VARIANTS, PRESET, WITH, WITHOUT
 from benchmarks.natural_range import NaturalRange
 
 Row = dict[str, Any]
@@ -37,7 +38,10 @@ def line(row: Row) -> str:
 def write_tables(rows: Sequence[Row], doc: Path | None, ranges: NaturalRange | None = None) -> None:
     """Print the tables and, with `doc`, put them below the marker of a page: what is written above
     it by hand stays."""
-    found = (*case_tables(rows), controls_table(rows, ranges), *other_tables(rows))
+    found = (
+        *case_tables(rows, ranges), controls_table(rows, ranges), paper_table(rows),
+        *other_tables(rows),
+    )  # fmt: skip
     tables = "\n\n".join(t for t in found if t) + "\n"
     print(tables)
     if doc is not None:
@@ -55,192 +59,254 @@ def rows_of(rows: Sequence[Row], part: str) -> dict[tuple[str, str], Row]:
     return {(r["case"], r["variant"]): r for r in good}
 
 
-def case_tables(rows: Sequence[Row]) -> list[str]:
-    """Every case with the first seed, the sums over them, who is taken for what, and all seeds."""
-    seeds = sorted({r["seed"] for r in rows if r["part"] == "cases" and "error" not in r})
-    if not seeds:
+def result(row: Row) -> Row:
+    """Measures of the clip that `animate` says to use."""
+    return row[row.get("best", "grounded" if "grounded" in row else "motion")]
+
+
+def case_tables(rows: Sequence[Row], ranges: NaturalRange | None = None) -> list[str]:
+    """What all seeds come to, every case, and every action."""
+    whole = [r for r in rows if r["part"] == "cases"]
+    found = [r for r in whole if "error" not in r]
+    if not found:
         return []
-    by_seed = {
-        seed: list(rows_of([r for r in rows if r["seed"] == seed], "cases").values())
-        for seed in seeds
-    }
-    found = by_seed[seeds[0]]
-    failed = [r for r in rows if r["part"] == "cases" and "error" in r and r["seed"] == seeds[0]]
-    body = [
-        [
-            r["case"],
-            *(_said(r[kind]) if kind in r else "-" for kind in KINDS),
-            _fails(r["motion"]),
-            _fails(r["grounded"]) if "grounded" in r else "-",
-            f"{_seconds(r):.0f}",
-        ]
-        for r in found
+    done = {(r["case"], r["seed"]) for r in found}
+    errors = [
+        f"- {r['case']}, seed {r['seed']}: {r['error']}"
+        for r in whole
+        if (r["case"], r["seed"]) not in done
     ]
-    head = ["case", *KINDS.values(), "distilled fails", "grounded fails", "s"]
-    done = {r["case"] for r in found}
-    errors = "\n".join(f"- {r['case']}: {r['error']}" for r in failed if r["case"] not in done)
-    matrices = [
-        f"Asked (rows) and said of the {KINDS[kind]} motions (columns):\n\n{confusion(found, kind)}"
-        for kind in ("motion", "grounded", "true")
-        if any(kind in r for r in found)
-    ]
+    notes = dict.fromkeys(f"- {r['case']}: {note}" for r in found for note in r["notes"])
     return [
-        seeds_table(by_seed),
-        f"## Cases, seed {seeds[0]}", table(head, body), errors, summary(found),
-        "## Confusion", *matrices, grounding_table(found),
+        results_table(found, ranges), each_case_table(found), "\n".join((*errors, *notes)),
+        actions_table(found), cycle_table(found),
     ]  # fmt: skip
 
 
-def seeds_table(by_seed: Mapping[int, Sequence[Row]]) -> str:
-    """Grounded clips of every seed: what they come to, and how much that differs."""
-    if len(by_seed) < 2:
-        return ""
-    columns = {
-        "action score": lambda r: _score(r["grounded"]),
-        "of the true clips'": None,
-        "named as asked": lambda r: r["grounded"]["action"]["said"] == r["asked"],
-        "all conditions hold": lambda r: not r["grounded"]["fails"],
-        "conditions hold before grounding": lambda r: not r["motion"]["fails"],
-    }
-    numbers = []
-    for rows in by_seed.values():
-        known = [r for r in rows if r["true"]["action"]["said"] == r["asked"]]
-        ratio = _mean([_score(r["grounded"]) for r in known]) / _mean(
-            [_score(r["true"]) for r in known]
-        )
-        numbers.append(
-            [ratio if f is None else _mean([f(r) for r in rows]) for f in columns.values()]
-        )
-    body = [[str(s), *(f"{x:.3f}" for x in row)] for s, row in zip(by_seed, numbers, strict=True)]
-    sides = list(zip(*numbers, strict=True))
-    body.append(["**mean**", *(f"{_mean(side):.3f}" for side in sides)])
-    body.append(["**highest - lowest**", *(f"{max(side) - min(side):.3f}" for side in sides)])
-    about = (
-        "Grounded clips; shares of the cases. The ratio to the true clips counts only cases whose "
-        "true clip recogniser B names as asked."
-    )
-    return f"## Seeds\n\n{about}\n\n{table(['seed', *columns], body)}"
+_CYCLE = {"jump": 1.0, "step": 1.0, "inside": 1.0, "kink": 1.0, "sideways": 100.0}
+"""What is measured of a cycle, and the factor of its column."""
 
 
-def summary(found: Sequence[Row]) -> str:
-    """The numbers that the cases come to."""
-    out = []
-    with_true = [r for r in found if "true" in r]
-    for kind, word in KINDS.items():
-        having = [r for r in found if kind in r]
-        if not having:
-            continue
-        scores = [_score(r[kind]) for r in having]
-        text = f"- {word}: mean action score {_mean(scores):.3f} over {len(having)} cases"
-        both = [r for r in with_true if kind in r]
-        true = _mean([_score(r["true"]) for r in both])
-        if kind != "true" and both and true > 0:
-            ratio = _mean([_score(r[kind]) for r in both]) / true
-            text += f", {ratio:.2f} of the true clips' over the {len(both)} that have one"
-        right = sum(r[kind]["action"]["said"] == r["asked"] for r in having)
-        held = sum(not r[kind]["fails"] for r in having)
-        out.append(f"{text}; named as asked in {right}; all conditions hold in {held}")
-    times = sorted(_seconds(r) for r in found)
-    out.append(
-        f"- time of a case: median {times[len(times) // 2]:.0f} s, longest {times[-1]:.0f} s"
-    )
-    out += [f"- {r['case']}: {note}" for r in found for note in r["notes"]]
-    return "\n".join(out)
-
-
-_GROUNDED = {"skate": max, "contact": min, "penetration": None, "float_": None}
-"""What grounding changes, and which foot counts; lengths are of no foot."""
-
-
-def grounding_table(found: Sequence[Row]) -> str:
-    """The worst foot of every case before and after grounding."""
-    body, sums = [], []
-    for row in found:
-        if "grounded" not in row:
-            continue
-        before, after = (_footing(row[kind]) for kind in ("motion", "grounded"))
-        body.append(
-            [row["case"], *(f"{a:.2f} > {b:.2f}" for a, b in zip(before, after, strict=True))]
-        )
-        sums.append((before, after))
+def cycle_table(found: Sequence[Row]) -> str:
+    """Seam and drift of the gaits of every seed: mean, worst, and how many exceed the aims."""
+    body = []
+    for seed in sorted({r["seed"] for r in found}):
+        rows = [r for r in found if r["seed"] == seed]
+        for kind in ("motion", "grounded"):
+            cycles = [r[kind]["cycle"] for r in rows if "cycle" in r.get(kind, {})]
+            if not cycles:
+                continue
+            columns = [[factor * c[name] for c in cycles] for name, factor in _CYCLE.items()]
+            over = sum(max(c["jump"], c["step"]) > 1.2 for c in cycles)
+            drift = sum(c["sideways"] >= 0.005 for c in cycles)
+            numbers = (f"{_mean(column):.2f}, {max(column):.2f}" for column in columns)
+            body.append([str(seed), KINDS[kind], str(len(cycles)), *numbers, str(over), str(drift)])
     if not body:
         return ""
-    columns = [
-        [_mean(column) for column in zip(*side, strict=True)] for side in zip(*sums, strict=True)
-    ]
-    body.append(["**mean**", *(f"{a:.2f} > {b:.2f}" for a, b in zip(*columns, strict=True))])
     about = (
-        "Skate in parts of the body's speed, contact as a share of the time, of the worst foot; "
-        "penetration and float in % of the body's height."
+        "Gaits, mean and worst. Jump (last frame to first), step (into the first frame), median "
+        "step inside and kink, each over the 90th percentile of a joint's own, worst joint "
+        "(`benchmarks/seam.py`); sideways: drift over the clip in % of height."
     )
-    head = ["case", "skate", "contact", "penetration, %", "float, %"]
-    return f"## Before and after grounding\n\n{about}\n\n{table(head, body)}"
+    head = ["seed", "clips", "number", "jump", "step", "inside", "kink", "sideways, %"]
+    head += ["jump or step over 1.2", "drift of 0.5 % or more"]
+    return f"## Seams\n\n{about}\n\n{table(head, body)}"
 
 
-def _footing(motion: Row) -> list[float]:
-    """The numbers of `_GROUNDED`."""
+def results_table(rows: Sequence[Row], ranges: NaturalRange | None) -> str:
+    """All clips by seed and by group, beside the true ones."""
+    seeds = sorted({r["seed"] for r in rows})
+    by_seed = [[r for r in rows if r["seed"] == seed] for seed in seeds]
+    numbers = [_numbers(some, ranges) for some in by_seed]
+    body = [
+        [f"seed {seed}", str(len(some)), *map(_share, values)]
+        for seed, some, values in zip(seeds, by_seed, numbers, strict=True)
+    ]
+    if len(seeds) > 1:
+        columns = list(zip(*numbers, strict=True))
+        body.append(["**mean of seeds**", str(len(rows)), *map(_spread, columns)])
+    for name, belongs in _GROUPS.items():
+        if some := [r for r in rows if belongs(r)]:
+            body.append([name, str(len(some)), *map(_share, _numbers(some, ranges))])
+    true = [{**r, "best": "true"} for r in by_seed[0] if "true" in r]
+    if true:
+        body.append(["true clips", str(len(true)), *map(_share, _numbers(true, ranges))])
+    return f"## Results\n\n{_RESULTS}\n\n{table(['', 'clips', *_COLUMNS], body)}"
+
+
+_RESULTS = (
+    "The clip that akd says to use: the grounded one, unless physics is left out (snakes) or "
+    "lowers the score. Shares of the clips; B's score over that of the true clip, where B names "
+    "the true clip as asked; stride over the true clip's, median over gaits; natural: features "
+    "within two standard deviations of true clips of the same action and number of legs. The mean "
+    "of seeds is given with the standard deviation."
+)
+_COLUMNS = ("named by B", "named by C", "score of true", "conditions hold", "stride", "natural")
+
+
+def _legs(row: Row) -> int:
+    return len(result(row)["contact"])
+
+
+def _is_gait(row: Row) -> bool:
+    return row["asked"] in ACTIONS and ACTIONS[row["asked"]].is_cyclic
+
+
+_GROUPS: dict[str, Callable[[Row], bool]] = {
+    "gaits": _is_gait,
+    "other actions": lambda r: not _is_gait(r),
+    "two legs": lambda r: _legs(r) == 2,
+    "four legs": lambda r: _legs(r) == 4,
+    "runs on two legs": lambda r: _legs(r) == 2 and r["asked"] == "run",
+    "characters of the zoo": lambda r: r["case"].startswith("zoo"),
+    "artists' files": lambda r: not r["case"].startswith("zoo"),
+}
+
+
+def _numbers(rows: Sequence[Row], ranges: NaturalRange | None) -> list[float | None]:
+    """The columns of the results."""
+    known = [r for r in rows if "true" in r and r["true"]["action"]["said"] == r["asked"]]
+    true = _mean([_score(r["true"]) for r in known])
+    strides = [
+        result(r)["naturalness"]["stride"] / r["true"]["naturalness"]["stride"]
+        for r in rows
+        if "true" in r and _is_gait(r)
+        and result(r).get("naturalness", {}).get("stride") is not None
+        and r["true"].get("naturalness", {}).get("stride", 0.0) > 0.0
+    ]  # fmt: skip
     return [
-        100 * motion[name] if worst is None else worst(motion[name], default=0.0)
-        for name, worst in _GROUNDED.items()
-    ]
+        _named(rows, "action"), _named(rows, "action_c"),
+        _mean([_score(result(r)) for r in known]) / true if true else None,
+        _mean([not result(r)["fails"] for r in rows]),
+        median(strides) if strides else None,
+        _natural(rows, ranges),
+    ]  # fmt: skip
 
 
-def confusion(found: Sequence[Row], kind: str) -> str:
-    """Asked x said."""
-    pairs = [(r["asked"], r[kind]["action"]["said"]) for r in found if kind in r]
-    asked = list(dict.fromkeys(a for a, _ in pairs))
-    said = list(dict.fromkeys([*asked, *(s for _, s in pairs)]))
-    return table(
-        ["asked", *said], [[a, *(str(pairs.count((a, s)) or "") for s in said)] for a in asked]
-    )
+def _named(rows: Sequence[Row], judge: str) -> float | None:
+    """Share of the clips that a recogniser names as asked."""
+    said = [(result(r).get(judge) or {}).get("said") for r in rows]
+    if not any(said):
+        return None
+    return _mean([name == r["asked"] for name, r in zip(said, rows, strict=True)])
 
 
-def controls_table(rows: Sequence[Row], ranges: NaturalRange | None) -> str:
-    """The cases, the controls and the true clips side by side, over all seeds: mean and spread."""
-    groups = {"distilled": ("cases", ALL, "motion"), "grounded": ("cases", ALL, "grounded")}
-    groups |= {name: ("controls", name, "grounded") for name in CONTROLS}
-    groups |= {"true clips": ("cases", ALL, "true")}
-    body = []
-    for name, (part, variant, made) in groups.items():
-        some = [
-            r for r in rows
-            if (r["part"], r["variant"]) == (part, variant) and "error" not in r
-        ]  # fmt: skip
-        seeds = sorted({r["seed"] for r in some})
-        kind = "motion" if name == SINE else made
-        each = [[r for r in some if r["seed"] == seed and kind in r] for seed in seeds]
-        if any(each):
-            numbers = [_control_numbers(found, kind, ranges) for found in each if found]
-            body.append([name, str(len(some)), *map(_spread, zip(*numbers, strict=True))])
-    if not any(row[0] in CONTROLS for row in body):
-        return ""
-    about = (
-        "Shares of the cases, mean and standard deviation over seeds. A condition that the sine "
-        "gait meets is a sanity check, not a result. Natural: features within two standard "
-        "deviations of true clips of the same action and number of legs."
-    )
-    head = ["", "rows", "named as asked by B", "by C", "all conditions hold", "natural"]
-    return f"## Controls\n\n{about}\n\n{table(head, body)}"
-
-
-def _control_numbers(
-    rows: Sequence[Row], kind: str, ranges: NaturalRange | None
-) -> list[float | None]:
-    said = [[r[kind].get(judge, {}).get("said") for r in rows] for judge in ("action", "action_c")]
-    right: list[float | None] = [
-        _mean([s == r["asked"] for s, r in zip(names, rows, strict=True)]) if any(names) else None
-        for names in said
-    ]
-    held = _mean([not r[kind]["fails"] for r in rows])
+def _natural(rows: Sequence[Row], ranges: NaturalRange | None) -> float | None:
+    """Share of the features that are within two standard deviations."""
     away = [
         abs(value)
         for r in rows
         if ranges is not None
         for value in ranges.deviations(
-            r["asked"], f"{len(r[kind]['contact'])} legs", r[kind].get("naturalness", {})
+            r["asked"], f"{_legs(r)} legs", result(r).get("naturalness", {})
         ).values()
     ]
-    return [*right, held, _mean([value <= 2.0 for value in away]) if away else None]
+    return _mean([value <= 2.0 for value in away]) if away else None
+
+
+def each_case_table(rows: Sequence[Row]) -> str:
+    """What B says of every case with every seed, and the conditions that fail with the first."""
+    seeds = sorted({r["seed"] for r in rows})
+    found = {(r["case"], r["seed"]): r for r in rows}
+    body = []
+    for case in CASES:
+        some = [found.get((case.name, seed)) for seed in seeds]
+        first = next((r for r in some if r is not None), None)
+        if first is None:
+            continue
+        said = ["-" if r is None else _said(result(r)) for r in some]
+        true = _said(first["true"]) if "true" in first else "-"
+        body.append([case.name, *said, true, _fails(result(first)), f"{_seconds(first):.0f}"])
+    head = ["case", *(f"seed {s}" for s in seeds), "true clip", f"fails, seed {seeds[0]}", "s"]
+    about = (
+        "Recogniser B's probability of what was asked for, and what it names; seconds of the first "
+        "seed, beside other rows."
+    )
+    return f"## Cases\n\n{about}\n\n{table(head, body)}"
+
+
+def actions_table(rows: Sequence[Row]) -> str:
+    """How often every action is named as asked, and what it is taken for."""
+    body = []
+    for action in dict.fromkeys(r["asked"] for r in rows):
+        some = [r for r in rows if r["asked"] == action]
+        said = Counter(result(r)["action"]["said"] for r in some)
+        named = said.pop(action, 0)
+        by_c = _named(some, "action_c")
+        other = ", ".join(f"{name} {count}" for name, count in said.most_common())
+        true = sum(r["true"]["action"]["said"] == action for r in some if "true" in r)
+        body.append([
+            action, str(len(some)), str(named),
+            "-" if by_c is None else str(round(by_c * len(some))), str(true), other,
+        ])  # fmt: skip
+    head = ["asked", "clips", "named by B", "by C", "true clips named by B", "B takes others for"]
+    return f"## Actions\n\n{table(head, body)}"
+
+
+def controls_table(rows: Sequence[Row], ranges: NaturalRange | None) -> str:
+    """The cases before and after grounding, the controls and the true clips, all seeds."""
+    groups = {"result": ("cases", ALL, None), "before grounding": ("cases", ALL, "motion")}
+    groups |= {name: ("controls", name, None) for name in CONTROLS}
+    groups |= {"true clips": ("cases", ALL, "true")}
+    body = []
+    for name, (part, variant, kind) in groups.items():
+        some = [
+            r if kind is None else {**r, "best": kind} for r in rows
+            if (r["part"], r["variant"]) == (part, variant) and "error" not in r
+            and (kind is None or kind in r)
+        ]  # fmt: skip
+        if some:
+            held = _mean([not result(r)["fails"] for r in some])
+            shares = _named(some, "action"), _named(some, "action_c"), held, _natural(some, ranges)
+            worst = [f"{_mean(column):.2f}" for column in zip(*map(_footing, some), strict=True)]
+            body.append([name, str(len(some)), *map(_share, shares), *worst])
+    if not any(row[0] in CONTROLS for row in body):
+        return ""
+    about = (
+        "A condition that the sine gait meets is a sanity check, not a result. Skate in parts of "
+        "the body's speed and contact as a share of the time are those of the worst foot, depth "
+        "and float in % of the body's height: means."
+    )
+    head = ["", "clips", "named by B", "by C", "conditions hold", "natural", "skate", "contact",
+            "depth, %", "float, %"]  # fmt: skip
+    return f"## Controls\n\n{about}\n\n{table(head, body)}"
+
+
+def _footing(row: Row) -> list[float]:
+    """Skate and contact of the worst foot, depth and float in % of the body's height."""
+    motion = result(row)
+    return [
+        max(motion["skate"], default=0.0), min(motion["contact"], default=0.0),
+        100 * motion["penetration"], 100 * motion["float_"],
+    ]  # fmt: skip
+
+
+def paper_table(rows: Sequence[Row]) -> str:
+    """The paper's setting and its ablation, distilled and tracked, over the cases of all."""
+    found = rows_of(rows, "paper")
+    variants = [v for v in PAPER_VARIANTS if any(key[1] == v for key in found)]
+    cases = list(dict.fromkeys(case for case, _ in found))
+    shared = [c for c in cases if all((c, v) in found for v in variants)]
+    if not shared:
+        return ""
+    body, each = [], []
+    for variant in variants:
+        name = "as it is" if variant == ALONE else variant
+        some = [found[case, variant] for case in shared]
+        for kind, word in (("motion", "distilled"), ("grounded", "tracked")):
+            if all(kind in r for r in some):
+                chosen = [{**r, "best": kind} for r in some]
+                named = sum(r[kind]["action"]["said"] == r["asked"] for r in some)
+                floats = _mean([100 * r[kind]["float_"] for r in some])
+                body.append([f"{name}, {word}", str(named), *_measures(chosen), f"{floats:.2f}"])
+        each += [[r["case"], name, _said(r["motion"]), _said(result(r)), _fails(result(r))]
+                 for r in some]  # fmt: skip
+    about = _ABOUT.format(count=len(shared), which="clips") + " Float in % of body height."
+    return "\n\n".join((
+        f"## The paper's setting\n\n{about}",
+        table(["", "named", *_MEASURES, "float, %"], body),
+        table(["case", "", "distilled", "result", "fails"], each),
+    ))  # fmt: skip
 
 
 def _spread(values: Sequence[float | None]) -> str:
@@ -248,6 +314,10 @@ def _spread(values: Sequence[float | None]) -> str:
     if not known:
         return "-"
     return f"{_mean(known):.3f}" + (f" ± {pstdev(known):.3f}" if len(known) > 1 else "")
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def other_tables(rows: Sequence[Row]) -> list[str]:
@@ -262,7 +332,7 @@ def other_tables(rows: Sequence[Row]) -> list[str]:
 
 _MEASURES = ("action", "hold", "fails", "left-right", "contact", "skate", "depth, %", "rough", "s")
 _ABOUT = (
-    "Means over {count} cases, grounded motions: action score; cases in which all conditions "
+    "Means over {count} cases, {which}: action score; cases in which all conditions "
     "hold; conditions that fail; correlation of left and right feet (the worst pair; gallops left "
     "out); contact of the least standing foot; skate of the worst foot; depth under the ground in "
     "% of body height; roughness in g; seconds."
@@ -271,7 +341,7 @@ _ABOUT = (
 
 def _measures(rows: Sequence[Row]) -> list[str]:
     """Columns of the ablation, means over the rows."""
-    motions = [r.get("grounded", r["motion"]) for r in rows]
+    motions = [result(r) for r in rows]
     pairs = [
         max(m["alternation"]) for r, m in zip(rows, motions, strict=True)
         if m["alternation"] and ACTIONS[r["asked"]].alternates_on(len(m["contact"]))
@@ -301,7 +371,7 @@ def ablation_table(rows: Sequence[Row], title: str, changes: Collection[str]) ->
     if len(variants) < 2 or not shared:
         return ""
     body = [[v, *_measures([found[c, v] for c in shared])] for v in variants]
-    about = _ABOUT.format(count=len(shared))
+    about = _ABOUT.format(count=len(shared), which="grounded motions")
     return f"## {title}\n\n{about}\n\n{table(['', *_MEASURES], body)}"
 
 

@@ -151,7 +151,7 @@ def run_preset(
     began = time.perf_counter()
     start = request.parametrization.begin(starting_point(request, prior, None), stage)
     posed = start.pose(stage)
-    video = stage.show(posed.transforms, posed.path)
+    video = stage.show(posed.transforms)
     video.square().mean().backward()
     look_at(video.detach(), name)
     del video, posed

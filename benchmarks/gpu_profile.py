@@ -23,6 +23,7 @@ from torch.profiler import ProfilerActivity, profile
 
 import akd
 from akd.export.creature import write_creature
+from akd.physics.settings import TrackingSettings
 from akd.presets import TINY, with_values
 from akd.zoo.creature import build_creature
 from benchmarks.animate import PROMPT, covered, timed
@@ -83,7 +84,7 @@ def profile_run(fox: akd.Character, options: argparse.Namespace, *, graphs: bool
     watch = Profiled(cuda=cuda)
     akd.animate(
         fox, PROMPT, preset=with_values(TINY, options.set), seed=1, device=options.device,
-        observer=watch,
+        physics=TrackingSettings(iterations=options.tracking), observer=watch,
     )  # fmt: skip
     watch.begin("")
     print(f"\ngraphs {'on' if graphs else 'off'}; seconds of each run")
@@ -109,6 +110,7 @@ def main() -> None:
     parser.add_argument("--graphs", choices=("on", "off", "both"), default="both")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--set", nargs="*", default=[])
+    parser.add_argument("--tracking", type=int, default=TrackingSettings.iterations)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fox.glb"

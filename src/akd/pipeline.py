@@ -32,6 +32,7 @@ from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.losses import LossTerm
+from akd.math.threads import map_threads
 from akd.metrics.motion import MotionMetrics, judged
 from akd.metrics.recognise.recogniser import find_recogniser, reporting_recognisers
 from akd.metrics.selection import selection_score, video_score
@@ -267,7 +268,9 @@ def animate_part(
     observer.begin("select")
     scores = (1.0,)
     if len(finals) > 1:
-        scores = tuple(selection_score(character, m, chooser, request.action) for m in finals)
+        scores = tuple(map_threads(
+            lambda m: selection_score(character, m, chooser, request.action), finals
+        ))  # fmt: skip
     best = scores.index(max(scores))
     kept = {"start": starting, "motion": motions[best]}
     if (physical := grounded[best]) is not None:
@@ -275,10 +278,10 @@ def animate_part(
     observer.begin("measure")
     recognisers = reporting_recognisers(request.weights)
     went = distilled[best]
-    metrics = {
-        name: judged(character, motion, recognisers, request.action)
-        for name, motion in kept.items()
-    }
+    found = map_threads(
+        lambda m: judged(character, m, recognisers, request.action), list(kept.values())
+    )
+    metrics = dict(zip(kept, found, strict=True))
     notes = (*request.notes, *went.notes)
     if (why := worse[best]) is not None:
         notes = (*notes, f"physics lowered the result, use the distilled clip: {why}")

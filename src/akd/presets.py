@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 from akd.distill.settings import DistillSettings, ScoreSettings
 from akd.fit.settings import LossSettings, WarmStartSettings
 from akd.motion.settings import Cycle, per_frame
+from akd.physics.settings import TrackingSettings
 
 _COGVIDEOX_LATENTS = 13 * 16 * 60 * 90
 """Numbers in the latents of 49 frames of 480 x 720: what a sum over them is in means."""
@@ -26,7 +27,7 @@ _TINY_VARIANCE = 0.1
 How much the score pulls grows with the square of what a unit of the latents is."""
 
 TINY = DistillSettings()
-"""For the tiny prior: warm start, few parameters, minutes on two cores."""
+"""For the tiny prior: warm start, few parameters, a minute or two on two cores."""
 
 PAPER = DistillSettings(
     iterations=10_000,
@@ -59,11 +60,15 @@ FAST = DistillSettings(
 """For large priors: few parameters within limits, a gait as a cycle, so that far fewer iterations
 do. All losses balance as for the tiny prior."""
 
+TRACKING = TrackingSettings(iterations=100)
+"""Physics of `akd.animate`: half the iterations of `akd.ground`, because its targets are already
+smooth, and the search before it takes most of the time."""
+
 PRESETS: dict[str, DistillSettings] = {"tiny": TINY, "paper": PAPER, "fast": FAST}
 
 
 def find_preset(name: str) -> DistillSettings:
-    """A preset by name. Raises `ValueError`, one line, for a name that there is not."""
+    """A preset by name. Raises `ValueError` for a name that there is not."""
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}; got {name!r}")
     return PRESETS[name]
@@ -72,7 +77,7 @@ def find_preset(name: str) -> DistillSettings:
 def with_values(settings: DistillSettings, values: Sequence[str]) -> DistillSettings:
     """Settings with single ones changed: `score.guidance=50`, `warm_start.samples=0`.
 
-    Raises `ValueError`, one line, for a name that there is not or a value of another kind.
+    Raises `ValueError` for a name that there is not or a value of another kind.
     """
     for text in values:
         name, equals, value = text.partition("=")

@@ -1,5 +1,6 @@
 """Videos of every kind become observations, within a limit of memory."""
 
+import math
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from akd.api.fit_inputs import ViewFiles, observe
+from akd.api.fit_inputs import ViewFiles, observe, read_direction
 
 av = pytest.importorskip("av")
 
@@ -90,6 +91,13 @@ def test_options_that_do_not_go_together_are_refused(tmp_path):
         ViewFiles.of(path, ["side", "front"], camera=path)
     with pytest.raises(ValueError, match="there is no such file"):
         ViewFiles.of(path, tracks=tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("view", ["sideways", "nan", "inf", ""])
+def test_views_that_are_no_directions_are_refused(view):
+    with pytest.raises(ValueError, match=f"views must be out of .*, or degrees, got {view!r}"):
+        read_direction(view)
+    assert read_direction("180") == pytest.approx(math.pi)
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ def test_a_written_clip_keeps_the_height_of_the_body(elephant, tmp_path):
 @pytest.mark.parametrize(
     ("species", "prompt", "reason"),
     [
-        ("snake", "a snake slithering", "friction that is less along it than across it"),
+        ("snake", "a snake slithering", "friction that is lower along the body than across it"),
         ("crow", "a crow flying", "the simulator has no air to carry a body"),
     ],
 )

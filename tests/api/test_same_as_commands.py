@@ -24,6 +24,7 @@ from akd.commands.zoo import Zoo
 from akd.export.creature import write_creature
 from akd.fit.settings import FitSettings
 from akd.physics.settings import TrackingSettings
+from akd.presets import TRACKING
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
 
@@ -60,8 +61,8 @@ def test_defaults_are_those_of_the_command(command):
 
 
 def test_settings_behind_options_have_the_same_defaults():
-    assert Animate.physics_iterations == Fit.physics_iterations == TrackingSettings().iterations
-    assert Ground.iterations == TrackingSettings().iterations
+    assert Animate.physics_iterations == TRACKING.iterations
+    assert Fit.physics_iterations == Ground.iterations == TrackingSettings().iterations
     assert Fit.iterations == FitSettings().iterations
 
 

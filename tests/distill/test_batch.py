@@ -1,5 +1,6 @@
 """`animate_many`: each job as if it were alone, and errors that end no more than their job."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,15 @@ SETTINGS = with_values(TINY, ["iterations=2", "splats=200", "warm_start.samples=
 def test_jobs_in_a_batch_are_as_alone(fox: Character, tmp_path: Path) -> None:
     walk, missing = Job(fox, "a fox walking", seed=3), Job(tmp_path / "no.glb", "a fox walking")
     options = {"preset": SETTINGS, "physics": False, "device": "cpu"}
-    found = {job.seed: clip for job, clip in animate_many([walk, missing], processes=1, **options)}
+    found = {job.seed: clip for job, clip in animate_many([walk, missing], processes=2, **options)}
     assert isinstance(found[missing.seed], AssetError)
     clip = found[walk.seed]
     assert isinstance(clip, Animation)
+    # With as many threads as a job had: the two of them shared the cores.
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // 2))
     alone = animate(fox, walk.prompt, seed=3, **options)
+    torch.set_num_threads(before)
     torch.testing.assert_close(
         clip.motion.pose.translation, alone.motion.pose.translation, atol=1e-5, rtol=0.0
     )

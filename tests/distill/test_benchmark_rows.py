@@ -26,9 +26,9 @@ def make(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
 
     def make(part, variant, settings):
-        row = rows.work(rows.Job(part, CASE, variant, settings, 0, 0, weights), "cpu", None, out)
+        row = rows.work(rows.Job(part, CASE, variant, settings, 0, None, weights), "cpu", None, out)
         assert "error" not in row, row["error"]
-        assert (out / "strips" / rows.strip_name(part, CASE, variant)).is_file()
+        assert (out / "strips" / rows.strip_name(part, CASE, variant, 0)).is_file()
         return row
 
     return make

@@ -1,6 +1,7 @@
 """What the rows of `benchmarks/distill.py` come to: tables that say what was measured, no more."""
 
 from benchmarks import distill_tables as tables
+from benchmarks.distill_controls import SINE
 
 
 def motion(score, said, fails=(), **values):
@@ -38,13 +39,52 @@ def test_cases_come_in_their_order_with_sums_over_them():
         whole("zoo fox 0, walk", 1.0, "walk"),
     ]
     text = "\n".join(tables.case_tables(rows))
-    assert text.index("zoo fox 0, walk") < text.index("zoo horse 1, walk")
-    assert (
-        "grounded: mean action score 0.700 over 2 cases, 0.70 of the true clips' over the 2 that "
-        "have one; named as asked in 1; all conditions hold in 1"
-    ) in text
-    assert "| walk | 1 | 1 |" in text  # once walk, once trot
-    assert "| **mean** | 0.20 > 0.20 | 0.40 > 0.40 | 1.00 > 1.00 | 0.00 > 0.00 |" in text
+    assert text.index("| zoo fox 0, walk |") < text.index("| zoo horse 1, walk |")
+    assert "| seed 0 | 2 | 0.500 | - | 0.700 | 0.500 | - | - |" in text
+    assert "| walk | 2 | 1 | - | 2 | trot 1 |" in text
+
+
+def test_the_result_is_the_clip_to_use():
+    given = whole("zoo fox 0, walk", 0.1, "trot", ["contact"])
+    given = given | {"best": "motion", "motion": motion(0.9, "walk")}
+    assert "| seed 0 | 1 | 1.000 |" in tables.results_table([given], None)
+    snake = row("quaternius Snake, slither", motion=motion(0.9, "slither", contact=[], skate=[]))
+    assert "| seed 0 | 1 | 1.000 |" in tables.results_table([snake], None)
+
+
+def test_strides_are_compared_with_the_true_clips():
+    given = whole("zoo fox 0, walk", 1.0, "walk")
+    for kind, stride in (("grounded", 1.2), ("true", 1.6)):
+        given[kind]["naturalness"] = {"stride": stride}
+    ranges = tables.NaturalRange({"walk, 2 legs": {"stride": (2.0, 0.3)}})
+    assert "| seed 0 | 1 | 1.000 | - | 1.000 | 1.000 | 0.750 | 0.000 |" in (
+        tables.results_table([given], ranges)
+    )
+
+
+def test_controls_stand_beside_the_results():
+    rows = [
+        whole("zoo fox 0, walk", 1.0, "walk"),
+        row("zoo fox 0, walk", "controls", SINE, motion=motion(0.1, "trot", ["float"])),
+    ]
+    text = tables.controls_table(rows, None)
+    assert "| result | 1 | 1.000 | - | 1.000 | - | 0.20 | 0.40 | 1.00 | 0.00 |" in text
+    assert f"| {SINE} | 1 | 0.000 | - | 0.000 |" in text
+    assert tables.controls_table(rows[:1], None) == ""
+
+
+def test_the_papers_setting_is_shown_distilled_and_tracked():
+    case = "zoo tiger 2, walk"
+    rows = [
+        row(case, "paper", "one finalist", motion=motion(0.2, "trot", ["skate"]),
+            grounded=motion(0.9, "walk")),
+        row(case, "paper", "no L_ground", motion=motion(0.1, "trot"),
+            grounded=motion(0.3, "walk", ["skate"])),
+    ]  # fmt: skip
+    text = tables.paper_table(rows)
+    assert "| as it is, distilled | 0 | 0.200 | 0 of 1 |" in text
+    assert "| no L_ground, tracked | 1 | 0.300 | 0 of 1 |" in text
+    assert f"| {case} | no L_ground | 0.10 trot | 0.30 walk | skate |" in text
 
 
 def test_an_ablation_is_over_the_cases_that_all_variants_have():
@@ -66,5 +106,5 @@ def test_a_row_that_failed_is_no_result_and_is_named():
         "error": "boom",
     }  # fmt: skip
     text = "\n".join(tables.case_tables([failed, whole("zoo man 4, walk", 1.0, "walk")]))
-    assert "- zoo fox 0, walk: boom" in text
-    assert "over 1 cases" in text
+    assert "- zoo fox 0, walk, seed 0: boom" in text
+    assert "| seed 0 | 1 |" in text

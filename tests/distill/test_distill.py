@@ -41,7 +41,7 @@ def start(rig, knots: int = 4, speed: float = 0.3, **more) -> ControlCurves:
 def shown(stage: Stage, curves: ControlCurves) -> torch.Tensor:
     with torch.no_grad():
         controls = curves.controls()
-        return stage.show(stage.transforms(controls), controls.translation)
+        return stage.show(stage.transforms(controls))
 
 
 def test_score_gradient_equals_its_closed_form():

@@ -88,7 +88,7 @@ def test_keyframes_are_known_frames(fox, prior, lying):
 
 def test_a_clip_that_is_retimed_meets_its_keyframes_afterwards(fox, prior, lying):
     prior, asked = prior
-    with pytest.raises(ValueError, match=r"speed .* need a motion that travels"):
+    with pytest.raises(ValueError, match=r"^speed "):
         made(fox, prior, "a fox lies down",
              direction=Direction(speed=1.0, keyframes=(f"0={lying}@0",)))  # fmt: skip
     assert not any(mask for masks in asked for mask in masks)

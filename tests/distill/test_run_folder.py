@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from akd.base.files import DamagedFile
 from akd.distill.run_folder import RunError, RunFolder
 
 JOB = {"prompt": "a fox walking", "seed": 0}
@@ -77,6 +78,16 @@ def test_links_in_the_folder_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(RunError, match="must not be a link"):
         started(out)
     assert elsewhere.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["run.json", "log.jsonl", "distil.safetensors"])
+def test_pipes_in_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    del_me = started(tmp_path)
+    del del_me
+    (tmp_path / "run" / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "run" / name)
+    with pytest.raises((RunError, DamagedFile), match=f"{name}: must be a regular file"):
+        started(tmp_path)
 
 
 def test_a_link_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:

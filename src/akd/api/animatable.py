@@ -22,7 +22,7 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
     """The character, ready to be animated; a bare mesh is rigged first.
 
     Raises:
-        AssetError: One line on why it cannot be animated.
+        AssetError: It cannot be animated.
     """
     character = loaded(character, up="y")
     asset, name = character.asset, character.asset.path.name
@@ -41,10 +41,9 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
             f"{name}: a clip can only be added to a glTF file, and this is {asset.format}"
         )
     if len(character.control_rig) < 1:
-        count = int(sum(len(skin.joints) for skin in asset.skins))
         raise AssetError(
-            f"{name}: must have at least 2 joints that move its mesh, got {count}; "
-            f"`akd rig` makes a skeleton"
+            f"{name}: must have at least 2 connected joints that move its mesh; `akd rig` makes a "
+            f"skeleton"
         )
     if not character.anatomy.legs:
         _check_upright(character)

@@ -32,11 +32,11 @@ def film(
         view: Where the camera looks from: side, three-quarter, front, or a `View`.
         turn: Degrees by which the camera goes round the character over the clip.
         size: Width and height, pixels.
-        fps: Frames per second.
+        fps: Frames per second; fewer where the film would take more than 2 GiB.
         splats: Gaussians on the character's surface.
 
     Returns:
-        The video. `write` makes an .mp4, .gif or .png of it.
+        The video, in bytes. `write` makes an .mp4, .gif or .png of it.
 
     Raises:
         AssetError: The file cannot be read, or has no mesh.

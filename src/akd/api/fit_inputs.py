@@ -114,10 +114,13 @@ def read_direction(view: str) -> float:
     if view in _DIRECTIONS:
         return _DIRECTIONS[view]
     try:
-        return math.radians(float(view))
+        degrees = float(view)
     except ValueError:
+        degrees = math.nan
+    if not math.isfinite(degrees):
         known = ", ".join(_DIRECTIONS)
-        raise ValueError(f"views must be out of {known}, or degrees, got {view!r}") from None
+        raise ValueError(f"views must be out of {known}, or degrees, got {view!r}")
+    return math.radians(degrees)
 
 
 def observe(
@@ -128,7 +131,7 @@ def observe(
     fps: float | None,
     device: torch.device,
 ) -> Seen:
-    """Read everything. Raises `ValueError`, one line, for what cannot be used."""
+    """Read everything. Raises `ValueError` for what cannot be used."""
     footages = [_footage(video, start=start, end=end, fps=fps) for video in files.videos]
     if files.split:
         footages = _split(footages[0], len(files.azimuths))

@@ -73,7 +73,7 @@ def pose_at(character: Character, space: PoseSpace, text: str) -> Float[Tensor, 
     clip, mark, seconds = text.rpartition("@")
     try:
         frame = round(100.0 * float(seconds)) if mark else 0
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"a pose must be CLIP@SECONDS, got {text!r}") from None
     states = clip_states(character, space, clip if mark else text, fps=100.0)
     if not 0 <= frame < len(states):
@@ -142,7 +142,7 @@ def keyframes(
         them to the prior.
 
     Raises:
-        ValueError: The character has no mesh.
+        ValueError: The character has no mesh, or the images are too many for their size.
     """
     style = SceneStyle.TEXTURED if prior is None else prior.style
     size = size if prior is None else (prior.width, prior.height)

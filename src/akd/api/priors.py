@@ -42,7 +42,7 @@ def prior(
         The model, ready to be asked.
 
     Raises:
-        PriorError: One line on what is missing or does not fit, before any weights are read.
+        PriorError: Something is missing or does not fit, before any weights are read.
     """
     source = PriorSource(
         name, None if weights is None else Path(weights), frames, height, width, fps, download

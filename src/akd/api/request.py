@@ -22,7 +22,7 @@ from akd.motion.key_poses import KeyPoses
 from akd.motion.motion import Motion
 from akd.motion.parametrization import Parametrization
 from akd.physics.settings import TrackingSettings
-from akd.presets import find_preset
+from akd.presets import TRACKING, find_preset
 from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
 from akd.prior.protocol import VideoPrior
 from akd.prior.source import PriorSource
@@ -178,7 +178,7 @@ def make_request(
         physics = False
         notes.append(f"physics is left out: {reason}")
     if physics is True:
-        physics = TrackingSettings()
+        physics = TRACKING
     return Request(
         character=character,
         prompt=plain,
@@ -204,7 +204,7 @@ def _not_simulated(character: Character, gait: Action | None) -> str | None:
         return f"the simulator has no {gait.medium} to carry a body"
     if BodyPlan.of(character.control_rig.roles).winds:
         return (
-            "a body that winds is moved by friction that is less along it than across it, which "
-            "the simulator does not have"
+            "slithering depends on friction that is lower along the body than across it, which the "
+            "simulator does not have"
         )
     return None

@@ -11,6 +11,7 @@ from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
+from akd.export.gltf.clips import unique_name
 from akd.export.settings import KeyChoice
 from akd.motion.grid import find_fps
 from akd.motion.library.clip import without_calibration
@@ -88,7 +89,8 @@ def retarget(
         fps: Frames per second of the result; by default the rate on whose frames the keys lie.
         plant: Plant the feet and keep joint limits; without it rotations are only copied.
         travel: Let a clip that runs on the spot travel as its feet imply.
-        name: Of the new clip; by default that of the old one.
+        name: Of the new clip; by default that of the old one. It is numbered where the target has
+            a clip of that name.
 
     Returns:
         The motion on the target. `save` writes the file.
@@ -114,8 +116,8 @@ def retarget(
     moved = retargeting.retarget(
         source, motion, target, mapping=mapping, fps=rate, plant=plant, travel=travel
     )
-    if name is not None:
-        moved = replace(moved, name=name)
+    taken = {clip.name for clip in target.asset.clips}
+    moved = replace(moved, name=unique_name(moved.name if name is None else name, taken))
     rig = source.control_rig
     matches = correspond(rig, target.control_rig, mapping)
     unmatched = unmatched_joints(rig, matches, rig.from_pose(motion.pose))

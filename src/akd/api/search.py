@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from threading import Event, Lock
@@ -19,6 +18,7 @@ from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
+from akd.math.threads import torch_threads
 from akd.metrics.motion import measure
 from akd.metrics.selection import lowered
 from akd.motion.actions import read_sentence
@@ -149,7 +149,7 @@ def known_frames(
     posed = parameters.pose(stage)
     if posed.known is None or not takes_known_frames(prior):
         return None
-    return KnownFrames(stage.show(posed.transforms, posed.path), posed.known)
+    return KnownFrames(stage.show(posed.transforms), posed.known)
 
 
 def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) -> MotionStart:
@@ -231,7 +231,7 @@ def ground_each(
             rig, mesh, motions[k], fps=fps, travel=False, settings=settings, progress=progress
         )
 
-    with one_torch_thread(), ThreadPoolExecutor(len(motions)) as pool:
+    with torch_threads(1), ThreadPoolExecutor(len(motions)) as pool:
         futures = [pool.submit(track, k) for k in range(len(motions))]
         try:
             for future in as_completed(futures):
@@ -240,17 +240,6 @@ def ground_each(
             stopped.set()
             raise
     return [future.result() for future in futures]
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Threads that are started meanwhile run torch's operations by themselves."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:

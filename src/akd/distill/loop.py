@@ -186,7 +186,7 @@ def show_preview(
 ) -> None:
     """Render the motion so far for an observer."""
     posed = parameters.pose(stage)
-    observer.preview(stage.show(posed.transforms, posed.path).cpu(), fps)
+    observer.preview(stage.show(posed.transforms).cpu(), fps)
 
 
 def _is_sound(tensors: Sequence[Tensor], loss: float) -> bool:

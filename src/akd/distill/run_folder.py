@@ -216,11 +216,16 @@ class RunFolder(Observer):
         self._unlock = weakref.finalize(self, os.close, lock)
 
     def _refuse_links(self) -> None:
-        """Raise `RunError` if `run/` or anything in it is a link: writing might go elsewhere."""
+        """Raise `RunError` if `run/` or anything in it is a link: writing might go elsewhere.
+
+        Neither may anything in it be a pipe or a device, which could be read for ever.
+        """
         inside = self.path.iterdir() if self.path.is_dir() else ()
         for path in (self.path, *inside):
             if path.is_symlink():
                 raise RunError(f"{path}: must not be a link")
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise RunError(f"{path}: must be a regular file")
 
     def _refuse_results(self) -> None:
         """Raise `RunError` if a file would be overwritten that no run wrote."""

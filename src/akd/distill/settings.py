@@ -31,8 +31,8 @@ class ScoreSettings:
 class DistillSettings:
     """Everything that distillation can be told."""
 
-    iterations: int = 150
-    learning_rate: float = 0.005
+    iterations: int = 50
+    learning_rate: float = 0.01
     gradient_clip: float | None = None
     """Clip the norm of the parameters' gradient to this."""
     splats: int = 3000

@@ -91,7 +91,7 @@ class DistillStep:
         the loss with respect to all tensors of the candidates."""
         stage, prior, settings = self.stage, self.prior, self.settings
         posed = pose_together(candidates, stage)
-        video = stage.show(posed.transforms, posed.path, turns=turns, half_size=half_size)
+        video = stage.show(posed.transforms, turns=turns, half_size=half_size)
         images = (
             stage.reference_images(turns)
             if prior.takes_reference_image
