@@ -2,6 +2,7 @@
 
     python -m benchmarks.kill_resume --kills 30
 
+Kills are spread evenly over the processor time of the undisturbed run, at random within each share.
 Each attempt is a fork of this process, which has imported everything. The fork is killed alone: its
 workers must end by themselves. After every kill, all files under final names are read; after the
 second run, the results must be the same bytes. `prior train` trains for a time, not for a number of
@@ -63,7 +64,8 @@ SMALL_HARVEST = HarvestSettings(
     warm_start=WarmStartSettings(steps=1, phase_search=False),
 )  # fmt: skip
 WORKER_SECONDS = 30.0
-"""For workers to end after the process that started them."""
+"""Of processor time, for workers to end after the process that started them: one that has just been
+started imports its modules first. Those that wait have ten times as long."""
 WRITTEN = (0, 3)
 """Exit codes of commands that wrote their results: those of untrained weights may not be shown."""
 
@@ -159,7 +161,7 @@ def write_batch(fox: Path, weights: Path, path: Path) -> Path:
 def fit_views(character: Character, out: Path) -> None:
     """Fit a character to images of itself."""
     stage = Stage.of(character, style=SceneStyle.TEXTURED, size=(48, 48), splats=400, ground=False)
-    frames = stage.show(stage.neutral.expand(3, -1, -1, -1), torch.zeros(3, 3)).detach()
+    frames = stage.show(stage.neutral.expand(3, -1, -1, -1)).detach()
     masks = ((frames - 0.5).abs().amax(-1) > 0.05).float()
     fit(
         character, frames, masks=masks, fps=12.0, physics=False, device="cpu", settings=SMALL_FIT
@@ -176,10 +178,9 @@ def harvest_all(body: HarvestBody, out: Path) -> None:
         pass
 
 
-def run_forked(job: Job, out: Path, *, kill_after: float | None = None) -> float:
-    """Run a job in a child; returns seconds."""
+def run_forked(job: Job, out: Path, *, kill_after: float = math.inf) -> float:
+    """Run a job in a child, and kill it after some processor time; returns what it took of it."""
     log = out.with_name(f"{out.name}.log")
-    started = time.monotonic()
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -191,22 +192,38 @@ def run_forked(job: Job, out: Path, *, kill_after: float | None = None) -> float
             os._exit(code if isinstance(code, int) else 0)
         finally:
             os._exit(99)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)
+    spent = 0.0
+    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        spent = processor_seconds(child)
+        if spent >= kill_after:
+            os.kill(child, signal.SIGKILL)
+            break
+        time.sleep(0.002)
     _, status = os.waitpid(child, 0)
     wait_for_workers(child)
     code = os.waitstatus_to_exitcode(status)
-    if code not in WRITTEN and (kill_after is None or code != -signal.SIGKILL):
+    if code not in WRITTEN and (spent < kill_after or code != -signal.SIGKILL):
         raise SystemExit(f"exit code {code}:\n{log.read_text()}")
-    return time.monotonic() - started
+    return spent
+
+
+def processor_seconds(session: int) -> float:
+    """Processor time of the processes of a session, which other work does not change."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # What follows the name, which may hold anything: state, parent, group, session, ...
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for_workers(group: int) -> None:
     """Until no process of a group is left."""
-    until = time.monotonic() + WORKER_SECONDS
+    spent, until = processor_seconds(group), time.monotonic() + 10.0 * WORKER_SECONDS
     with suppress(ProcessLookupError):
-        while time.monotonic() < until:
+        while processor_seconds(group) - spent < WORKER_SECONDS and time.monotonic() < until:
             os.killpg(group, 0)
             time.sleep(0.05)
         os.killpg(group, signal.SIGKILL)
@@ -284,7 +301,8 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     rows: list[Sequence[object]] = [
-        ("command", "seconds", "kills", "before the end", "after the second run"), 5 * ("---",)
+        ("command", "processor s", "kills", "before the end", "after the second run"),
+        5 * ("---",),
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -300,7 +318,10 @@ def main() -> None:
             assert wanted, f"{job_name}: wrote no results"
             unfinished = sum(
                 kill_and_resume(
-                    job, folder / f"{job_name} {kill}", wanted, draw.uniform(0.0, seconds)
+                    job,
+                    folder / f"{job_name} {kill}",
+                    wanted,
+                    seconds * (kill + draw.random()) / given.kills,
                 )
                 for kill in range(given.kills)
             )

@@ -43,7 +43,7 @@ from akd.rig.up_axis import find_up_axis
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
 from akd.zoo.species.catalogue import SPECIES
-from benchmarks.seam import measure_seam
+from benchmarks.seam import measure_seam, sideways
 
 CYCLES = (
     ("khronos/Fox/glTF-Binary/Fox.glb", "Walk"),
@@ -112,15 +112,13 @@ def seam_cells(result: Grounded) -> str:
         measure_seam(rig, motion, height=body.height)
         for motion in (replace(result.motion, pose=given), result.motion)
     )
-    course, gone = (p[-1] - p[0] for p in (result.clip.position, result.controls.translation))
-    along = course / course.norm().clamp_min(1e-9)
-    off = (gone - (gone.double() @ along) * along)[[0, 2]].norm() / body.height
-    gap, drift = 100 * result.cycle_gap, 100 * float(off)
+    course = (result.clip.position[-1] - result.clip.position[0]) * torch.tensor((1.0, 0.0, 1.0))
+    drift = 100 * sideways(rig, result.motion, course, height=body.height)
     seams = " | ".join(
         f"{getattr(clip, name):.2f} > {getattr(seam, name):.2f}"
         for name in ("jump", "step", "inside", "kink")
     )
-    return f" {seams} | {gap:.2f} | {drift:.3f} |"
+    return f" {seams} | {100 * result.cycle_gap:.2f} | {drift:.3f} |"
 
 
 def replay_seconds(result: Grounded) -> float | None:

@@ -127,9 +127,9 @@ def _page(pairs: list[Pair]) -> str:
         "Spearman's rank correlation of the score with a recogniser's probability of the action, "
         "and the pairs of which the recogniser, too, prefers the true clip:",
         "",
-        "| recogniser | all clips | true | spoiled | pairs |",
-        "| --- | --- | --- | --- | --- |",
-        *(_correlations(name, pairs) for name in names),
+        "| recogniser | of | all clips | true | spoiled | pairs |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(_correlations(name, pairs, action) for name in names for action in ("all", "walk")),
         "",
         "| file | action | spoiled by | score | " + " | ".join(n.upper() for n in names) + " |",
         "| --- | --- | --- | --- |" + " --- |" * len(names),
@@ -141,14 +141,14 @@ def _page(pairs: list[Pair]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _correlations(name: Name, pairs: list[Pair]) -> str:
-    """A recogniser's row, over the actions that it knows."""
-    known = [p for p in pairs if not math.isnan(p.said[name][0])]
+def _correlations(name: Name, pairs: list[Pair], action: str) -> str:
+    """A recogniser's row, over the pairs of an action, or all, of those that it has a class for."""
+    known = [p for p in pairs if action in (p.action, "all") and not math.isnan(p.said[name][0])]
     true = [(p.scores[0], p.said[name][0]) for p in known]
     spoiled = [(p.scores[1], p.said[name][1]) for p in known]
     cells = " | ".join(f"{_correlation(clips):.2f}" for clips in (true + spoiled, true, spoiled))
     agree = sum(p.said[name][1] < p.said[name][0] for p in known)
-    return f"| {name.upper()} | {cells} | {agree} of {len(known)} |"
+    return f"| {name.upper()} | {action} | {cells} | {agree} of {len(known)} |"
 
 
 def _correlation(clips: list[tuple[float, float]]) -> float:

@@ -1,4 +1,4 @@
-"""`measure_seam`: how a cyclic clip passes from its last frame to its first."""
+"""`measure_seam`: how a cycle passes from its last frame to its first; `sideways`: its drift."""
 
 from __future__ import annotations
 
@@ -54,6 +54,16 @@ def measure_seam(rig: ControlRig, motion: Motion, *, height: float) -> Seam:
         inside=float(_worst(steps, steps).median()),
         kink=float(_worst(kink, bends).max()),
     )
+
+
+def sideways(
+    rig: ControlRig, motion: Motion, course: Float[Tensor, "3"], *, height: float
+) -> float:
+    """Horizontal displacement of the root over the clip across a direction, in body heights."""
+    gone = rig.from_pose(motion.pose).translation
+    gone = (gone[-1] - gone[0]).double() * gone.new_tensor((1.0, 0.0, 1.0))
+    along = course.double() / course.double().norm().clamp_min(1e-9)
+    return float((gone - (gone @ along) * along).norm()) / height
 
 
 def _worst(seam: Float[Tensor, "*b N 3"], inside: Float[Tensor, "T N 3"]) -> Float[Tensor, "*b"]:

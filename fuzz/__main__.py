@@ -7,6 +7,7 @@ its log, and make the exit code 1. The corpus stays, and a later run goes on fro
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -36,13 +37,16 @@ class Tally:
     memory: int = 0
     """Peak, MiB."""
     findings: int = 0
+    processor: float = 0.0
+    """Seconds of processor time, imports included."""
 
     def line(self, parser: str, seconds: float) -> str:
         """One line for people."""
         slowest = f"{self.slowest:.2f} s" if self.slowest else "below 0.05 s"
         return (
-            f"{parser}: {self.inputs} inputs in {seconds:.0f} s, {self.coverage} edges, slowest "
-            f"{slowest}, peak {self.memory} MiB, {self.findings} findings"
+            f"{parser}: {self.inputs} inputs in {seconds:.0f} s ({self.processor:.0f} s of "
+            f"processor time), {self.coverage} edges, slowest {slowest}, peak {self.memory} MiB, "
+            f"{self.findings} findings"
         )
 
 
@@ -84,7 +88,10 @@ def _run(command: list[str], tally: Tally) -> tuple[int, str]:
                     tally.memory = max(tally.memory, int(found[2]))
                 else:
                     done = max(done, int(found[2]))
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     tally.inputs += done
+    tally.processor += usage.ru_utime + usage.ru_stime
     return process.returncode, "".join(tail)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 from collections.abc import Callable
@@ -80,6 +81,7 @@ def _mask() -> Harness:
 
 
 def _points() -> Harness:
+    importlib.import_module("trimesh")  # the first broken PLY would
     folder = FOLDER / "points"
     folder.mkdir(exist_ok=True)
     head = "ply\nformat ascii 1.0\nelement vertex 3\n" + "".join(

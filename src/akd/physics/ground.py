@@ -133,7 +133,9 @@ def ground(
     gap = None
     if cyclic:
         gap = cycle_gap(body, made, target)
-        made = plant_again(body, character.feet, close_cycle(made, target), tracking.stance)
+        made = close_cycle(made, target)
+        if settings is None or settings.plant:
+            made = plant_again(body, character.feet, made, tracking.stance)
     controls = character.control_pose(made, pose)
     if cyclic:
         controls = slow_seam(rig, controls, height=body.height)
