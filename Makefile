@@ -13,7 +13,7 @@ TORCH_INDEX ?=
 
 help:
 	@echo "make demo    show what akd does, on a built-in creature (writes out/demo)"
-	@echo "make check   lint and the quick tests, in about two minutes"
+	@echo "make check   lint and the quick tests, in about six minutes on two cores"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff, pyright and import-linter"
 	@echo "make docs    build the documentation site (writes out/site)"

@@ -31,6 +31,7 @@ def test_actions_in_a_row_become_one_clip(fox, weights, tmp_path):
         (("--duration", "0"), "--duration must be from 0.1"),
         (("--speed", "-1"), "--speed must be above 0"),
         (("--path", "1,2 3"), "--path must be points"),
+        (("--path", "1e300,1e300"), "--path must stay within 12000 metres"),
         (("--path", "1,1", "--turn", "9"), "--turn and path exclude each other"),
         (("--keep", "head"), "--keep must be CLIP:JOINT,JOINT"),
         (("--keyframe", "now=walk@1"), "--keyframe must be SECONDS=POSE"),

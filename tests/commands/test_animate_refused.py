@@ -51,7 +51,7 @@ def test_weights_that_are_not_there(capsys, fox, tmp_path):
 def test_one_joint_is_not_enough(capsys, weights, tmp_path):
     post = chain(tmp_path / "post.glb", 1)
     assert refused(capsys, words(post, weights, tmp_path / "out")) == (
-        "post.glb: must have at least 2 joints that move its mesh, got 1; `akd rig` makes a "
+        "post.glb: must have at least 2 connected joints that move its mesh; `akd rig` makes a "
         "skeleton"
     )
 

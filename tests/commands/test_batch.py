@@ -154,7 +154,7 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         ("[[job]]\nasset = 'no.glb'\nprompt = 'a fox walking'", "no.glb: there is no such file"),
         (
             "[[job]]\nasset = '/dev/zero'\nprompt = 'a fox walking'",
-            "job 1: /dev/zero: is not a regular file",
+            "job 1: /dev/zero: must be a regular file",
         ),
         ("[[job]]\nasset = FOX\nprompt = 'a fox cooking'", "job 1: "),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = 1.5", "seed must be of type"),

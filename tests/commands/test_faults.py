@@ -95,7 +95,7 @@ def fitted(sources):
     fox = load(sources / "fox.glb")
     stage = Stage.of(fox, style=SceneStyle.TEXTURED, size=(48, 48), splats=300, ground=False)
     with torch.no_grad():
-        frames = stage.show(stage.neutral.expand(2, -1, -1, -1), torch.zeros(2, 3))
+        frames = stage.show(stage.neutral.expand(2, -1, -1, -1))
     masks = ((frames - 0.5).abs().amax(-1) > 0.05).float()
     settings = FitSettings(size=48, splats=300, starts=1, iterations=1)
     return fitting.fit(

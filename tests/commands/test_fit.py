@@ -97,7 +97,7 @@ def test_a_fit_leaves_clips_numbers_and_a_page(asset, tmp_path):
 
     fox = load(asset)
     stage = Stage.of(fox, style=SceneStyle.TEXTURED, size=(48, 48), splats=800, ground=False)
-    frames = stage.show(stage.neutral.expand(3, -1, -1, -1), torch.zeros(3, 3)).detach()
+    frames = stage.show(stage.neutral.expand(3, -1, -1, -1)).detach()
     masks = ((frames - 0.5).abs().amax(-1) > 0.05).float()
     made = akd.fit(
         fox, frames, masks=masks, fps=12.0, physics=False, device="cpu",

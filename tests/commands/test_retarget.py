@@ -26,6 +26,14 @@ def test_retarget_adds_the_clip(files, tmp_path, capsys):
     assert "stroll" in capsys.readouterr().out
 
 
+def test_the_name_that_is_said_is_the_one_in_the_file(files, tmp_path, capsys):
+    out = tmp_path / "out.glb"
+    given = [f"{files / 'man.glb'}:walk", str(files / "man.glb"), "-o", str(out), "--no-plant"]
+    assert main(["retarget", *given]) == 0
+    assert [clip.name for clip in read_asset(out).clips] == ["walk", "stand", "walk 2"]
+    assert "'walk 2'" in capsys.readouterr().out
+
+
 def test_bvh_is_written_of_the_skeleton(files, tmp_path):
     out = tmp_path / "out.bvh"
     given = [f"{files / 'man.glb'}:walk", str(files / "child.glb"), "-o", str(out), "--no-plant"]

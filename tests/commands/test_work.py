@@ -47,7 +47,9 @@ def test_ground_writes_clip_forces_and_body(capsys, shared_assets, tmp_path):
     assert main([*arguments, "--iterations", "3", "--samples", "2"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert any(line.startswith("tracking error") for line in said)
-    assert said[-1] == str(tmp_path / "report.html")
+    assert said[-1].startswith(f"{tmp_path / 'report.html'}: ")
+    clip = "clip 'Walk (grounded)'; open it in Blender or any glTF viewer"
+    assert f"{tmp_path / 'motion.glb'}: {clip}" in said
     written = {p.name for p in tmp_path.iterdir()}
     assert {"motion.glb", "physics.npz", "physics.json", "body.xml", "samples.npz"} <= written
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import torch
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
-from benchmarks.seam import measure_seam
+from benchmarks.seam import measure_seam, sideways
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +45,13 @@ def test_a_cut_cycle_jumps(rig: ControlRig) -> None:
     motion = swing(rig, 31)
     with pytest.raises(ValueError, match="a cycle needs at least 4 frames"):
         measure_seam(rig, replace(motion, times=motion.times[:3], pose=motion.pose[:3]), height=1.0)
+
+
+def test_drift_is_across_the_course(rig: ControlRig) -> None:
+    zero = rig.zero(4)
+    gone = torch.linspace(0, 1, 4)[:, None] * torch.tensor((0.3, 0.7, 2.0))
+    pose = rig.to_pose(ControlPose(zero.translation + gone, zero.root_rotation, zero.angles))
+    motion = Motion(rig.skeleton, torch.arange(4) / 30.0, pose)
+    for course, off in (((0.0, 0.0, 5.0), 0.3), ((1.0, 0.0, 0.0), 2.0), ((0.3, 0.0, 2.0), 0.0)):
+        found = sideways(rig, motion, torch.tensor(course), height=2.0)
+        assert found == pytest.approx(off / 2.0, abs=1e-5)

@@ -1,11 +1,12 @@
 """Runs that come from somebody else are checked before they are judged."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from akd.distill.run_folder import RunFolder
-from akd.report.entries import read_run
+from akd.report.entries import _short_titles, read_run
 from tests.commands.small_prior import write_fox
 
 
@@ -54,3 +55,10 @@ def test_broken_metrics_are_one_line(folder, text):
     (folder / "metrics.json").write_text(text)
     with pytest.raises(ValueError, match="holds no result of `akd animate`"):
         read_run(folder)
+
+
+def test_titles_are_as_short_as_tells_paths_apart():
+    ours, theirs, wolf = Path("/out/ours/fox"), Path("/out/theirs/fox"), Path("/assets/wolf.glb")
+    titles = _short_titles({ours, theirs, wolf})
+    assert titles == {ours: "ours/fox", theirs: "theirs/fox", wolf: "wolf.glb"}
+    assert _short_titles({ours}) == {ours: "fox"}

@@ -30,6 +30,7 @@ from akd.commands.options import (
     pose_loss,
 )
 from akd.export.formats import files_of, read_formats
+from akd.presets import TRACKING
 
 if TYPE_CHECKING:
     from akd.commands.terminal import Terminal
@@ -95,7 +96,7 @@ class Animate:
     """Write a preview, preview.glb, and stop: the joints fitted to the first sampled video, neither
     distilled nor tracked by physics. The same command without it, or `akd resume`, continues."""
     grounded: Grounded = True
-    physics_iterations: int = 200
+    physics_iterations: int = TRACKING.iterations
     """Iterations of the physics tracking."""
     pose_prior: float = 0.0
     """Weight of the pose model as a regulariser."""
@@ -259,8 +260,9 @@ class Animate:
 
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""
-        names = ", ".join(repr(motion.name) for motion in clip.motions().values())
-        print(f"{self.out / 'motion.glb'}: clips {names}; open it in Blender or any glTF viewer")
+        from akd.commands.terminal import name_clips
+
+        name_clips(self.out / "motion.glb", [m.name for m in clip.motions().values()])
         for name in files_of([f for f in formats if f != "glb"], clip.motions()):
             print(self.out / name)
         print(

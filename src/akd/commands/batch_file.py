@@ -27,7 +27,7 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
         needs: Resources of a job, where the file does not state them.
 
     Raises:
-        UsageError: One line that names the table, the key, the rule and the value.
+        UsageError: Names the table, the key, the rule and the value.
     """
     if input_file(path).stat().st_size > _MOST_BYTES:
         raise UsageError(f"{path}: must be at most {_MOST_BYTES >> 20} MiB")

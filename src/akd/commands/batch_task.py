@@ -119,6 +119,7 @@ def _write_preview(video: Video, path: Path) -> None:
     import torch
 
     step = max(1, video.frames.shape[1] // _PREVIEW_HEIGHT)
-    frames = torch.nn.functional.avg_pool2d(video.frames.permute(0, 3, 1, 2), step)
+    whole = torch.from_numpy(video.bytes()).permute(0, 3, 1, 2).float() / 255.0
+    frames = torch.nn.functional.avg_pool2d(whole, step)
     strip = type(video)(frames.permute(0, 2, 3, 1), video.fps)
     strip.write_strip(path, count=_PREVIEW_FRAMES)

@@ -65,4 +65,6 @@ def input_file(path: Path) -> Path:
         raise UsageError(f"{path}: is a folder, a file is needed")
     if not path.exists():
         raise UsageError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise UsageError(f"{path}: must be a regular file")
     return path

@@ -76,7 +76,7 @@ class Fit:
     """Seconds of the video at which to stop."""
     fps: float | None = None
     """Frames per second; those of the video by default, at most 30."""
-    iterations: int = 80
+    iterations: int = 120
     """Iterations of the best start."""
     pose_prior: float = 1.0
     """Weight of the pose model as a regulariser; 0: fit without it."""
@@ -112,7 +112,7 @@ class Fit:
             formats = read_formats(self.formats, option="--formats")
         from akd.api.fitting import fit
         from akd.base.lock import hold_lock
-        from akd.commands.terminal import Terminal
+        from akd.commands.terminal import Terminal, name_clips
         from akd.fit.settings import FitSettings
         from akd.physics.settings import TrackingSettings
 
@@ -139,8 +139,7 @@ class Fit:
             )  # fmt: skip
         for note in made.notes:
             print(f"akd: note: {note}", file=sys.stderr)
-        names = ", ".join(repr(motion.name) for motion in made.motions().values())
-        print(f"{self.out / 'motion.glb'}: clips {names}; open it in Blender or any glTF viewer")
+        name_clips(self.out / "motion.glb", [m.name for m in made.motions().values()])
         for name in files_of([f for f in formats if f != "glb"], made.motions()):
             print(self.out / name)
         print(f"{self.out / 'report.html'}: video, fit and difference; open in a browser")

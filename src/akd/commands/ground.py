@@ -61,7 +61,7 @@ class Ground:
         )
         from akd.api.grounding import ground
         from akd.base.lock import hold_lock
-        from akd.commands.terminal import Terminal
+        from akd.commands.terminal import Terminal, name_clips
         from akd.physics.settings import TrackingSettings
 
         if self.asset is None:
@@ -101,7 +101,12 @@ class Ground:
         print(f"penetration    {before.deepest:.4f} -> {after.deepest:.4f} body heights at worst")
         print(f"tracking error {100 * grounding.result.tracking.error:.2f} % of body height")
         for path in written:
-            print(path)
+            if path.stem == "motion":
+                name_clips(path, [grounding.motion.name])
+            elif path.suffix == ".html":
+                print(f"{path}: videos, forces and numbers; open in a browser")
+            else:
+                print(path)
         if grounding.kept_clip is not None:
             raise ResultFailed(
                 f"{grounding.motion.name!r}: failed: {grounding.kept_clip}; use the clip as it was"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -163,6 +164,14 @@ class _TimeColumn(TextColumn):
 
     def render(self, task: Task) -> Text:
         return Text(self._terminal.times())
+
+
+def name_clips(path: Path, clips: Iterable[str]) -> None:
+    """Say which clips were written to a file, and what opens it."""
+    named = [repr(name) for name in clips]
+    word = "clip" if len(named) == 1 else "clips"
+    opens = "any glTF viewer" if path.suffix == ".glb" else "any BVH viewer"
+    print(f"{path}: {word} {', '.join(named)}; open it in Blender or {opens}")
 
 
 def clock(seconds: float) -> str:

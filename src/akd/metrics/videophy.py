@@ -39,7 +39,7 @@ def list_text(videos: Mapping[Path, str]) -> str:
 def read_scores(paths: Iterable[Path]) -> dict[str, VideoPhyScore]:
     """Scores by the video's path, from files that VideoPhy's script wrote, in any order.
 
-    Which question a line answers is told by the question itself. Raises `ValueError`, one line, for
+    Which question a line answers is told by the question itself. Raises `ValueError` for
     a file that is none of its.
     """
     found: dict[str, dict[str, float]] = {}

@@ -107,7 +107,7 @@ def thanks_page() -> str:
 
 
 def read_form(fields: Mapping[str, Sequence[str]], pairs: Sequence[Pair]) -> list[Vote]:
-    """The votes in a form. Raises `ValueError`, one line, where it is not filled in."""
+    """The votes in a form. Raises `ValueError` where it is not filled in."""
     person = " ".join((fields.get("person") or [""])[0].split())[:80]
     if not person:
         raise ValueError("the name is missing")
@@ -127,7 +127,7 @@ def vote_lines(votes: Iterable[Vote]) -> str:
 
 
 def read_votes(path: Path) -> list[Vote]:
-    """Votes from a file of such lines. Raises `ValueError`, one line, where one is broken."""
+    """Votes from a file of such lines. Raises `ValueError` where one is broken."""
     votes = []
     try:
         lines = path.read_text("utf-8").splitlines()

@@ -10,6 +10,8 @@ from akd.rig.character import Character
 from akd.rig.control import ControlRig
 
 _AXES = "xyz"
+_DOUBTFUL = 0.9
+"""Below this probability, text says how to turn a body round."""
 
 
 def describe(character: Character) -> dict[str, Any]:
@@ -54,6 +56,7 @@ def describe(character: Character) -> dict[str, Any]:
             "up": character.units.up,
             "forward": _axis_name(character.anatomy.forward),
             "found_by": character.anatomy.forward_found_by,
+            "confidence": round(character.anatomy.forward_confidence, 3),
         },
         "body_height": character.height,
         "limbs": [
@@ -150,10 +153,13 @@ def describe_text(character: Character) -> str:
             f"{d['influences']['mean']:.1f} on average"
         )
     lines.append(f"height         {d['body_height']:.3f} m  ({d['units']['found_by']})")
+    sure = d["axes"]["confidence"]
     lines.append(
         f"axes           up +{d['axes']['up']}, forward {d['axes']['forward']}  "
-        f"(by {d['axes']['found_by']})"
+        f"(by {d['axes']['found_by']}, {100 * sure:.0f} % sure)"
     )
+    if sure < _DOUBTFUL:
+        lines.append(f"{'':15}--roles FILE turns it: give the side of one foot, or the head")
     for clip in d["clips"]:
         lines.append(
             f"clip           {clip['name'] or '(unnamed)'}: {clip['end'] - clip['start']:.2f} s, "
@@ -199,6 +205,11 @@ def _tree_lines(character: Character) -> list[str]:
 def _control_lines(rig: dict[str, Any] | None) -> list[str]:
     if rig is None:
         return ["control rig    none: nothing here moves a surface"]
+    if not rig["driven"]:
+        return [
+            f"control rig    none: {rig['root']} is the only joint that moves the mesh; `akd rig` "
+            f"makes a skeleton"
+        ]
     lines = [
         f"control rig    {len(rig['driven'])} driven joints under {rig['root']}; travel is written "
         f"to {rig['travel']}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,11 +44,10 @@ def load_entries(given: list[str]) -> list[Entry]:
     """The motions of folders and files: `out/`, `fox.glb` (all its clips) or `fox.glb:Walk`."""
     split = [split_clip(text) for text in given]
     folders = [path.resolve().parent for path, _ in split]
-    # Titles are as short as tells the motions apart: without the folders that all share.
-    shared = os.path.commonpath(folders)
+    titles = _short_titles({path.resolve() for path, _ in split})
     entries: list[Entry] = []
     for (path, clip), folder in zip(split, folders, strict=True):
-        title = (folder / path.resolve().name).relative_to(shared).as_posix()
+        title = titles[path.resolve()]
         method = folder.name if 1 < len(set(folders)) < len(given) else title
         entries += (
             _of_folder(path, title, method)
@@ -61,6 +59,19 @@ def load_entries(given: list[str]) -> list[Entry]:
     if twice is not None:
         raise ValueError(f"{twice}: is given twice")
     return entries
+
+
+def _short_titles(paths: set[Path]) -> dict[Path, str]:
+    """As many of the last parts of each path as tell it from the others."""
+    titles = {}
+    for path in paths:
+        parts = next(
+            path.parts[-count:]
+            for count in range(1, len(path.parts) + 1)
+            if sum(other.parts[-count:] == path.parts[-count:] for other in paths) == 1
+        )
+        titles[path] = Path(*parts).as_posix()
+    return titles
 
 
 @dataclass(frozen=True)

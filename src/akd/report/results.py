@@ -13,6 +13,7 @@ from akd.base.version import __version__
 from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.export.settings import KeySettings
+from akd.math.threads import map_threads
 from akd.report.motion_charts import (
     angle_charts,
     feet_chart,
@@ -73,9 +74,10 @@ def write_results(
         character, key_motions(character, motions, keys, stay=in_place), out,
         formats=("glb", *formats), keys=keys, extras=extras,
     )  # fmt: skip
-    videos = {
-        name: film_motion(character, motion, fps=_VIDEO_FPS) for name, motion in motions.items()
-    }
+    filmed = map_threads(
+        lambda motion: film_motion(character, motion, fps=_VIDEO_FPS), list(motions.values())
+    )
+    videos = dict(zip(motions, filmed, strict=True))
     for name, video in videos.items():
         video.write_mp4(out / _VIDEOS[name])
     about = {
@@ -159,20 +161,20 @@ def report_of(
 
 
 def summary_of(made: Animation) -> str:
-    """What came of a run, in plain words."""
+    """The result of a run in a few sentences."""
     metrics, character = made.metrics[made.best], made.character
     word, _, rest = metrics.verdict.partition(": ")
     which = "grounded" if made.best == "grounded" else "distilled"
     told = [
-        f"{character.asset.path.name} was asked for {made.request.prompt!r}.",
+        f"Prompt {made.request.prompt!r}, character {character.asset.path.name}.",
         f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
     ]
     for name, action in (("B", metrics.action), ("C", metrics.action_c)):
         if action is not None and action.asked is not None and action.said is not None:
             told.append(
-                f"Recogniser {name} takes it for {action.said!r}, as asked."
+                f"Recogniser {name} classifies it as {action.said!r}, as requested."
                 if action.said == action.asked
-                else f"Recogniser {name} takes it for {action.said!r}, not for {action.asked!r}."
+                else f"Recogniser {name} classifies it as {action.said!r}, not {action.asked!r}."
             )
     fails = metrics.fails
     told.append(
