@@ -1,4 +1,4 @@
-"""What flies, swims or winds is not judged by feet; a statue that glides is."""
+"""What flies, swims or slithers is not judged by feet; a statue that glides is."""
 
 from functools import cache
 
