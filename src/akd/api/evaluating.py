@@ -30,7 +30,14 @@ class Evaluation:
     """By the name of the entry."""
 
     def table(self, scores: Mapping[str, VideoPhyScore] | None = None) -> str:
-        """One motion per line, for terminals; with VideoPhy's scores where they are given."""
+        """The metrics as text.
+
+        Args:
+            scores: VideoPhy's scores by the name of the entry, for two more columns.
+
+        Returns:
+            A table, one motion per line.
+        """
         scores = scores or {}
         rows = [["", *_COLUMNS, *(["SA", "PC"] if scores else []), "verdict"]]
         for name, metrics in self.metrics.items():

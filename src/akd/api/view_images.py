@@ -56,7 +56,7 @@ def make_views(
     action: str = "walks",
     template: str = "auto",
 ) -> ViewImages:
-    """Render the neutral pose before a plain background, as first frames for video models.
+    """Render the neutral pose on a plain background, as first frames for video models.
 
     Args:
         character: What `load` returned, or a file.
@@ -65,6 +65,9 @@ def make_views(
         size: Width and height of each view, pixels.
         action: What the character should do, for the prompt.
         template: Body plan for a bare mesh.
+
+    Returns:
+        The images and a prompt; `save` writes them.
 
     Raises:
         AssetError: The file cannot be read or animated.

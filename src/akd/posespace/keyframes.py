@@ -43,7 +43,14 @@ class Keyframes:
     """The neutral pose, as the mesh."""
 
     def write(self, folder: Path) -> list[Path]:
-        """Write `mesh_01.png`, `skeleton_01.png` and so on."""
+        """Write `mesh_01.png`, `skeleton_01.png` and so on.
+
+        Args:
+            folder: Where to.
+
+        Returns:
+            The files that were written.
+        """
         from PIL import Image
 
         paths = []
@@ -137,7 +144,7 @@ def keyframe_videos(
         ValueError: The prior takes no image, or cannot understand the prompt.
     """
     if not prior.takes_reference_image:
-        raise ValueError(f"{prior.name} takes words alone, no image")
+        raise ValueError(f"{prior.name} takes no image, only text")
     images, draw = keyframes.mesh.to(prior.device), torch.Generator().manual_seed(seed)
 
     def made(image: Tensor, through: KnownFrames | None = None) -> Video:
