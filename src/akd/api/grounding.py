@@ -188,7 +188,7 @@ def ground(
         height was given.
 
     Raises:
-        AssetError: The file cannot be read, or there is no body in it.
+        AssetError: The file cannot be read, or has no body.
         ValueError: There is no such clip, or the body lies on the ground.
     """
     if not 1 <= fps <= 240:
@@ -199,7 +199,7 @@ def ground(
         other = loaded(target)
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
-        raise AssetError(f"{source.asset.path}: there is no body in it")
+        raise AssetError(f"{source.asset.path}: has no body")
     if not isinstance(clip, Motion):
         source, motion = sized_for_walk(source, motion)
     if simulator == "newton":

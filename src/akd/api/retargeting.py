@@ -96,7 +96,7 @@ def retarget(
         The motion on the target. `save` writes the file.
 
     Raises:
-        AssetError: A file cannot be read, or there is no body in it.
+        AssetError: A file cannot be read, or has no body.
         ValueError: There is no such clip, the bodies have different plans, or fewer than half of
             the joints that move have a counterpart.
     """
@@ -105,7 +105,7 @@ def retarget(
     source, target = loaded(source), loaded(target)
     for body in (source, target):
         if not len(body.control_rig):
-            raise AssetError(f"{body.asset.path}: there is no body in it that can be driven")
+            raise AssetError(f"{body.asset.path}: has no body that can be driven")
     motion = without_calibration(find_motion(source, clip))
     rate = fps or find_fps(motion)
     if motion.duration * rate > _LONGEST:

@@ -1,4 +1,4 @@
-"""Meshes in Wavefront OBJ with materials (MTL) and textures: one node an `o`, one part a material.
+"""Wavefront OBJ with materials (MTL) and textures: one node per `o`, one part per material.
 
 The text is put in order before trimesh reads it: indices that count backwards are resolved where
 they stand, objects are numbered, and all material libraries are handed over as one.

@@ -1,4 +1,4 @@
-"""What readers share: files, images, triangles from polygons, and parts that can be trusted."""
+"""Shared by readers: files, images, triangles from polygons, and validated mesh parts."""
 
 from __future__ import annotations
 

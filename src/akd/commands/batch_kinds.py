@@ -73,7 +73,7 @@ def _check_prompt(prior: str, prompt: str) -> None:
     from akd.prior.choose import prompt_for
 
     if len(prompt) > LONGEST_PROMPT:
-        raise ValueError(f"prompt must be at most {LONGEST_PROMPT} letters")
+        raise ValueError(f"prompt must be at most {LONGEST_PROMPT} characters")
     prompt_for(prior, prompt)
 
 

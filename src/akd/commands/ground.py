@@ -1,4 +1,4 @@
-"""`akd ground`: any clip brought down to the ground by physics."""
+"""`akd ground`: physics tracking of any clip."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Retarget:
         """The clip on the target; what has no counterpart is noted on standard error.
 
         Raises:
-            AssetError: A file cannot be read, or there is no body in it.
+            AssetError: A file cannot be read, or has no body.
             UsageError: An option or the clip cannot be used.
         """
         mapping = self.checked()

@@ -1,4 +1,4 @@
-"""One process predicts for several: rows of many jobs in one batch of the tiny prior.
+"""Shared inference: one process predicts for several jobs, in one batch of the tiny prior.
 
 Each job keeps a process of its own, with its renderer, optimiser and checkpoints; only `predict`
 crosses over, as safetensors on a local socket. The server takes whatever is asked when it is free,

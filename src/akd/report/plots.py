@@ -171,7 +171,7 @@ def _ascending(x: Values) -> np.ndarray:
     if places.ndim != 1 or len(places) == 0:
         raise ValueError(f"x must be a list of at least one number, got shape {places.shape}")
     if not np.isfinite(places).all() or (np.diff(places) <= 0).any():
-        raise ValueError("x must be finite and ascend")
+        raise ValueError("x must be finite and ascending")
     return places
 
 

@@ -1,4 +1,4 @@
-"""Files that an animation leaves behind: the clip, videos, metrics and the report."""
+"""Writes the files of an animation: the clip, videos, metrics and the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a large prior, looked at before any weights are read."""
+"""Checks of a large prior before any weights are read: files, size, memory."""
 
 from __future__ import annotations
 
