@@ -11,9 +11,9 @@ from akd.motion.root_limits import root_limits
 from akd.motion.settings import Cycle
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
-from akd.zoo.character import as_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.zoo_character import as_character
 
 pytestmark = pytest.mark.slow
 FRAMES = 12

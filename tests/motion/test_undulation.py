@@ -14,9 +14,9 @@ from akd.motion.undulation import Midline, slip
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits, BodyPlan
 from akd.rig.roles.role import LimbKind
-from akd.zoo.character import as_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.zoo_character import as_character
 
 MOVES = [("snake", "slither"), ("trout", "swim"), ("spider", "scuttle"), ("crow", "fly")]
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import torch
 
-from akd.api.clips import Clip, find_motion
+from akd.api.clips import Clip, check_fps, find_motion
 from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.observer import Observer
@@ -191,8 +191,7 @@ def ground(
         AssetError: The file cannot be read, or has no body.
         ValueError: There is no such clip, or the body lies on the ground.
     """
-    if not 1 <= fps <= 240:
-        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    check_fps(fps)
     source = loaded(character)
     motion = find_motion(source, clip)
     if target is not None:

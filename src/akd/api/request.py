@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from akd.api.animatable import animatable, doubts
+from akd.api.clips import check_fps
 from akd.asset.asset import Asset
 from akd.base.files import bytes_hash, file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
@@ -151,8 +152,7 @@ def make_request(
         )
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed must be from 0 to 2^63 - 1, got {seed}")
-    if fps is not None and not 1 <= fps <= 240:
-        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    check_fps(fps)
     weights = None if weights is None else Path(weights)
     source = PriorSource(prior, weights) if isinstance(prior, str | Path) else prior
     named = isinstance(source, PriorSource)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
+from akd.base.constants import FPS_RANGE
 from akd.commands.errors import UsageError, check_ranges, input_file, usage_errors
 from akd.commands.options import Keys, Out, load_file
 
@@ -63,7 +64,7 @@ class Retarget:
 
     def checked(self) -> dict[str, str]:
         """The pairs of `--map`, before any file is read. Raises `UsageError`."""
-        check_ranges(self, fps=(1, 240))
+        check_ranges(self, fps=FPS_RANGE)
         if self.out.suffix.lower() not in (".glb", ".bvh"):
             raise UsageError(f"--out must end in .glb or .bvh, got {self.out.name!r}")
         return dict(_pair(text) for text in self.map)

@@ -191,6 +191,15 @@ class VideoPrior(Protocol):
         ...
 
 
+def check_rows(latents: Tensor, t: Tensor, conditions: Sequence[Condition]) -> None:
+    """Raise `ValueError` unless there is a time and a condition for each row of latents."""
+    if not len(latents) == len(t) == len(conditions):
+        raise ValueError(
+            f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
+            f"{len(conditions)}"
+        )
+
+
 def for_body(prior: VideoPrior, leg_length: float) -> VideoPrior:
     """The prior at its frame rate for a body with legs of `leg_length` metres."""
     fitted = getattr(prior, "for_body", None)
