@@ -106,8 +106,8 @@ def evaluate(
         The metrics of every motion. `table` shows them, `save` writes a page with videos.
 
     Raises:
-        AssetError: A file cannot be read.
-        ValueError: A source is missing, is given twice, or holds no clip and no result of a run.
+        AssetError: A file is missing or cannot be read.
+        ValueError: A source is given twice, or holds no clip and no result of a run.
     """
     given = [sources] if isinstance(sources, str | Path) else sources
     entries = tuple(_with_travel(entry) for entry in load_entries([str(one) for one in given]))

@@ -11,7 +11,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.files import write_atomically
 from akd.posespace.body import bone_ends, kinematics
 from akd.posespace.codec import PoseCodec
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames, with_known
@@ -22,7 +21,7 @@ from akd.scene.compose import render_scene
 from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle
-from akd.scene.video import Video
+from akd.scene.video import Video, write_image
 from akd.splat.camera import Camera
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
@@ -51,16 +50,11 @@ class Keyframes:
         Returns:
             The files that were written.
         """
-        from PIL import Image
-
-        paths = []
-        for kind in ("mesh", "skeleton"):
-            for number, image in enumerate(getattr(self, kind), start=1):
-                paths.append(folder / f"{kind}_{number:02}.png")
-                pixels = (image.clamp(0.0, 1.0) * 255.0).round().byte().cpu().numpy()
-                with write_atomically(paths[-1]) as file:
-                    Image.fromarray(pixels).save(file, "PNG")
-        return paths
+        return [
+            write_image(folder / f"{kind}_{number:02}.png", image)
+            for kind, images in (("mesh", self.mesh), ("skeleton", self.skeleton))
+            for number, image in enumerate(images, start=1)
+        ]
 
 
 def check_pixels(count: int, size: tuple[int, int]) -> None:

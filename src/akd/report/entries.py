@@ -148,10 +148,6 @@ def _of_file(path: Path, clip: str | None, title: str, method: str) -> list[Entr
 
 
 def _character(path: Path, *, height: float | None = None, up: str = "y") -> Character:
-    if path.is_dir():
-        raise ValueError(f"{path}: is a folder, must be a file")
-    if not path.exists():
-        raise ValueError(f"{path}: there is no such file")
     character = load_character(read_asset(path), height=height, up=up)
     if character.anatomy.body.root < 0:
         raise ValueError(f"{path}: has no body")
