@@ -151,7 +151,7 @@ def check_device(device: torch.device, settings: LargeSettings) -> None:
     last = spread_devices(device, settings.spread)[-1]
     if device.type == "cuda" and (last.index or 0) >= torch.cuda.device_count():
         raise PriorError(
-            f"device {last} was asked for, but there are {torch.cuda.device_count()} of them"
+            f"device {last} was asked for, but there are {torch.cuda.device_count()} CUDA devices"
         )
     if settings.offload and device.type != "cuda":
         raise PriorError(f"offload needs a CUDA device, got {device}")
