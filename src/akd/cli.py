@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import signal
 import sys
 import tempfile
@@ -80,6 +81,8 @@ def main(arguments: list[str] | None = None) -> int:
     except UsageError as error:
         print(f"akd: {_printable(error)}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return _hang_up()
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
     from akd.base.files import DamagedFile
@@ -94,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"akd: {error}", file=sys.stderr)
         return 3
     except BrokenPipeError:
-        return 0
+        return _hang_up()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"akd: {_printable(where)}{error.strerror or error}", file=sys.stderr)
@@ -114,7 +117,10 @@ def _parse(arguments: list[str]) -> Any:
 
     Only that command is given to tyro, which would otherwise suggest options of all others too.
     """
-    config = (tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes)
+    config = (
+        tyro.conf.OmitSubcommandPrefixes, tyro.conf.OmitArgPrefixes, tyro.conf.DisallowNone,
+        tyro.conf.PositionalMetavarFromFieldName,
+    )  # fmt: skip
     name, *options = arguments
     commands = {about.name: command for command, about in map(get_args, get_args(Command))}
     if name in commands:
@@ -138,6 +144,12 @@ def _terminate(*_: object) -> None:
         signal.raise_signal(signal.SIGINT)
     else:
         raise KeyboardInterrupt
+
+
+def _hang_up() -> int:
+    """Write nothing more to a reader that is gone, as in `akd --help | head -1`."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _printable(message: object) -> str:

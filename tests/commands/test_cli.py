@@ -76,6 +76,25 @@ def test_an_unknown_command_suggests_the_right_one(capsys):
     )
 
 
+def test_help_names_the_arguments(capsys):
+    with pytest.raises(SystemExit):
+        main(["animate", "--help"])
+    said = capsys.readouterr().out
+    assert said.startswith("usage: akd animate [-h] [OPTIONS] FILE [PROMPT]\n")
+    assert "{None}" not in said
+
+
+@pytest.mark.slow
+def test_a_reader_that_hangs_up_is_no_error():
+    command = [sys.executable, "-m", "akd", "animate", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 0
+
+
 def test_completion_for_shells(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--tyro-print-completion", "bash"])

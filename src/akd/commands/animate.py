@@ -24,6 +24,7 @@ from akd.commands.options import (
     PoseWeights,
     PriorName,
     Roles,
+    Seed,
     Template,
     Up,
     load_file,
@@ -52,7 +53,7 @@ class Animate:
     """
 
     file: tyro.conf.Positional[Path]
-    """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
+    """A rigged character (glTF, VRM, FBX, USD or .blend), or a bare mesh, which is rigged first."""
     out: Out
     """Folder to write to."""
     prompt: tyro.conf.Positional[str | None] = None
@@ -68,7 +69,7 @@ class Animate:
     """Iterations of the distillation; overrides the preset."""
     set: tuple[str, ...] = ()
     """Individual settings, such as score.guidance=50 warm_start.samples=0."""
-    seed: int = 0
+    seed: Seed = 0
     fps: float | None = None
     """Frames per second of all clips, 30 by default. Keys lie on whole frames."""
     keys: Keys = "every"

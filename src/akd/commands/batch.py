@@ -26,7 +26,7 @@ _PAGE_SHARE = 0.02
 
 @dataclass(frozen=True)
 class Batch:
-    """Animate or retarget many: a list of jobs, assets x prompts x seeds x priors, clips x targets.
+    """Run many jobs: a list, or products of assets, prompts, seeds, priors, clips and targets.
 
     Each job is an `akd animate` or an `akd retarget` with its own folder under the output folder;
     index.html shows them all. A failing job is tried three times and does not stop the others. Run
@@ -43,8 +43,8 @@ class Batch:
     """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command per
     job, for Slurm, SkyPilot or anything else."""
     address: str | None = None
-    """Of the Ray cluster, such as auto or 10.0.0.1:6379; by default RAY_ADDRESS, or this machine
-    alone."""
+    """Address of the Ray cluster, such as auto or 10.0.0.1:6379; by default RAY_ADDRESS, or this
+    machine alone."""
     together: int | None = None
     """With --engine local: jobs of the tiny prior that share a GPU (8 by default) and, if this is
     given, its batches of predictions. Results then depend on the other jobs by rounding."""

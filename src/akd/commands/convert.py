@@ -10,6 +10,7 @@ import tyro
 
 from akd.base.constants import FPS_RANGE
 from akd.commands.errors import UsageError, check_ranges, input_file
+from akd.commands.options import Clip
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,7 @@ class Convert:
     """A glTF, VRM, FBX, USD, .blend, OBJ, PLY, STL, OFF or BVH file."""
     target: tyro.conf.Positional[Path]
     """The file to write."""
-    clip: str | None = None
-    """Which clip, where the file has several: its name, or a part of it that no other has."""
+    clip: Clip = None
     fps: float | None = None
     """Frames per second; by default the rate that the keys lie on, and 24 for videos."""
     view: str = "three-quarter"

@@ -9,7 +9,7 @@ from pathlib import Path
 import tyro
 
 from akd.commands.errors import SEEDS, check_ranges, usage_errors
-from akd.commands.options import Out
+from akd.commands.options import Out, Seed
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Create:
     """A mesh file made by another generator, in place of Shap-E."""
     steps: int = 64
     """Denoising steps."""
-    seed: int = 0
+    seed: Seed = 0
     device: str = "cpu"
     """cpu or cuda."""
     template: str = "auto"

@@ -10,7 +10,7 @@ import tyro
 
 from akd.commands.animate import Animate
 from akd.commands.errors import ResultFailed, UsageError
-from akd.commands.options import Device, Grounded, Out
+from akd.commands.options import Device, Grounded, Out, Seed
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Demo:
     set: tuple[str, ...] = ()
     """Individual settings, such as score.guidance=50."""
     grounded: Grounded = True
-    seed: int = 0
+    seed: Seed = 0
     device: Device = "auto"
     weights: Path | None = None
     """Folder of weights for the tiny prior, instead of the bundled ones."""

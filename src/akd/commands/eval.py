@@ -29,7 +29,7 @@ class Eval:
     Example: akd eval out/fox out/wolf -o out/eval
     """
 
-    given: tyro.conf.Positional[tuple[str, ...]]
+    sources: tyro.conf.Positional[tuple[str, ...]]
     """Folders that `akd animate` wrote, files with clips, or single clips as FILE:CLIP."""
     out: Out = Path("out/eval")
     """Folder to write to."""
@@ -53,7 +53,7 @@ class Eval:
 
     def run(self) -> None:
         """Measure, write, ask."""
-        if not self.given:
+        if not self.sources:
             raise UsageError("give at least one folder or file")
         check_ranges(self, port=(0, 65_535), seed=SEEDS)
         for path in self.videophy_scores:
@@ -61,7 +61,7 @@ class Eval:
         from akd.api.evaluating import evaluate
 
         with usage_errors():
-            made = evaluate(self.given, weights=self.weights)
+            made = evaluate(self.sources, weights=self.weights)
         scores = self._scores(made.entries)
         print(made.table(scores))
         videos = made.save(self.out, scores=scores)

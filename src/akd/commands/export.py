@@ -22,14 +22,13 @@ class Export:
     """
 
     source: tyro.conf.Positional[Path]
-    """A glTF, GLB or BVH file with clips, or a folder that `akd animate` wrote."""
+    """A file with clips, or a folder that `akd animate` wrote."""
     to: str = "bvh"
     """Formats, separated by commas: bvh, usd (needs akd[usd]), fbx (needs Blender), mp4, gif."""
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
-    """Folder to write to; by default the run's own, or the current one."""
+    """Folder to write to; by default that of the run, or the current one."""
     clip: str | None = None
-    """Only this clip: its name, or a part of it that no other has. A run's are motion and
-    grounded."""
+    """Only this clip: its name, or a unique part of it. Those of a run are motion and grounded."""
     fps: float | None = None
     """Frames per second; by default the rate that the keys lie on."""
     loop_frame: LoopFrame = "repeat"

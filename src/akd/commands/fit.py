@@ -43,7 +43,7 @@ class Fit:
     """
 
     file: tyro.conf.Positional[Path]
-    """A rigged glTF or GLB file; or a bare mesh, which is rigged first."""
+    """A rigged character (glTF, VRM, FBX, USD or .blend), or a bare mesh, which is rigged first."""
     video: tyro.conf.Positional[tuple[Path, ...]]
     """A video file, or several of them, one for each of --views; or a sequence of geometry."""
     out: Out

@@ -10,7 +10,7 @@ import tyro
 
 from akd.base.constants import FPS_RANGE
 from akd.commands.errors import SEEDS, ResultFailed, UsageError, check_ranges
-from akd.commands.options import Keys, LoopFrame, Out, Roles, load_file
+from akd.commands.options import Clip, Keys, LoopFrame, Out, Roles, load_file
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,10 @@ class Ground:
     """
 
     file: tyro.conf.Positional[Path]
-    """A glTF, GLB or BVH file with a clip."""
+    """A file with a clip: glTF, VRM, FBX, USD, .blend or BVH."""
     out: Out
     """Folder to write to."""
-    clip: str | None = None
-    """Which clip; needed where the file has several."""
+    clip: Clip = None
     asset: Path | None = None
     """Another rigged character of the same body plan: the clip is retargeted to it first."""
     height: float | None = None

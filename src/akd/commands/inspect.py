@@ -16,7 +16,7 @@ from akd.commands.options import Height, Roles, Up, load_file
 class Inspect:
     """Show what is in a file, which joints akd would drive, and how akd handles each problem.
 
-    Reads glTF and GLB, OBJ, PLY, STL, OFF, BVH, and Gaussian-splat PLY.
+    Reads glTF, VRM, FBX, USD, .blend, OBJ, PLY (also Gaussian clouds), STL, OFF and BVH.
 
     Example: akd inspect fox.glb --image roles.png
     """

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 arg = tyro.conf.arg
 Out = Annotated[Path, arg(aliases=["-o"])]
 """Without a text: each command says what it writes."""
+Clip = Annotated[
+    str | None, arg(help="Which clip, if the file has several: its name, or a unique part of it.")
+]
 Device = Annotated[str, arg(help="auto, cpu or cuda.")]
+Seed = Annotated[int, arg(help="Seed of all randomness.")]
 PriorName = Annotated[
     str, arg(help="The video model: tiny, one that `akd prior list` names, or a folder.")
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from akd.commands.errors import SEEDS, UsageError, check_ranges, usage_errors
-from akd.commands.options import Device, Out, PoseModel, load_file
+from akd.commands.options import Clip, Device, Out, PoseModel, Seed, load_file
 from akd.commands.pose_data import PoseCollect, PoseHarvest, PoseTrain
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from akd.rig.character import Character
     from akd.rig.units import FileUnits
 
-File = Annotated[Path, tyro.conf.Positional]
+File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(help="A rigged character.")]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PoseSample:
     file: File
     out: Out = Path("out/poses")
     count: int = 8
-    seed: int = 0
+    seed: Seed = 0
     weights: PoseModel = None
 
     def run(self) -> None:
@@ -54,7 +54,7 @@ class PoseScore:
     """
 
     file: File
-    clip: str | None = None
+    clip: Clip = None
     fps: float = 10.0
     weights: PoseModel = None
 
@@ -73,7 +73,7 @@ class PoseProject:
 
     file: File
     out: Out = Path("out/projected")
-    clip: str | None = None
+    clip: Clip = None
     level: float = 0.3
     """How far poses may go, 0 to 1."""
     weights: PoseModel = None
@@ -138,7 +138,7 @@ class PoseIk:
     pose: str | None = None
     """CLIP@SECONDS to start from; the neutral pose if left out."""
     count: int = 1
-    seed: int = 0
+    seed: Seed = 0
     out: Out = Path("out/ik")
     weights: PoseModel = None
 
@@ -181,8 +181,8 @@ class PoseKeyframes:
     size: tuple[int, int] = (720, 480)
     """Width and height, pixels; the prior's own where one is given."""
     steps: int = 40
-    """Of the prior, from noise to video."""
-    seed: int = 0
+    """Denoising steps of the prior."""
+    seed: Seed = 0
     device: Device = "auto"
     weights: PoseModel = None
 

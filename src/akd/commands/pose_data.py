@@ -19,7 +19,7 @@ from akd.commands.errors import (
     input_file,
     usage_errors,
 )
-from akd.commands.options import Device, Out, PriorName
+from akd.commands.options import Device, Out, PriorName, Seed
 
 if TYPE_CHECKING:
     from akd.engine.call import Engine, Resources
@@ -96,21 +96,21 @@ class PoseHarvest:
     videos: int = 32
     """Videos of each body and prompt, fitted in one batch."""
     iterations: int = 60
-    """Of the fit."""
+    """Iterations of the fit."""
     minutes: float | None = None
-    """Begin no further body after this time."""
+    """Start no new body after this time."""
     engine: EngineName = "local"
     """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
     body."""
     address: str | None = None
-    """Of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
+    """Address of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
     only: str | None = None
     """Harvest one body, by the id of its job: what the commands of --engine shell do."""
     device: Device = "auto"
     together: int = 8
-    """Bodies that share one GPU, a process each: of two cores, above 8 of one. Without a GPU, the
-    cores alone count."""
-    seed: int = 0
+    """Bodies that share one GPU, each in a process with two cores, or with one above 8. Without a
+    GPU, only the cores count."""
+    seed: Seed = 0
     seeds: int = 1
     """Rounds over all bodies, each with another seed: --videos more for each body and prompt."""
 
@@ -201,7 +201,7 @@ class PoseTrain:
     artists: float = 1.0
     """How often artists' rigs are drawn, against once for each other source of poses."""
     device: Device = "auto"
-    seed: int = 0
+    seed: Seed = 0
 
     def run(self) -> None:
         """Train."""

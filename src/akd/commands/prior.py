@@ -13,7 +13,7 @@ import tyro
 
 from akd.base.files import write_json
 from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges, usage_errors
-from akd.commands.options import Device, Out
+from akd.commands.options import Device, Out, Seed
 from akd.commands.prior_sample import PriorSample
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
@@ -121,7 +121,7 @@ class PriorTrain:
     """Folder of weights to begin with, such as those of an earlier run."""
     learning_rate: float = TrainSettings.learning_rate
     device: Device = "auto"
-    seed: int = 0
+    seed: Seed = 0
     workers: int | None = None
     """Processes that build creatures; one per core, less one, if left out."""
     compiled: bool = True
@@ -242,7 +242,7 @@ class PriorEvaluate:
     scale: float = 3.0
     """Guidance scale."""
     steps: int = 40
-    seed: int = 0
+    seed: Seed = 0
     device: Device = "auto"
     workers: int | None = None
     smoke: bool = False

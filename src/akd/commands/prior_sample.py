@@ -9,7 +9,7 @@ from pathlib import Path
 import tyro
 
 from akd.commands.errors import SEEDS, UsageError, check_ranges, usage_errors
-from akd.commands.options import Device, Out, PriorName, load_file
+from akd.commands.options import Device, Out, PriorName, Seed, load_file
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PriorSample:
     """Pass the prompt to a large prior as it is, without words about view, ground and style."""
     download: bool = False
     """Fetch the weights of a large prior that is not on this machine."""
-    seed: int = 0
+    seed: Seed = 0
     device: Device = "auto"
 
     def run(self) -> None:

@@ -28,7 +28,7 @@ class Retarget:
     """
 
     clip: tyro.conf.Positional[str]
-    """A glTF, GLB or BVH file, and after a colon the name of its clip where it has several."""
+    """A file with clips and, if it has several, a colon and the clip's name: wolf.glb:Gallop."""
     target: tyro.conf.Positional[Path]
     """The rigged character that gets the clip."""
     out: Out

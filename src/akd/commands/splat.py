@@ -8,34 +8,34 @@ from pathlib import Path
 import tyro
 
 from akd.commands.errors import SEEDS, check_ranges, input_file
-from akd.commands.options import Out
+from akd.commands.options import Out, Seed
 
 
 @dataclass(frozen=True)
 class Splat:
     """Make a Gaussian cloud that looks like a mesh, as a standard 3DGS PLY file.
 
-    Fitted to 200 random views of the mesh; with --quick, spread over its surface in one go. An
+    Fitted to 200 random views of the mesh; with --quick, spread over its surface. An
     interrupted fit continues where it stopped; a finished one is taken from the cache.
 
     Example: akd splat fox.glb -o fox.ply
     """
 
     file: tyro.conf.Positional[Path]
-    """A glTF, GLB, OBJ, PLY, STL or OFF file."""
+    """A file with a mesh."""
     out: Out
     """The PLY file to write."""
     splats: int = 20_000
     """How many Gaussians."""
     degree: int = 0
-    """Of the spherical harmonics, 0 to 3."""
+    """Degree of the spherical harmonics, 0 to 3."""
     iterations: int = 2000
-    """Steps of the fit."""
+    """Iterations of the fit."""
     quick: bool = False
     """Spread flat Gaussians over the surface instead of fitting."""
     antialias: bool = False
     """Fit for akd's own renderer, which antialiases, instead of for other viewers."""
-    seed: int = 0
+    seed: Seed = 0
 
     def run(self) -> None:
         """Fit or spread, then write."""

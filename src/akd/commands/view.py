@@ -17,7 +17,7 @@ class View:
     """Show a character, its clips and runs in the browser; pose it, and animate it from there.
 
     The page is served to this computer alone. It reads and writes only in the folder given, or in
-    that of the file. Ctrl-C ends it. Needs akd[view].
+    that of the file. Ctrl-C stops it. Needs akd[view].
 
     Example: akd view out/
     """
@@ -25,7 +25,7 @@ class View:
     path: tyro.conf.Positional[Path]
     """A GLB, glTF or BVH file, a folder that `akd animate` wrote, or a folder of these."""
     port: int = 8080
-    """The next free one is taken where it is in use."""
+    """If it is in use, the next free port is taken."""
     host: str = "127.0.0.1"
     """Address to listen on. Anyone who can reach an address other than 127.0.0.1 can use the page,
     without a password."""
