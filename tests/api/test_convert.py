@@ -126,3 +126,8 @@ def test_films_and_gaussians(fox, tmp_path):
 def test_wrong_options_are_one_line(fox, tmp_path, capsys, words, message):
     assert main(["convert", str(fox), str(tmp_path / words[0]), *words[1:]]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_frame_rate_out_of_range_is_refused(fox, tmp_path):
+    with pytest.raises(ValueError, match="fps must be from 1 to 240, got 0.5"):
+        akd.convert(fox, tmp_path / "walk.bvh", fps=0.5)

@@ -58,6 +58,7 @@ def convert(
         ValueError: There is no such clip, view or format, or an argument is out of range.
         OSError: The target cannot be written, or needs Blender.
     """
+    check_fps(fps)
     source, target = Path(source), Path(target)
     suffix = target.suffix.lower()
     if suffix in WHOLE:

@@ -82,45 +82,44 @@ class MotionMetrics:
 
     @property
     def must_alternate(self) -> bool:
-        """Whether left and right legs should alternate: in all but some of the known actions."""
+        """Whether left and right legs alternate in the requested action; True if none is known."""
         return self.asked is None or ACTIONS[self.asked].alternates_on(len(self.contact))
 
     @property
     def medium(self) -> Medium:
-        """What carries the body in what was asked for."""
+        """Ground, air or water: what carries the body in the requested action."""
         return "ground" if self.asked is None else ACTIONS[self.asked].medium
 
     @property
     def on_feet(self) -> bool:
-        """Whether feet should carry it: not in the air or in water, nor a body that has none in
-        what such bodies do too."""
+        """Whether feet should carry the body: not in the air, in water or where it has none."""
         if self.asked is None or ACTIONS[self.asked].needs_feet:
             return True
         return self.medium == "ground" and bool(self.contact)
 
     @property
     def must_travel(self) -> bool:
-        """Whether it should go over the ground: in all but actions that stay in their place."""
+        """Whether the requested action travels over the ground."""
         return self.asked is None or ACTIONS[self.asked].froude > 0.0
 
     @property
     def goes_down(self) -> bool:
-        """Whether its trunk should leave its height, and may lean: in sitting or lying down."""
+        """Whether the trunk may go down and tilt, as in sitting or lying down."""
         return self.asked is not None and ACTIONS[self.asked].goes_down
 
     @property
     def must_swing(self) -> bool:
-        """Whether a part of the body should move to and fro: in all but standing and gliding."""
+        """Whether a part of the body should swing: in all actions but standing and gliding."""
         return self.asked not in ("stand", "glide")
 
     @property
     def must_repeat(self) -> bool:
-        """Whether it should be a loop: gaits should."""
+        """Whether the motion should loop, as gaits do."""
         return self.asked is None or ACTIONS[self.asked].is_cyclic
 
     @property
     def fails(self) -> list[str]:
-        """The conditions of a demo that it fails."""
+        """The checks that it fails: see `demo_conditions`."""
         return demo_conditions(self)
 
     def to_json(self) -> dict[str, object]:
@@ -164,7 +163,7 @@ def verdict(metrics: MotionMetrics) -> str:
 
 
 def _verdict_off_feet(m: MotionMetrics) -> str:
-    """Of what flies, swims or slithers."""
+    """The verdict on a motion that flies, swims or slithers."""
     moves, goes = m.swing >= _STILL_FEET, m.travel >= _STILL_BODY
     if not goes:
         return "moves in its place" if moves else "motionless: no part of the body goes anywhere"
@@ -272,7 +271,7 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
 
 
 def _failed_off_feet(m: MotionMetrics) -> list[str]:
-    """Conditions of what flies, swims or slithers."""
+    """Failed checks of a motion that flies, swims or slithers."""
     failed = []
     if m.must_travel and m.travel < TRAVEL:
         failed.append(f"it travels {m.travel:.2f} leg lengths, must be at least {TRAVEL:g}")
@@ -287,7 +286,7 @@ def _failed_off_feet(m: MotionMetrics) -> list[str]:
 
 
 def _leaning(m: MotionMetrics) -> list[str]:
-    """Conditions that hold for what stands still too."""
+    """Failed checks that apply to every motion: tilt and depth."""
     failed = []
     if m.medium == "ground" and not m.goes_down and not m.tilt < TILT:
         failed.append(f"the root leans by {m.tilt:.0f} degrees, must be below {TILT:g}")

@@ -19,7 +19,7 @@ from akd.prior.protocol import Condition, VideoPrior
 def guide(
     with_words: Tensor, without_words: Tensor, *, scale: float, rescale: float = 0.0
 ) -> Tensor:
-    """Clean estimate that follows the words `scale` times as strongly.
+    """Classifier-free guidance of a clean estimate.
 
     `scale` 1 is the plain conditional estimate, 0 the unconditional one. `rescale` (0 to 1) brings
     each row's standard deviation back towards that of the conditional estimate, which strong

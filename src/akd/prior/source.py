@@ -13,15 +13,15 @@ def user_path(name: str | Path) -> Path:
 
 
 def whole_name(name: str, *, folder: Path | None = None) -> str:
-    """A folder of weights, relative to `folder` or else to where this process works, by its whole
-    path; names of models stay."""
+    """The absolute path of a folder of weights, which is relative to `folder` or the working
+    directory; names of models stay as they are."""
     path = (folder or Path()) / user_path(name)
     return str(path.resolve()) if name != "tiny" and path.is_dir() else name
 
 
 @dataclass(frozen=True)
 class PriorSource:
-    """A video model that was asked for. What is left out is the model's own."""
+    """A video model by name. Sizes that are left out are the model's own."""
 
     name: str | Path = "tiny"
     """`tiny`, a name of the catalogue, a hub id, or a folder."""

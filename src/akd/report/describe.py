@@ -140,7 +140,7 @@ def _axis_name(direction: np.ndarray) -> str:
 
 
 def describe_text(character: Character) -> str:
-    """The same for a person."""
+    """The description as text."""
     d = describe(character)
     lines = [f"{d['file']}  ({d['format']})", ""]
     if d["splats"]:

@@ -77,7 +77,7 @@ def header(title: str, *, above: str = "", facts: Mapping[str, str] | None = Non
 
 
 def notes(lines: Sequence[str]) -> str:
-    """What a person should know of; nothing where there is nothing."""
+    """A list of notes; empty if there are none."""
     shown = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f'<ul class="notes">{shown}</ul>' if shown else ""
 

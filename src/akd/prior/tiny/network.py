@@ -30,7 +30,7 @@ class TextEncoder(nn.Module):
         nn.init.normal_(self.words.weight, std=0.5)
 
     def forward(self, tokens: Int[Tensor, "B L"]) -> Float[Tensor, "B L D"]:
-        """Each word by itself, and in each what all of them say together."""
+        """Embeddings of the words, each with the context of all."""
         each = self.words(tokens) + self.slots
         return each + self.mix(each.flatten(1))[:, None]
 
