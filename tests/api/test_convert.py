@@ -129,5 +129,5 @@ def test_wrong_options_are_one_line(fox, tmp_path, capsys, words, message):
 
 
 def test_a_frame_rate_out_of_range_is_refused(fox, tmp_path):
-    with pytest.raises(ValueError, match="fps must be from 1 to 240, got 0.5"):
+    with pytest.raises(ValueError, match="fps must be from 1 to 240"):
         akd.convert(fox, tmp_path / "walk.bvh", fps=0.5)
