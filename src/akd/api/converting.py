@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from akd.api.clips import find_motion
+from akd.api.clips import check_fps, find_motion
 from akd.api.filming import film
 from akd.api.loading import load
 from akd.asset.asset import Asset, AssetError
