@@ -16,6 +16,7 @@ from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
 from akd.fit.pose_search import search_poses
+from akd.fit.regressor.regressor import MotionRegressor, begin_with
 from akd.fit.settings import WarmStartSettings
 from akd.fit.wave_search import search_waves
 from akd.motion.parameters import ControlCurves
@@ -79,6 +80,7 @@ def fit_finalists(
     settings: WarmStartSettings,
     *,
     score: VideoScore | None = None,
+    regressor: MotionRegressor | None = None,
     observer: Observer | None = None,
 ) -> list[MotionParameters]:
     """Parameters fitted to one video each, the best fits first.
@@ -94,6 +96,7 @@ def fit_finalists(
         terms: Losses beside the photometric difference.
         settings: How long, and how many are kept.
         score: How well a video shows the action; the fit alone decides if left out.
+        regressor: Where it is given, fits start from the motion that it sees in each video.
         observer: Told about every iteration.
     """
     observer = observer or Observer()
@@ -110,8 +113,9 @@ def fit_finalists(
     if trials:
         tried = [begin(video) for video in videos]
         away = fit_to_videos(
-            stage, tried, videos, terms, settings, iterations=trials, half_size=True, step=step
-        )
+            stage, tried, videos, terms, settings, iterations=trials, half_size=True,
+            regressor=regressor, step=step,
+        )  # fmt: skip
         shown = torch.zeros(len(videos)) if score is None else score(_rendered(stage, tried)).cpu()
         best = _best(shown - _DIFFERENCE * torch.tensor(away), count)
         found = [tried[k] for k in best]
@@ -120,7 +124,7 @@ def fit_finalists(
         found = [begin(videos[k]) for k in best]
     fit_to_videos(
         stage, found, videos[best], terms, settings, iterations=settings.iterations,
-        refine=bool(trials), step=step,
+        refine=bool(trials), regressor=regressor, step=step,
     )  # fmt: skip
     return found
 
@@ -146,12 +150,14 @@ def fit_to_videos(
     iterations: int,
     refine: bool = False,
     half_size: bool = False,
+    regressor: MotionRegressor | None = None,
     step: Callable[[dict[str, float]], None] | None = None,
 ) -> list[float]:
     """Optimise each candidate until its rendering looks like its video. Returns the differences.
 
     All are rendered together; none depends on the others. A first fit searches each limb's phase,
-    and weighs the foot terms low, because which feet stand is not settled yet. `refine` is for
+    or begins with what a `regressor` sees, and weighs the foot terms low, because which feet stand
+    is not settled yet. `refine` is for
     parameters that are near already: a quarter of the learning rate, full weights. `half_size`
     compares images of half the resolution. Where limbs have hues, only these are compared, in front
     of a ground that stays still.
@@ -169,7 +175,12 @@ def fit_to_videos(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue and not stage.winds else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
-    if by_hue and settings.phase_search and not refine:
+    if by_hue and regressor is not None and not refine and not stage.winds:
+        poses = regressor(stage, targets)
+        for candidate, pose in zip(candidates, poses, strict=True):
+            if isinstance(candidate, ControlCurves):
+                begin_with(candidate, pose)
+    elif by_hue and settings.phase_search and not refine:
         for candidate, target in zip(candidates, targets, strict=True):
             if isinstance(candidate, ControlCurves):
                 search_phases(stage, candidate, target)

@@ -251,6 +251,30 @@ class ControlCurves:
             sway = _unbounded(sway, most.to(nearest))
         self.root[:, :3].copy_(nearest @ sway)
 
+    @torch.no_grad()
+    def set_translation(self, translation: Float[Tensor, "T 3"]) -> None:
+        """Let the root be where it is in each frame, metres from its neutral place, world axes, as
+        near to it as its path and the bounds allow."""
+        seconds = torch.arange(self.frames) / self.fps
+        up, left, forward = self.rig.root_axes
+        gone = (self.current_speed() * seconds)[:, None] * forward
+        rest = translation.cpu() - gone - self.altitude * up
+        self.set_sway(rest @ torch.stack((left, up, forward), dim=1))
+
+    @torch.no_grad()
+    def set_root_rotation(self, rotation: Float[Tensor, "T 3"]) -> None:
+        """Let the root be turned by yaw, pitch and roll in each frame, radians, as near to it as
+        the bounds allow; the turn of the path is taken off the yaw."""
+        nearest, most = self._nearest(), torch.tensor(self.root_limits.lean)
+        seconds = torch.arange(self.frames) / self.fps
+        rotation = rotation.to(nearest, copy=True)
+        turn = _bounded(self.turn, constant((_TURN,), self.turn)) if self.bounded else self.turn
+        share = seconds.to(nearest) / max(float(seconds[-1]), 1e-9)
+        rotation[:, 0] -= turn.detach() * share
+        if self.bounded and not self.free_root:
+            rotation = _unbounded(rotation, most.to(nearest))
+        self.root[:, 3:].copy_(nearest @ rotation)
+
     def _nearest(self) -> Float[Tensor, "K T"]:
         """From values of all frames to the coefficients of the nearest curves."""
         basis = self.curves(torch.arange(self.frames) / self.fps)
