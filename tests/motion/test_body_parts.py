@@ -54,7 +54,8 @@ def test_parts_that_a_body_lacks_are_missing():
         if c != MISSING
     ]  # fmt: skip
     assert {LimbKind.FORE, LimbKind.HIND} <= set(has)
-    assert LimbKind.ARM not in has and LimbKind.WING not in has
+    assert LimbKind.ARM not in has
+    assert LimbKind.WING not in has
 
 
 def test_every_part_of_a_body_is_shown_by_a_bone():
@@ -62,7 +63,7 @@ def test_every_part_of_a_body_is_shown_by_a_bone():
     rig, skin = character.control_rig, creature.mesh.skin
     bones = part_bones(rig, skin.bone_joints)
     controls = part_controls(rig)
-    for place, (bone, control) in enumerate(zip(bones.tolist(), controls, strict=True)):
+    for bone, control in zip(bones.tolist(), controls, strict=True):
         assert (bone >= 0) == (control != MISSING)
         if control >= 0:
             assert int(skin.bone_joints[bone]) == rig.joints[control]

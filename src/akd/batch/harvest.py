@@ -23,6 +23,7 @@ from akd.asset.read import read_asset
 from akd.base.files import text_hash, weights_hash
 from akd.engine.call import Refused, Resources
 from akd.engine.job import Job, Workspace
+from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import VideoScore, fit_to_videos, sample_videos
 from akd.metrics.recognise.recogniser import find_recogniser
@@ -304,6 +305,7 @@ class FittedPoses:
 def fit_poses(
     videos: Float[Tensor, "K T H W 3"], request: Request, stage: Stage, prior: VideoPrior,
     codec: PoseCodec, settings: HarvestSettings, *, judge: VideoScore | None,
+    regressor: MotionRegressor | None = None,
 ) -> list[FittedPoses]:  # fmt: skip
     """The poses that are fitted to each video, in one batch."""
     warm = settings.warm_start
@@ -312,8 +314,9 @@ def fit_poses(
         for video in videos.cpu()
     ]
     differences = fit_to_videos(
-        stage, candidates, videos, request.losses, warm, iterations=settings.iterations
-    )
+        stage, candidates, videos, request.losses, warm, iterations=settings.iterations,
+        regressor=regressor,
+    )  # fmt: skip
     with torch.no_grad():
         posed = pose_together(candidates, stage)
         shown = stage.show(posed.transforms, turns=[0.0] * len(candidates))

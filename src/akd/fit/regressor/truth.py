@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -13,6 +14,7 @@ from akd.motion.retargeting.body_parts import BODY_PARTS
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.film import Footage
 from akd.prior.tiny.pool import Batch, Pool
+from akd.prior.tiny.settings import TinySettings
 
 _POLAR = 4
 """Iterations to the nearest rotation: a body that is stretched by a fifth needs three."""
@@ -59,28 +61,30 @@ def true_motion(footage: Footage) -> Truth:
 class TruthPool(Pool):
     """A `Pool` that keeps the true motion beside each video."""
 
+    def __init__(self, capacity: int, tiny: TinySettings, *args: Any, **options: Any) -> None:
+        super().__init__(capacity, tiny, *args, **options)
+        device, parts = self.device, len(BODY_PARTS)
+        frames = (capacity, tiny.frames)
+        self._truth = Truth(
+            torch.empty(*frames, parts, 3, 3, dtype=torch.float16, device=device),
+            torch.empty(*frames, 3, device=device),
+            torch.empty(capacity, parts, dtype=torch.bool, device=device),
+            torch.empty(capacity, 2, device=device),
+        )
+
     def _keep(self, actor: Actor, footage: Footage) -> None:
-        if not hasattr(self, "_rotations"):
-            shape = (self.capacity, self.tiny.frames)
-            like = {"device": self.device}
-            parts = len(BODY_PARTS)
-            self._rotations = torch.empty(*shape, parts, 3, 3, dtype=torch.float16, **like)
-            self._shift = torch.empty(*shape, 3, **like)
-            self._present = torch.empty(self.capacity, parts, dtype=torch.bool, **like)
-            self._views = torch.empty(self.capacity, 2, **like)
-        truth = true_motion(footage)
         there = ((self.made + torch.arange(len(footage.videos))) % self.capacity).to(self.device)
-        self._rotations[there] = truth.rotations.to(self._rotations)
-        self._shift[there] = truth.shift.to(self._shift)
-        self._present[there] = truth.present.to(self.device)
-        self._views[there] = truth.views.to(self._views)
+        shown = true_motion(footage)
+        for field in fields(Truth):
+            kept = getattr(self._truth, field.name)
+            kept[there] = getattr(shown, field.name).to(kept)
         super()._keep(actor, footage)
 
     def batch_with_truth(self, size: int) -> tuple[Batch, Truth]:
         """Videos at random, and what they show."""
-        chosen = self.choose(size)
+        chosen, kept = self.choose(size), self._truth
         truth = Truth(
-            self._rotations[chosen].float(), self._shift[chosen], self._present[chosen],
-            self._views[chosen],
+            kept.rotations[chosen].float(), kept.shift[chosen], kept.present[chosen],
+            kept.views[chosen],
         )  # fmt: skip
         return self.videos_of(chosen), truth
