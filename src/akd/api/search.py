@@ -17,6 +17,7 @@ from akd.base.files import checking_content
 from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
 from akd.fit.period import SHORTEST_CYCLE, find_period
+from akd.fit.regressor.regressor import MotionRegressor, find_regressor
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.math.threads import torch_threads
 from akd.metrics.motion import measure
@@ -37,6 +38,7 @@ from akd.motion.root_limits import root_limits
 from akd.physics.ground import Grounded, ground
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
 from akd.rig.limits import BodyPlan
+from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
 
@@ -119,9 +121,19 @@ def fit(
     finalists = fit_finalists(
         stage, videos, partial(begin, stage, prior, request), request.losses,
         request.settings.warm_start, score=score, observer=observer,
+        regressor=_regressor(request, prior),
     )  # fmt: skip
     observer.save("starts", pack([found.values() for found in finalists]))
     return finalists
+
+
+def _regressor(request: Request, prior: VideoPrior) -> MotionRegressor | None:
+    """The regressor, if it is asked for, installed, and reads such videos."""
+    if not request.regresses or prior.style is not SceneStyle.ROLES:
+        return None
+    found = find_regressor(request.weights, device=prior.device)
+    fits = found is not None and found.settings.frames == prior.frames
+    return found if fits and prior.width == prior.height else None
 
 
 def spawn(generator: torch.Generator, count: int) -> list[torch.Generator]:

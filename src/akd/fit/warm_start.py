@@ -11,14 +11,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.observer import Observer
+from akd.fit.first_guess import set_first_guess
 from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
-from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
-from akd.fit.pose_search import search_poses
-from akd.fit.regressor.regressor import MotionRegressor, begin_with
+from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import WarmStartSettings
-from akd.fit.wave_search import search_waves
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, pose_together
 from akd.motion.winding import slip
@@ -155,12 +153,11 @@ def fit_to_videos(
 ) -> list[float]:
     """Optimise each candidate until its rendering looks like its video. Returns the differences.
 
-    All are rendered together; none depends on the others. A first fit searches each limb's phase,
-    or begins with what a `regressor` sees, and weighs the foot terms low, because which feet stand
-    is not settled yet. `refine` is for
-    parameters that are near already: a quarter of the learning rate, full weights. `half_size`
-    compares images of half the resolution. Where limbs have hues, only these are compared, in front
-    of a ground that stays still.
+    All are rendered together; none depends on the others. A first fit begins with
+    `set_first_guess`, and weighs the foot terms low, because which feet stand is not settled yet.
+    `refine` is for parameters that are near already: a quarter of the learning rate, full weights.
+    `half_size` compares images of half the resolution. Where limbs have hues, only these are
+    compared, in front of a ground that stays still.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
     if stage.winds:
@@ -175,18 +172,8 @@ def fit_to_videos(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue and not stage.winds else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
-    if by_hue and regressor is not None and not refine and not stage.winds:
-        poses = regressor(stage, targets)
-        for candidate, pose in zip(candidates, poses, strict=True):
-            if isinstance(candidate, ControlCurves):
-                begin_with(candidate, pose)
-    elif by_hue and settings.phase_search and not refine:
-        for candidate, target in zip(candidates, targets, strict=True):
-            if isinstance(candidate, ControlCurves):
-                search_phases(stage, candidate, target)
-                search_waves(stage, candidate, target)
-        if len(curves) == len(candidates):
-            search_poses(stage, curves, targets)
+    if by_hue and not refine:
+        set_first_guess(stage, candidates, targets, settings, look=look, regressor=regressor)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))

@@ -129,6 +129,12 @@ class ControlCurves:
         copies = {n: values[n].to(device, copy=True).requires_grad_() for n in _VALUES}
         return replace(self, period=period, **copies)
 
+    @torch.no_grad()
+    def copy_values(self, other: ControlCurves) -> None:
+        """Take the coefficients of other curves of the same shape."""
+        for name in _VALUES:
+            getattr(self, name).copy_(getattr(other, name))
+
     def tensors(self) -> list[Tensor]:
         """What an optimiser changes."""
         moving = [self.angles, self.root, self.pace]
