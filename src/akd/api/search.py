@@ -38,7 +38,6 @@ from akd.motion.root_limits import root_limits
 from akd.physics.ground import Grounded, ground
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
 from akd.rig.limits import BodyPlan
-from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
 
@@ -129,11 +128,10 @@ def fit(
 
 def _regressor(request: Request, prior: VideoPrior) -> MotionRegressor | None:
     """The regressor, if it is asked for, installed, and reads such videos."""
-    if not request.regresses or prior.style is not SceneStyle.ROLES:
+    if not request.regresses:
         return None
     found = find_regressor(request.weights, device=prior.device)
-    fits = found is not None and found.settings.frames == prior.frames
-    return found if fits and prior.width == prior.height else None
+    return found if found is not None and found.reads(prior) else None
 
 
 def spawn(generator: torch.Generator, count: int) -> list[torch.Generator]:

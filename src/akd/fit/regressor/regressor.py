@@ -24,7 +24,9 @@ from akd.motion.retargeting.body_parts import (
     from_part_rotations,
     part_controls,
 )
+from akd.prior.protocol import VideoPrior
 from akd.rig.control import ControlPose
+from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 
 FORMAT = "akd-regressor-1"
@@ -41,6 +43,14 @@ class MotionRegressor:
     def settings(self) -> RegressorSettings:
         """What it looks at."""
         return self.network.settings
+
+    def reads(self, prior: VideoPrior) -> bool:
+        """Whether the videos of a prior are such as it was trained on."""
+        return (
+            prior.style is SceneStyle.ROLES
+            and prior.frames == self.settings.frames
+            and prior.width == prior.height
+        )
 
     @torch.no_grad()
     def __call__(self, stage: Stage, videos: Float[Tensor, "K T H W 3"]) -> list[ControlPose]:
