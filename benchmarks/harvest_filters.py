@@ -11,6 +11,7 @@ stopped goes on.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def measure(
     weights: Path | None,
     iterations: int,
     regressor: MotionRegressor | None = None,
+    search: bool = True,
 ) -> dict[str, Any]:
     """Film the clip of an action, fit to the film, and compare."""
     rig = character.control_rig
@@ -73,6 +75,7 @@ def measure(
         size=(prior.frames, prior.height, prior.width),
     )  # fmt: skip
     settings = HarvestSettings(videos=1, iterations=iterations)
+    settings = replace(settings, warm_start=replace(settings.warm_start, phase_search=search))
     (fit,) = fit_poses(
         video[None].cpu(), request, stage, prior, codec, settings, judge=judge, regressor=regressor
     )
@@ -107,6 +110,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=HarvestSettings.iterations)
     parser.add_argument("--weights", type=Path, help="folder of a prior that does not ship")
     parser.add_argument("--regressor", type=Path, help="weights that give fits their start")
+    parser.add_argument("--no-search", action="store_true", help="with the regressor alone")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-o", "--out", type=Path, default=Path("out/filters"))
     options = parser.parse_args()
@@ -122,14 +126,20 @@ def main() -> None:
     for species in options.bodies:
         character = None
         for action in options.actions:
-            start = "" if regressor is None else "regressor"
+            start = "" if regressor is None else "regressor" + " alone" * options.no_search
             key = f"{species} {SEED} {action} {options.iterations} {made_by} {start}".strip()
             if key not in done:
                 character = character or zoo_character(species, SEED, styles=1, cycles=CYCLES)
                 if all(clip.name != action for clip in character.asset.clips):
                     continue
                 found = measure(
-                    character, action, prior, options.weights, options.iterations, regressor
+                    character,
+                    action,
+                    prior,
+                    options.weights,
+                    options.iterations,
+                    regressor,
+                    search=not options.no_search,
                 )
                 done[key] = {"key": key, **found}
                 append_row(path, done[key])

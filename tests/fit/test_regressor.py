@@ -26,6 +26,7 @@ from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.creatures import build_actor
 from akd.prior.tiny.film import film_actor
+from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
 from akd.rig.character import bound_character
 from akd.scene.settings import SceneStyle
@@ -121,6 +122,23 @@ def test_training_brings_it_nearer_than_the_neutral_pose(actor: Actor):
     )
     assert errors["all"] < 0.75 * errors["neutral pose"]
     assert "arm upper" in errors
+
+
+def test_half_of_the_videos_are_seen_through_the_prior(actor: Actor):
+    torch.manual_seed(0)
+    small = TinySettings(
+        frames=8, width=48, height=48, channels=24, layers=1, heads=2, text_channels=8,
+        refine_channels=8,
+    )  # fmt: skip
+    pool = TruthPool(8, TINY, CameraSettings(), device=CPU, seed=0, videos_a_call=8)
+    pool.add(actor)
+    trainer = RegressorTrainer(
+        NETWORK, RegressorTraining(batch=4), device=CPU, seed=0, prior=TinyNetwork(small)
+    )
+    batch, _ = pool.batch_with_truth(4)
+    seen = trainer.degraded(batch)
+    torch.testing.assert_close(seen[2:], batch.videos[2:])
+    assert float((seen[:2] - batch.videos[:2]).abs().mean()) > 0.05
 
 
 def test_it_comes_back_from_its_file(tmp_path: Path, stage: Stage):

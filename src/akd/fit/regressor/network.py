@@ -41,7 +41,7 @@ class RegressorNetwork(nn.Module):
         for have, want in pairwise(channels):
             layers += [
                 nn.Conv2d(have, want, 5, stride=2, padding=2), nn.GroupNorm(8, want), nn.GELU(),
-                nn.Conv2d(want, want, 3, padding=1, groups=8), nn.GroupNorm(8, want), nn.GELU(),
+                nn.Conv2d(want, want, 3, padding=1), nn.GroupNorm(8, want), nn.GELU(),
             ]  # fmt: skip
         self.images = nn.Sequential(*layers)
         side = settings.size // 2 ** len(settings.channels)

@@ -39,3 +39,4 @@ class RegressorTraining:
     that they show another motion."""
     render_share: float = 0.3
     """Share of the time spent on rendering videos."""
+    checkpoint_seconds: float = 60.0

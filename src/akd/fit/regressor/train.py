@@ -60,14 +60,14 @@ class RegressorTrainer(Learner[RegressorNetwork]):
 
     def step(self, batch: Batch, truth: Truth, *, part: float) -> None:
         """One step; `part` of the whole training is over, 0..1."""
-        videos = roughen(0.5 * self._estimated(batch) + 0.5, self.training.noise, self._draw)
+        videos = roughen(0.5 * self.degraded(batch) + 0.5, self.training.noise, self._draw)
         images = 0.5 * batch.reference_images + 0.5
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             found = self.network(videos, images, truth.views, truth.present)
         self.descend(motion_loss(found, truth), part=part)
 
     @torch.no_grad()
-    def _estimated(self, batch: Batch) -> Tensor:
+    def degraded(self, batch: Batch) -> Tensor:
         """The videos, some of them as the tiny prior sees them through noise; -1..1."""
         count = round(self.training.estimated * len(batch.videos))
         if self.prior is None or count == 0:
@@ -119,9 +119,10 @@ def train_regressor(
 ) -> dict[str, dict[str, float]]:
     """Train for some minutes and write `out/weights/regressor.safetensors`.
 
-    Returns the errors on creatures and characters of the measuring side: see `measure_errors`. The
-    actors are those of `akd prior train`, which are cached in `out/actors`. `weights` is the folder
-    of the tiny prior through which half of the videos are seen.
+    A run that was stopped goes on from its last checkpoint, when called again. The actors are those
+    of `akd prior train`, which are cached in `out/actors`. `weights` is the folder of the tiny
+    prior through which half of the videos are seen. Returns the errors on creatures and characters
+    of the measuring side: see `measure_errors`.
     """
     began = time.perf_counter()
     settings, training = settings or RegressorSettings(), training or RegressorTraining()
@@ -134,6 +135,9 @@ def train_regressor(
         if device.type == "cuda":
             prior = prior.to(torch.bfloat16)
     trainer = RegressorTrainer(settings, training, device=device, seed=seed, prior=prior)
+    state = out / "regressor-state.safetensors"
+    if trainer.restore(state):
+        say(f"going on at step {trainer.progress.step}")
     size = sum(p.numel() for p in trainer.network.parameters())
     cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)
     say(f"{device}: network of {size / 1e6:.1f} M weights, {len(cast)} actors")
@@ -146,7 +150,8 @@ def train_regressor(
     feed = build_actors(cast, pool, cache, workers=workers)
     studio = choose_studio(unseen["zoo"][0], tiny, device)
     videos = TruthPool(
-        pool.videos, tiny, cameras, device=device, seed=seed, recorded=pool.recorded,
+        pool.videos, tiny, cameras, device=device, seed=seed + 1000 * trainer.progress.step,
+        recorded=pool.recorded,
         videos_a_call=pool.videos_a_call, studio=studio,
     )  # fmt: skip
     for actor in feed:
@@ -156,27 +161,38 @@ def train_regressor(
             break
     while videos.count < min(pool.ready, videos.capacity):
         videos.film_next()
-    started, told, total = time.perf_counter(), 0.0, 60.0 * minutes
-    while (gone := time.perf_counter() - started) < total:
-        trainer.step(*videos.batch_with_truth(training.batch), part=gone / total)
+
+    def save() -> None:
+        trainer.save(state)
+        save_regressor(trainer.average, out / "weights")
+
+    progress, total = trainer.progress, 60.0 * minutes
+    before, started, told, saved = progress.seconds, time.perf_counter(), 0.0, 0.0
+    while progress.seconds < total:
+        trainer.step(*videos.batch_with_truth(training.batch), part=progress.seconds / total)
+        gone = time.perf_counter() - started
+        progress.seconds = before + gone
         if videos.seconds < training.render_share * (gone + 10.0):
             actor = next(feed, None)
             videos.film_next() if actor is None else videos.add(actor)
         if gone >= told:
             say(
-                f"[{time.perf_counter() - began:6.1f} s] step {trainer.progress.step}, loss "
-                f"{trainer.progress.loss:.3f}, {videos.made} videos of {len(videos.actors)} actors"
+                f"[{time.perf_counter() - began:6.1f} s] step {progress.step}, loss "
+                f"{progress.loss:.3f}, {videos.made} videos of {len(videos.actors)} actors"
             )
             told = gone + 10.0
+        if gone >= saved + training.checkpoint_seconds:
+            save()
+            saved = gone
     feed.close()
-    save_regressor(trainer.average, out / "weights")
+    save()
     scores = {
         side: measure_errors(trainer.average, actors, tiny, cameras, studio, device=device)
         for side, actors in unseen.items()
         if actors
     }
     report = {
-        "minutes": minutes, "steps": trainer.progress.step, "seed": seed, "weights": size,
+        "minutes": minutes, "steps": progress.step, "seed": seed, "weights": size,
         "actors": len(videos.actors), "videos": videos.made, "errors": scores,
         "settings": asdict(settings), "training": asdict(training),
     }  # fmt: skip
