@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
+from scipy.spatial import KDTree
 from torch import Tensor
 
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossState, LossTerm, ground_depth
 from akd.fit.settings import LossSettings
-from akd.metrics.shape import neighbour_edges, shape_change
+from akd.metrics.shape import shape_change
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart, PosedFrames
 from akd.motion.smooth import laplacian
@@ -177,6 +178,18 @@ def points_at(stage: Stage, transforms: Float[Tensor, "T B 4 4"]) -> Float[Tenso
     """Centres of the Gaussians, world, metres."""
     cloud = stage.cloud
     return skin_points(transforms.to(cloud.means), cloud.means, cloud.bones, cloud.weights)
+
+
+def neighbour_edges(points: Float[Tensor, "V 3"], *, count: int = 6) -> Int[Tensor, "E 2"]:
+    """Edges between near points, for a cloud that has no triangles."""
+    count = min(count, len(points) - 1)
+    if count < 1:
+        return torch.zeros(0, 2, dtype=torch.long)
+    places = points.numpy(force=True)
+    _, near = KDTree(places).query(places, k=count + 1)
+    ends = torch.as_tensor(near)[:, 1:].reshape(-1)
+    starts = torch.arange(len(points)).repeat_interleave(count)
+    return torch.unique(torch.stack((starts, ends), dim=1).sort(dim=1).values, dim=0)
 
 
 @torch.no_grad()

@@ -35,11 +35,11 @@ from akd.rig.roles.limbs import FEATURES, LimbFinder
 from akd.rig.roles.role import LimbKind
 from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.up_axis import find_up_axis
-from akd.zoo.character import as_character
 from akd.zoo.creature import Creature, build_creature
 from akd.zoo.species.catalogue import SPECIES
 from benchmarks.roles import ASSETS, LEGS, Label, read_labels
 from benchmarks.roles_variants import flattened, without_names
+from benchmarks.zoo_character import as_character
 
 _DECAY = 8e-3
 _STRETCHED = 2

@@ -38,8 +38,8 @@ from akd.motion.retargeting.retarget import retarget
 from akd.rig.character import Character
 from akd.rig.limits import AngleLimits
 from akd.zoo import build_creature, make_clip
-from akd.zoo.character import as_character
 from benchmarks.measured import write_report
+from benchmarks.zoo_character import as_character
 
 FPS, SECONDS, START = 30.0, 2.0, 0.5
 SIDES = {

@@ -95,7 +95,11 @@ class Animation:
         return self.motions()[self.best]
 
     def motions(self) -> dict[str, Motion]:
-        """The clips to write: `motion` and, where there is one, `grounded`."""
+        """The clips to write.
+
+        Returns:
+            `motion` and, if there is one, `grounded`.
+        """
         clips = {"motion": self.motion}
         if self.grounded is not None:
             # Cut here, so that the suffix is not cut off by the limit on a clip's name.
@@ -104,7 +108,11 @@ class Animation:
         return clips
 
     def provenance(self) -> dict[str, Any]:
-        """Where the clip came from, for its `extras`."""
+        """Where the clip came from.
+
+        Returns:
+            Prior, seed and a hash of the run, for the clip's `extras`.
+        """
         return {
             "prior": self.prior,
             "seed": self.request.seed,

@@ -103,7 +103,7 @@ def test_another_generator_and_floaters(tmp_path):
 
 def test_animate_needs_a_prompt_or_a_character(tmp_path, capsys):
     assert main(["animate", "fox.glb", "-o", str(tmp_path / "o")]) == 2
-    assert "a prompt is needed" in capsys.readouterr().err
+    assert "a prompt is missing" in capsys.readouterr().err
     words = ["animate", "fox.glb", "a fox", "--create", "an ostrich", "-o", str(tmp_path / "o")]
     assert main(words) == 2
     assert "leave FILE out" in capsys.readouterr().err

@@ -65,5 +65,5 @@ def test_what_no_simulation_helps_is_noted(species, prompt, reason, tmp_path):
     write_creature(build_creature(species, seed=1000, vertices=600), [], path)
     request = make_request(path, prompt, device="cpu")
     assert request.physics is None
-    assert any(note.startswith("physics is left out") and reason in note for note in request.notes)
+    assert any(note.startswith("physics is skipped") and reason in note for note in request.notes)
     assert not any("no feet were found" in note for note in request.notes)

@@ -130,7 +130,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path: Path) -> Non
 
 def test_unusable_content_is_one_line() -> None:
     with (
-        pytest.raises(files.DamagedFile, match=r"^state: holds .* \(two lines\); start anew$"),
+        pytest.raises(files.DamagedFile, match=r"^state: holds .* \(two lines\); start over$"),
         files.checking_content("state"),
     ):
         raise RuntimeError("two\n lines")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def test_another_run_in_the_folder_is_refused_and_says_why(capsys, fox, weights, uninterrupted):
     message = refused(capsys, words(fox, weights, uninterrupted, prompt="a fox trotting"))
     assert message.startswith(f'{uninterrupted}: holds another run (prompt "a fox walking", now')
-    assert message.endswith("choose another folder, or start anew with --overwrite")
+    assert message.endswith("choose another folder, or start over with --overwrite")
     message = refused(capsys, words(fox, weights, uninterrupted, "--seed", "7"))
     assert f"{uninterrupted}: holds another run (seed 0, now 7)" in message
     message = refused(capsys, words(fox, weights, uninterrupted, "--iterations", "9"))
@@ -42,8 +42,8 @@ def test_files_that_no_run_left_are_not_written_over(capsys, fox, weights, tmp_p
     (tmp_path / "motion.glb").write_bytes(b"mine")
     message = refused(capsys, words(fox, weights, tmp_path))
     assert message == (
-        f"{tmp_path}: holds motion.glb, which no run left there: choose another folder, or write "
-        f"over it with --overwrite"
+        f"{tmp_path}: holds motion.glb, which no run wrote: choose another folder, or "
+        f"pass --overwrite"
     )
     assert (tmp_path / "motion.glb").read_bytes() == b"mine"
 
@@ -64,7 +64,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(capsys, fox, weights, tmp_p
 
 
 def test_resume_needs_a_run_and_its_file(capsys, fox, weights, uninterrupted, tmp_path):
-    assert refused(capsys, ["resume", str(tmp_path)]) == f"{tmp_path}: holds no run to go on with"
+    assert refused(capsys, ["resume", str(tmp_path)]) == f"{tmp_path}: holds no run to resume"
     out = tmp_path / "copy"
     shutil.copytree(uninterrupted, out)
     about = json.loads((out / "run/run.json").read_text())

@@ -99,7 +99,7 @@ def test_roles_decide_what_is_driven(made, uninterrupted):
 
 def test_other_roles_are_another_run_and_other_formats_are_not(capsys, fox, weights, made, roles):
     assert main(words(fox, weights, made, "--in-place", "--roles", str(roles))) in DONE
-    assert "was finished already" in capsys.readouterr().out
+    assert "is finished already" in capsys.readouterr().out
     message = refused(capsys, words(fox, weights, made, "--in-place"))
     assert message.startswith(f"{made}: holds another run (another roles)")
 

@@ -35,7 +35,7 @@ def test_options_that_make_no_sense(capsys, fox, weights, tmp_path, more, messag
     ("prompt", "message"),
     [
         ("  ", "the prompt is empty: say what the character does"),
-        ("walk " * 2000, "the prompt must be at most 1000 letters, got 9999"),
+        ("walk " * 2000, "the prompt must be at most 1000 characters, got 9999"),
         ("a fox knitting", "the tiny prior knows no such action"),
     ],
 )

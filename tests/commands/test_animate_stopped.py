@@ -32,7 +32,7 @@ def reached(out: Path) -> int:
 def test_the_same_command_again_says_that_it_is_done(capsys, fox, weights, uninterrupted):
     before = (uninterrupted / "motion.glb").stat().st_mtime_ns
     assert main(words(fox, weights, uninterrupted)) in DONE
-    assert "was finished already; --overwrite makes it anew" in capsys.readouterr().out
+    assert "is finished already; --overwrite starts over" in capsys.readouterr().out
     assert (uninterrupted / "motion.glb").stat().st_mtime_ns == before
 
 
@@ -53,7 +53,7 @@ def test_a_run_stopped_at_any_stage_goes_on_bit_for_bit(
     assert main(words(fox, weights, tmp_path)) == 130
     said = capsys.readouterr().err
     resume = f"`akd resume {tmp_path}` continues from there"
-    nothing = "nothing was kept yet, the same command starts again"
+    nothing = "nothing was saved yet, the same command starts again"
     assert f"akd: stopped; {nothing}" in said if writes == 2 else resume in said
     assert not (tmp_path / "motion.glb").exists()
     monkeypatch.undo()
@@ -89,7 +89,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
     stop_after(monkeypatch, 6, OSError(errno.ENOSPC, "No space left on device"))
     message = refused(capsys, words(fox, weights, tmp_path))
     checkpoint = tmp_path / "run/distil.safetensors"
-    assert message == f"{checkpoint}: No space left on device; what was done so far is kept"
+    assert message == f"{checkpoint}: No space left on device; what was done so far is saved"
     assert [p.name for p in tmp_path.iterdir()] == ["run"]
     assert reached(tmp_path) == 2
     monkeypatch.undo()
@@ -111,7 +111,7 @@ def test_a_folder_deleted_under_a_run_is_written_again(
     assert main(words(fox, weights, out)) in DONE
     same_result(out, uninterrupted)
     assert main(words(fox, weights, out)) in DONE
-    assert "was finished already" in capsys.readouterr().out
+    assert "is finished already" in capsys.readouterr().out
 
 
 def test_a_clock_that_is_set_back_changes_nothing(
@@ -167,7 +167,7 @@ def test_a_real_process_that_is_stopped_loses_little(
     assert 14 <= at < 60
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert "akd: stopped; kept: sampled videos, fitted motions, distillation" in said
+        assert "akd: stopped; saved: sampled videos, fitted motions, distillation" in said
     else:
         assert process.returncode == -signal.SIGKILL
         assert at % 7 == 0

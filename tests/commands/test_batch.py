@@ -146,9 +146,9 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[job", "is no TOML"),
+        ("[[job", "is not valid TOML"),
         ("", "holds no jobs"),
-        ("[[jobs]]", "'jobs' is not known; known are job, options, product, resources"),
+        ("[[jobs]]", "'jobs' is unknown; known are job, options, product, resources"),
         ("[[job]]\nasset = FOX", "job 1: prompt is missing"),
         ("[[job]]\nasset = FOX\nprompt = ''", "job 1: prompt must be a string that is not empty"),
         ("[[job]]\nasset = 'no.glb'\nprompt = 'a fox walking'", "no.glb: there is no such file"),
@@ -160,7 +160,7 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = 1.5", "seed must be of type"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = -1", "--seed must be from 0"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\npreset = 'x'", "job 1: preset"),
-        ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nout = 'x'", "'out' is not known"),
+        ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nout = 'x'", "'out' is unknown"),
         (
             "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nspeed = -1",
             "job 1: --speed must be above",
@@ -179,14 +179,14 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         ("[[job]]\ntask = 'dance'", "job 1: task must be one of animate, retarget, got 'dance'"),
         ("[[job]]\ntask = 'retarget'\nclip = FOX", "job 1: target is missing"),
         ("[[job]]\ntask = 'retarget'\nclip = FOX\ntarget = 'x'", "x: there is no such file"),
-        ("[[job]]\ntask = 'retarget'\nseed = 1", "'seed' is not known; known are clip, clip_roles"),
+        ("[[job]]\ntask = 'retarget'\nseed = 1", "'seed' is unknown; known are clip, clip_roles"),
         (
             "[[job]]\ntask = 'retarget'\nclip = FOX\ntarget = FOX\nmap = ['a']",
             "job 1: --map must be SOURCE=TARGET",
         ),
         (
             "[options]\nseed = 1\n[[product]]\ntask = 'retarget'\nclips = [FOX]\ntargets = [FOX]",
-            "product 1: 'seed' of [options] is no option of retarget",
+            "product 1: 'seed' of [options] is not an option of retarget",
         ),
         ("[resources]\ncpus = 0", "cpus must be a whole number from 1 to 1024, got 0"),
         ("[resources]\ngpus = -1", "gpus must be from 0 to 64, got -1"),

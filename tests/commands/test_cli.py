@@ -103,7 +103,7 @@ def test_a_missing_file(capsys):
 
 
 def test_a_folder(capsys, tmp_path):
-    expected = f"akd: {tmp_path}: is a folder, a file is needed"
+    expected = f"akd: {tmp_path}: is a folder, must be a file"
     assert refused(capsys, "inspect", str(tmp_path)) == expected
 
 

@@ -20,11 +20,11 @@ def test_the_demo_is_the_whole_job_on_the_built_in_fox(capsys, weights, tmp_path
     assert not read_asset(tmp_path / "fox.glb").clips
     assert [c.name for c in read_asset(tmp_path / "motion.glb").clips] == ["a fox walking"]
     assert main(given) == 0
-    assert "was finished already" in capsys.readouterr().out
+    assert "is finished already" in capsys.readouterr().out
 
 
 def test_the_demo_writes_over_nobodys_fox(capsys, weights, tmp_path):
     (tmp_path / "fox.glb").write_bytes(b"mine")
     message = refused(capsys, ["demo", "-o", str(tmp_path), "--weights", str(weights)])
-    assert "fox.glb: is there already, and no demo left it there" in message
+    assert "fox.glb: exists and was not written by a demo" in message
     assert (tmp_path / "fox.glb").read_bytes() == b"mine"

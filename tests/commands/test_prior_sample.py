@@ -59,7 +59,7 @@ def test_a_large_prior_by_its_folder(capsys, tmp_path, monkeypatch):
     picture = tmp_path / "fox.png"
     Image.new("RGB", (40, 30), "red").save(picture)
     message = refused(capsys, *given[2:], "--reference", str(picture))
-    assert message == "--reference: pipeline takes words alone, no image"
+    assert message == "--reference: pipeline takes no image, only text"
 
 
 def test_a_large_prior_that_animates_a_picture(capsys, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The wave of a winding body is found in a video of it, and how fast it goes."""
+"""The wave of an undulating body is found in a video of it, and how fast it goes."""
 
 import pytest
 import torch
@@ -11,9 +11,9 @@ from akd.motion.root_limits import root_limits
 from akd.motion.settings import Cycle
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
-from akd.zoo.character import as_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.zoo_character import as_character
 
 pytestmark = pytest.mark.slow
 FRAMES = 12
@@ -32,7 +32,8 @@ def test_a_slithering_snake_is_found(tmp_path):
     speed = float((true.translation[-1] - true.translation[0]).norm() / times[-1])
     start = MotionStart(
         rig, FRAMES, FRAMES / clip.duration, leg_length(character, rig), speed=1.3 * speed,
-        period=clip.duration, symmetrical=True, root=root_limits("a snake slithering", winds=True),
+        period=clip.duration, symmetrical=True,
+        root=root_limits("a snake slithering", undulates=True),
     )  # fmt: skip
     curves = Cycle().begin(start, stage)
     search_waves(stage, curves, video)

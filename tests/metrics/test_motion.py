@@ -10,7 +10,7 @@ from akd.export.creature import write_creature
 from akd.metrics.judge import MotionMetrics, demo_conditions, sound_parts
 from akd.metrics.motion import measure
 from akd.metrics.reference import reference_of
-from akd.metrics.shape import mesh_edges, neighbour_edges, shape_change
+from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
 from akd.report.metric_rows import metric_rows
@@ -19,6 +19,7 @@ from akd.rig.control_build import build_control_rig
 from akd.rig.pose import Pose
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.deformation_field import neighbour_edges
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What flies, swims or winds is not judged by feet; a statue that glides is."""
+"""What flies, swims or slithers is not judged by feet; a statue that glides is."""
 
 from functools import cache
 
@@ -7,9 +7,9 @@ import pytest
 from akd.metrics.judge import demo_conditions
 from akd.metrics.motion import measure
 from akd.motion.motion import Motion
-from akd.zoo.character import as_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.zoo_character import as_character
 
 MOVES = [("snake", "slither"), ("shark", "swim"), ("eagle", "fly"), ("eagle", "glide")]
 

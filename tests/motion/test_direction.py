@@ -11,7 +11,7 @@ from akd.motion.key_poses import KeyPoses
 from akd.motion.loop import loop_gap
 from akd.rig.control import ControlPose
 from akd.zoo import build_creature, make_clip
-from akd.zoo.character import as_character
+from benchmarks.zoo_character import as_character
 
 FPS = 30.0
 

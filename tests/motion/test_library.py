@@ -7,7 +7,7 @@ from akd.asset.asset import AssetError
 from akd.motion.library.clip import LibraryClip, perform, without_calibration
 from akd.motion.library.folders import artist_clips, mocap_clips
 from akd.zoo import build_creature, make_clip
-from akd.zoo.character import as_character
+from benchmarks.zoo_character import as_character
 
 
 def test_a_creature_is_a_character_joint_for_joint():

@@ -14,7 +14,7 @@ from akd.motion.retargeting.roles import Source, correspond
 from akd.motion.retargeting.transfer import to_body
 from akd.rig.limits import AngleLimits
 from akd.zoo import build_creature, make_clip
-from akd.zoo.character import as_character
+from benchmarks.zoo_character import as_character
 
 
 @pytest.fixture(scope="module")

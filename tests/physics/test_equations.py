@@ -12,10 +12,10 @@ from akd.base.constants import GRAVITY
 from akd.math import quaternion
 from akd.physics.body import Body, State
 from akd.physics.parameters import Parameters, scale_parameters
-from akd.physics.reference import energy, momentum
 from akd.physics.settings import SimulatorSettings
 from akd.physics.simulator import WarpSimulator
 from tests.physics.bodies_for_tests import biped, box, pendulum, quadruped, random_tree, tensor
+from tests.physics.reference import energy, momentum
 
 
 def passive(body: Body, step: float) -> Parameters:

@@ -18,13 +18,13 @@ from akd.physics.bodies import CharacterBody, _points_by_control, build_body
 from akd.physics.body import State, place
 from akd.physics.cycle import close_cycle
 from akd.physics.ground import check_feet, ground, plant_again, take_travel_out
-from akd.physics.reference import momentum
 from akd.physics.settings import TrackingSettings
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.zoo.creature import build_creature
 from benchmarks.seam import measure_seam
+from tests.physics.reference import momentum
 
 pytestmark = pytest.mark.slow
 

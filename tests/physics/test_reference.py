@@ -9,9 +9,9 @@ import torch
 
 from akd.physics.body import State
 from akd.physics.parameters import scale_parameters
-from akd.physics.reference import rollout_reference
 from akd.physics.simulator import WarpSimulator
 from tests.physics.bodies_for_tests import quadruped, random_tree, scattered
+from tests.physics.reference import rollout_reference
 
 
 @pytest.mark.parametrize("seed", range(4))

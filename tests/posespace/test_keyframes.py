@@ -62,7 +62,7 @@ def test_a_prior_of_words_alone_is_refused(tmp_path, monkeypatch):
     prior = load_tiny(write_weights(tmp_path))
     monkeypatch.setattr(prior, "takes_reference_image", False)
     blank = torch.zeros(16, 16, 3)
-    with pytest.raises(ValueError, match="tiny takes words alone, no image"):
+    with pytest.raises(ValueError, match="tiny takes no image, only text"):
         next(keyframe_videos(prior, "a fox walking", Keyframes(blank[None], blank[None], blank)))
 
 

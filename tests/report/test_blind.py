@@ -70,7 +70,7 @@ def test_a_form_becomes_votes_that_can_be_read_again(tmp_path):
     assert read_votes(path) == votes
     for line in ("{}", "[" * 100_000, vote_lines(votes[:1]).replace("0", '"0"')):
         path.write_text(vote_lines(votes) + line)
-        with pytest.raises(ValueError, match=r"votes.jsonl, line 7: is no vote"):
+        with pytest.raises(ValueError, match=r"votes.jsonl, line 7: is not a vote"):
             read_votes(path)
     path.write_bytes(b"\xff")
     with pytest.raises(ValueError, match=r"votes.jsonl: must be UTF-8"):

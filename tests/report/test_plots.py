@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_refused() -> None:
         line_chart({"a": [0, 1]}, x=[0, 1, 2], title="", unit="")
     with pytest.raises(ValueError, match=r"contacts 'a' must have one value for each of x"):
         contact_chart({"a": [True]}, x=[0, 1], title="")
-    with pytest.raises(ValueError, match="x must be finite and ascend"):
+    with pytest.raises(ValueError, match="x must be finite and ascending"):
         line_chart({}, x=[0, 0], title="", unit="")
     with pytest.raises(ValueError, match="x must be a list of at least one number"):
         contact_chart({}, x=[], title="")

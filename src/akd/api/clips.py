@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from akd.base.constants import FPS_RANGE
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import find_clip
 from akd.motion.motion import Motion
@@ -9,6 +10,13 @@ from akd.rig.character import Character
 
 Clip = Motion | str | None
 """A motion, the name of one of the file's clips, or None for the only one."""
+
+
+def check_fps(fps: float | None) -> None:
+    """Raise `ValueError` where a clip cannot have this frame rate; None is the default one."""
+    low, high = FPS_RANGE
+    if fps is not None and not low <= fps <= high:
+        raise ValueError(f"fps must be from {low} to {high}, got {fps:g}")
 
 
 def find_motion(character: Character, clip: Clip = None) -> Motion:

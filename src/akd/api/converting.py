@@ -1,4 +1,4 @@
-"""`convert`: a file as one of another format, told by the suffix."""
+"""`convert`: a file in another format, chosen by the target's suffix."""
 
 from __future__ import annotations
 

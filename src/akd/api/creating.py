@@ -10,7 +10,7 @@ import numpy as np
 from akd.api.rigging import Rigging, rig
 from akd.asset.asset import Asset, AssetError, Mesh, MeshPart
 from akd.asset.read import read_asset
-from akd.asset.surface import linear_colours, root_node
+from akd.asset.surface import linear_colours, mesh_asset
 from akd.math.triangles import connected_pieces
 from akd.prior.large.shap_e import Triangles, shap_e_mesh
 from akd.rig.character import load_character
@@ -79,10 +79,7 @@ def _asset(prompt: str, vertices: np.ndarray, faces: np.ndarray, colours: np.nda
         colours=linear_colours(np.asarray(colours)[kept]),
     )
     words = "".join(c if c.isalnum() else "_" for c in prompt).strip("_")[:60] or "created"
-    return Asset(
-        path=Path(f"{words}.glb"), format="created", nodes=(root_node(prompt, 0),),
-        meshes=(Mesh(prompt, (part,)),), scene_roots=(0,),
-    )  # fmt: skip
+    return mesh_asset(Path(f"{words}.glb"), "created", [Mesh(prompt, (part,))])
 
 
 def _clean(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

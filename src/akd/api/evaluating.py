@@ -30,7 +30,14 @@ class Evaluation:
     """By the name of the entry."""
 
     def table(self, scores: Mapping[str, VideoPhyScore] | None = None) -> str:
-        """One motion per line, for terminals; with VideoPhy's scores where they are given."""
+        """The metrics as text.
+
+        Args:
+            scores: VideoPhy's scores by the name of the entry, for two more columns.
+
+        Returns:
+            A table, one motion per line.
+        """
         scores = scores or {}
         rows = [["", *_COLUMNS, *(["SA", "PC"] if scores else []), "verdict"]]
         for name, metrics in self.metrics.items():
@@ -99,8 +106,8 @@ def evaluate(
         The metrics of every motion. `table` shows them, `save` writes a page with videos.
 
     Raises:
-        AssetError: A file cannot be read.
-        ValueError: A source is missing, is given twice, or holds no clip and no result of a run.
+        AssetError: A file is missing or cannot be read.
+        ValueError: A source is given twice, or holds no clip and no result of a run.
     """
     given = [sources] if isinstance(sources, str | Path) else sources
     entries = tuple(_with_travel(entry) for entry in load_entries([str(one) for one in given]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from akd.api.clips import check_fps
 from akd.api.loading import loaded
 from akd.asset.asset import AssetError, ClipRecord
 from akd.export.clip_files import key_motions, write_clip_files
@@ -51,8 +52,7 @@ def export(
             folder holds no result.
     """
     formats = read_formats(",".join(formats), option="formats", known=CLIP_FORMATS)
-    if fps is not None and not 1 <= fps <= 240:
-        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    check_fps(fps)
     folder = None
     if not isinstance(source, Character) and Path(source).is_dir():
         folder = Path(source)

@@ -68,14 +68,22 @@ class Fitting:
         return self.motion if found is None or found.kept_clip is not None else found.motion
 
     def motions(self) -> dict[str, Motion]:
-        """The clips to write: `motion` and, where there is one, `grounded`."""
+        """The clips to write.
+
+        Returns:
+            `motion` and, if there is one, `grounded`.
+        """
         clips = {"motion": self.motion}
         if self.grounding is not None:
             clips["grounded"] = self.grounding.motion
         return clips
 
     def cameras(self) -> tuple[Camera, ...]:
-        """The cameras in the world of the clip, whose ground is y = 0."""
+        """The cameras of the fit.
+
+        Returns:
+            One for each view, in the world of the clip, whose ground is y = 0.
+        """
         down = torch.eye(4)
         down[1, 3] = -self.lift
         return tuple(
@@ -84,7 +92,14 @@ class Fitting:
         )
 
     def rendered(self, view: int = 0) -> Float[Tensor, "T H W 3"]:
-        """The fitted character over the video's own background, sRGB 0..1."""
+        """Render the fitted character over the video.
+
+        Args:
+            view: Index of the view.
+
+        Returns:
+            Frames, sRGB 0..1.
+        """
         with torch.no_grad():
             transforms = self.result.curves.pose(self.stage).transforms
         colour, transmittance = show_fit(self.stage, transforms, self.result.cameras[view])

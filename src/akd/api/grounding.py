@@ -10,7 +10,7 @@ from typing import Literal
 
 import torch
 
-from akd.api.clips import Clip, find_motion
+from akd.api.clips import Clip, check_fps, find_motion
 from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.observer import Observer
@@ -188,18 +188,17 @@ def ground(
         height was given.
 
     Raises:
-        AssetError: The file cannot be read, or there is no body in it.
+        AssetError: The file cannot be read, or has no body.
         ValueError: There is no such clip, or the body lies on the ground.
     """
-    if not 1 <= fps <= 240:
-        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    check_fps(fps)
     source = loaded(character)
     motion = find_motion(source, clip)
     if target is not None:
         other = loaded(target)
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
-        raise AssetError(f"{source.asset.path}: there is no body in it")
+        raise AssetError(f"{source.asset.path}: has no body")
     if not isinstance(clip, Motion):
         source, motion = sized_for_walk(source, motion)
     if simulator == "newton":

@@ -38,12 +38,12 @@ def measure(
         The metrics, with `verdict` (one line) and `score` (0 to 1).
 
     Raises:
-        AssetError: The file cannot be read, or there is no body in it.
+        AssetError: The file cannot be read, or has no body.
         ValueError: There is no such clip or action.
     """
     character = loaded(character)
     if character.anatomy.body.root < 0:
-        raise AssetError(f"{character.asset.path}: there is no body in it")
+        raise AssetError(f"{character.asset.path}: has no body")
     folder = None if weights is None else Path(weights)
     return judged(character, find_motion(character, clip), reporting_recognisers(folder), action)
 
@@ -55,13 +55,16 @@ def splat(
     settings: FitSettings | None = None,
     observer: Observer | None = None,
 ) -> SplatCloud:
-    """Gaussians that look like a character's mesh, in metres.
+    """Make Gaussians that look like a character's mesh.
 
     Args:
         character: What `load` returned, or a file.
         quick: Spread flat Gaussians over the surface, in place of fitting to rendered views.
         settings: How many, and how they are fitted.
         observer: Receives progress, and may cancel.
+
+    Returns:
+        The cloud in metres, bound to the character's bones.
 
     Raises:
         AssetError: The file cannot be read, or its surface has no finite area.

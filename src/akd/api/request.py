@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from akd.api.animatable import animatable, doubts
+from akd.api.clips import check_fps
 from akd.asset.asset import Asset
 from akd.base.files import bytes_hash, file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
@@ -153,11 +154,12 @@ def make_request(
     if not plain:
         raise ValueError("the prompt is empty: say what the character does")
     if len(prompt) > LONGEST_PROMPT:
-        raise ValueError(f"the prompt must be at most {LONGEST_PROMPT} letters, got {len(prompt)}")
+        raise ValueError(
+            f"the prompt must be at most {LONGEST_PROMPT} characters, got {len(prompt)}"
+        )
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed must be from 0 to 2^63 - 1, got {seed}")
-    if fps is not None and not 1 <= fps <= 240:
-        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    check_fps(fps)
     weights = None if weights is None else Path(weights)
     source = PriorSource(prior, weights) if isinstance(prior, str | Path) else prior
     named = isinstance(source, PriorSource)
@@ -183,7 +185,7 @@ def make_request(
         notes.append("no feet were found: it starts without root motion, and feet are not measured")
     if physics and (reason := _not_simulated(character, gait)):
         physics = False
-        notes.append(f"physics is left out: {reason}")
+        notes.append(f"physics is skipped: {reason}")
     if physics is True:
         physics = TRACKING
     return Request(
@@ -209,7 +211,7 @@ def _not_simulated(character: Character, gait: Action | None) -> str | None:
     """Why a simulation of rigid bodies on the ground would not help; None where it does."""
     if gait is not None and gait.medium != "ground":
         return f"the simulator has no {gait.medium} to carry a body"
-    if BodyPlan.of(character.control_rig.roles).winds:
+    if BodyPlan.of(character.control_rig.roles).undulates:
         return (
             "slithering depends on friction that is lower along the body than across it, which the "
             "simulator does not have"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from akd.api.clips import Clip, find_motion
+from akd.api.clips import Clip, check_fps, find_motion
 from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.export.bvh import write_bvh
@@ -96,16 +96,15 @@ def retarget(
         The motion on the target. `save` writes the file.
 
     Raises:
-        AssetError: A file cannot be read, or there is no body in it.
+        AssetError: A file cannot be read, or has no body.
         ValueError: There is no such clip, the bodies have different plans, or fewer than half of
             the joints that move have a counterpart.
     """
-    if fps is not None and not 1 <= fps <= 240:
-        raise ValueError(f"fps must be from 1 to 240, got {fps:g}")
+    check_fps(fps)
     source, target = loaded(source), loaded(target)
     for body in (source, target):
         if not len(body.control_rig):
-            raise AssetError(f"{body.asset.path}: there is no body in it that can be driven")
+            raise AssetError(f"{body.asset.path}: has no body that can be driven")
     motion = without_calibration(find_motion(source, clip))
     rate = fps or find_fps(motion)
     if motion.duration * rate > _LONGEST:

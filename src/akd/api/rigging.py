@@ -39,7 +39,14 @@ class Rigging:
         return self.result.confidence < LOW_CONFIDENCE
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write the GLB file, and `NAME.splats.npz` for a cloud. Returns what was written."""
+        """Write the character as GLB.
+
+        Args:
+            path: The file to write; for a cloud, `NAME.splats.npz` is written beside it.
+
+        Returns:
+            The files that were written.
+        """
         path = Path(path)
         document = self.character.asset.document
         assert document is not None

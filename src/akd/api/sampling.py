@@ -92,7 +92,7 @@ def sample(
         model = for_body(model, leg_length(shown, shown.control_rig))
     elif isinstance(shown, Path):
         if not model.takes_reference_image:
-            raise ValueError(f"reference: {model.name} takes words alone, no image")
+            raise ValueError(f"reference: {model.name} takes no image, only text")
         image = _read_image(shown, height=model.height, width=model.width)
     condition = model.condition(
         asked, reference_image=None if image is None else image.to(model.device)

@@ -189,7 +189,7 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
         period=period,
         turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
         symmetrical=is_symmetrical(prompt, legs),
-        root=root_limits(prompt, winds=BodyPlan.of(rig.roles).winds),
+        root=root_limits(prompt, undulates=BodyPlan.of(rig.roles).undulates),
         at_once=gait is not None and gait.alternates == "at once",
         on_feet=medium == "ground",
         altitude=flight_altitude(character, rig) if medium == "air" else 0.0,

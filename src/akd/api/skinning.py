@@ -24,6 +24,9 @@ class Skinning:
     def save(self, path: str | Path) -> list[str]:
         """Write the character's file with the new weights, as GLB.
 
+        Args:
+            path: The file to write.
+
         Returns:
             One line for each part of the file that keeps its old weights, and why.
         """

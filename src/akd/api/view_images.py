@@ -17,7 +17,7 @@ from akd.rig.character import Character
 from akd.scene.follow import SIDE
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
-from akd.scene.video import Video
+from akd.scene.video import write_image
 
 _SPLATS = 40_000
 _BACKGROUND = (0.84, 0.93, 0.84)
@@ -37,14 +37,13 @@ class ViewImages:
         """Write `view_NAME.png` for each view, `views.png` with all side by side, `prompt.txt`."""
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
-        files = [out / f"view_{name}.png" for name in self.names]
-        for path, image in zip(files, self.images, strict=True):
-            Video(image[None], 1.0).write_strip(path, count=1)
-        files.append(out / "views.png")
-        Video(torch.cat(list(self.images), dim=1)[None], 1.0).write_strip(files[-1], count=1)
-        files.append(out / "prompt.txt")
-        write_text(files[-1], self.prompt + "\n")
-        return files
+        files = [
+            write_image(out / f"view_{name}.png", image)
+            for name, image in zip(self.names, self.images, strict=True)
+        ]
+        prompt = out / "prompt.txt"
+        write_text(prompt, self.prompt + "\n")
+        return [*files, write_image(out / "views.png", torch.cat(list(self.images), dim=1)), prompt]
 
 
 def make_views(
@@ -56,7 +55,7 @@ def make_views(
     action: str = "walks",
     template: str = "auto",
 ) -> ViewImages:
-    """Render the neutral pose before a plain background, as first frames for video models.
+    """Render the neutral pose on a plain background, as first frames for video models.
 
     Args:
         character: What `load` returned, or a file.
@@ -65,6 +64,9 @@ def make_views(
         size: Width and height of each view, pixels.
         action: What the character should do, for the prompt.
         template: Body plan for a bare mesh.
+
+    Returns:
+        The images and a prompt; `save` writes them.
 
     Raises:
         AssetError: The file cannot be read or animated.

@@ -1,4 +1,4 @@
-"""Meshes in Wavefront OBJ with materials (MTL) and textures: one node an `o`, one part a material.
+"""Wavefront OBJ with materials (MTL) and textures: one node per `o`, one part per material.
 
 The text is put in order before trimesh reads it: indices that count backwards are resolved where
 they stand, objects are numbered, and all material libraries are handed over as one.
@@ -19,7 +19,7 @@ from akd.asset.asset import Asset, AssetError, Budget, Image, Material, Mesh, Me
 from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder
-from akd.asset.surface import build_part, linear_colours, naming_file, read_bytes, root_node
+from akd.asset.surface import build_part, linear_colours, mesh_asset, naming_file, read_bytes
 from akd.asset.trimesh_bridge import FolderResolver, call_trimesh, named_geometry, triangles
 
 _STATEMENT = re.compile(r"^(?:v|vt|vn|f|o|usemtl) [^\n]*", re.MULTILINE)
@@ -86,19 +86,14 @@ def _read(path: Path, data: bytes) -> Asset:
     order = {name: place for place, name in enumerate(text.materials)}
     numbers = sorted(parts)
     labels = [clean_text(text.objects[number] or path.stem) for number in numbers]
-    return Asset(
-        path=path,
-        format="obj",
-        nodes=tuple(root_node(label, index) for index, label in enumerate(labels)),
-        meshes=tuple(
-            Mesh(label, tuple(p for _, p in sorted(parts[n], key=lambda x: order.get(x[0], -1))))
-            for n, label in zip(numbers, labels, strict=True)
-        ),
-        materials=tuple(paint.materials),
-        images=tuple(paint.images),
+    meshes = [
+        Mesh(label, tuple(p for _, p in sorted(parts[n], key=lambda x: order.get(x[0], -1))))
+        for n, label in zip(numbers, labels, strict=True)
+    ]
+    return mesh_asset(
+        path, "obj", meshes, materials=paint.materials, images=paint.images,
         problems=problems.all(),
-        scene_roots=tuple(range(len(numbers))),
-    )
+    )  # fmt: skip
 
 
 def _clean(text: str) -> str:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from akd.asset.asset import Asset, AssetError, Mesh
 from akd.asset.gltf.problems import ProblemLog
-from akd.asset.surface import build_part, linear_colours, naming_file, read_bytes, root_node
+from akd.asset.surface import build_part, linear_colours, mesh_asset, naming_file, read_bytes
 from akd.asset.trimesh_bridge import call_trimesh, named_geometry, triangles
 
 _HEADER = re.compile(r"\s*((?:ST)?(C?)(N?)OFF)(?![A-Za-z])(?!\s*BINARY)", re.IGNORECASE)
@@ -50,14 +50,7 @@ def _read(path: Path, data: bytes) -> Asset:
     )
     if part is None:
         raise AssetError("OFF must have faces, got none that can be used")
-    return Asset(
-        path=path,
-        format="off",
-        nodes=(root_node(path.stem, 0),),
-        meshes=(Mesh(path.stem, (part,)),),
-        problems=problems.all(),
-        scene_roots=(0,),
-    )
+    return mesh_asset(path, "off", [Mesh(path.stem, (part,))], problems=problems.all())
 
 
 def _check_counts(lines: list[str]) -> int:

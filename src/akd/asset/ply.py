@@ -17,9 +17,9 @@ from akd.asset.surface import (
     fan_triangles,
     linear_colours,
     load_texture,
+    mesh_asset,
     naming_file,
     read_bytes,
-    root_node,
 )
 
 _UV_NAMES = (("texture_u", "texture_v"), ("s", "t"), ("u", "v"))
@@ -81,16 +81,11 @@ def _read_mesh(path: Path, header: Header, data: memoryview) -> Asset:
     )
     if part is None:
         raise AssetError("PLY must have faces, got none that can be used")
-    return Asset(
-        path=path,
-        format="ply",
-        nodes=(root_node(path.stem, 0),),
-        meshes=(Mesh(path.stem, (part,)),),
+    return mesh_asset(
+        path, "ply", [Mesh(path.stem, (part,))], problems=problems.all(),
         materials=() if image is None else (Material(path.stem, image=0),),
         images=() if image is None else (image,),
-        problems=problems.all(),
-        scene_roots=(0,),
-    )
+    )  # fmt: skip
 
 
 def _stack(columns: Columns, names: tuple[str, ...]) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""`read_asset`: any file that akd can read, told by what is in it and only then by its name."""
+"""`read_asset`: any supported file. The format is detected by content first, then by suffix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussian clouds as 3D Gaussian splatting stores them: PLY with one vertex a Gaussian.
+"""Gaussian clouds as 3D Gaussian splatting stores them: PLY with one vertex per Gaussian.
 
 Properties are found by name, so their order does not matter: the reference writes colour, opacity,
 scale, rotation; others scale, colour, opacity, rotation, and the higher harmonics last. Normals

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from akd.asset.asset import Asset, AssetError, Mesh, MeshPart, Node
+from akd.asset.asset import Asset, AssetError, Mesh, MeshPart
 from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
-from akd.asset.surface import build_part, naming_file, read_bytes, root_node
+from akd.asset.surface import build_part, mesh_asset, naming_file, read_bytes
 from akd.asset.trimesh_bridge import call_trimesh, named_geometry
 
 _HEADER, _TRIANGLE = 84, 50
@@ -36,25 +36,16 @@ def _read(path: Path, data: bytes) -> Asset:
     problems = ProblemLog()
     data = _clean_ascii(data) if _is_ascii(data) else _fit_binary(data, problems)
     meshes: list[Mesh] = []
-    nodes: list[Node] = []
     for name, loaded in named_geometry(call_trimesh("STL", load_stl, io.BytesIO(data))).items():
         # trimesh makes up a name for a solid that has none.
         is_named = not re.fullmatch(r"(?:geometry_\d+)?", name.strip())
         label = clean_text(name.strip() if is_named else path.stem)
         part = _part(f"solid {label!r}", loaded["vertices"], problems)
         if part is not None:
-            nodes.append(root_node(label, len(meshes)))
             meshes.append(Mesh(label, (part,)))
     if not meshes:
         raise AssetError("STL must hold triangles, got none")
-    return Asset(
-        path=path,
-        format="stl",
-        nodes=tuple(nodes),
-        meshes=tuple(meshes),
-        problems=problems.all(),
-        scene_roots=tuple(range(len(nodes))),
-    )
+    return mesh_asset(path, "stl", meshes, problems=problems.all())
 
 
 def _is_ascii(data: bytes) -> bool:

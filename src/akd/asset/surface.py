@@ -1,4 +1,4 @@
-"""What readers share: files, images, triangles from polygons, and parts that can be trusted."""
+"""Shared by readers: files, images, triangles from polygons, and validated mesh parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Integer, Shaped, UInt8
 
-from akd.asset.asset import AssetError, Budget, Image, MeshPart, Node
+from akd.asset.asset import (
+    Asset,
+    AssetError,
+    Budget,
+    Image,
+    Material,
+    Mesh,
+    MeshPart,
+    Node,
+    Problem,
+)
 from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
 from akd.asset.gltf.uri import AssetFolder, read_regular_file
@@ -162,13 +172,21 @@ def _endings(text: str) -> Sequence[str]:
     return tuple(" ".join(words[i:]) for i in range(1, min(len(words), 20)))
 
 
-def root_node(name: str, mesh: int) -> Node:
-    """A node at the origin that shows a mesh."""
-    return Node(
-        name=clean_text(name),
-        parent=-1,
-        translation=np.zeros(3),
-        rotation=np.array((1.0, 0.0, 0.0, 0.0)),
-        scale=np.ones(3),
-        mesh=mesh,
+def mesh_asset(
+    path: Path,
+    format: str,
+    meshes: Sequence[Mesh],
+    *,
+    materials: Sequence[Material] = (),
+    images: Sequence[Image] = (),
+    problems: Sequence[Problem] = (),
+) -> Asset:
+    """Meshes without a skeleton, each on a root node of its name at the origin."""
+    nodes = tuple(
+        Node(clean_text(m.name), -1, np.zeros(3), np.array((1.0, 0, 0, 0)), np.ones(3), mesh=k)
+        for k, m in enumerate(meshes)
     )
+    return Asset(
+        path, format, nodes, tuple(meshes), materials=tuple(materials),
+        images=tuple(images), problems=tuple(problems), scene_roots=tuple(range(len(meshes))),
+    )  # fmt: skip

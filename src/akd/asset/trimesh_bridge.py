@@ -1,4 +1,4 @@
-"""An adapter of trimesh: it reads only the files it is handed, and its errors become ours."""
+"""Adapter for trimesh: it reads only the files it is given, and its errors become ours."""
 
 from __future__ import annotations
 

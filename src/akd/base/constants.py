@@ -13,3 +13,5 @@ SRGB_KNEE_LINEAR = 0.0031308
 """The knee in linear light."""
 SRGB_KNEE_ENCODED = 0.04045
 """The knee in display values."""
+FPS_RANGE = (1, 240)
+"""Frames per second that a clip may have."""

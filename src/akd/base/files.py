@@ -279,7 +279,7 @@ def checking_content(where: object) -> Iterator[None]:
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
         reason = " ".join(str(e).split())[:120]
         raise DamagedFile(
-            f"{where}: holds values that cannot be used ({reason}); start anew"
+            f"{where}: holds values that cannot be used ({reason}); start over"
         ) from e
 
 

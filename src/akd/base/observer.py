@@ -17,14 +17,25 @@ class Observer:
     """
 
     def start(self, job: Mapping[str, Any]) -> None:
-        """The job is about to start. `job` is all that decides its result, as JSON values."""
+        """The job is about to start.
+
+        Args:
+            job: Everything that determines its result, as JSON values.
+        """
 
     def note(self, text: str) -> None:
-        """Something for the user to check before the long work, such as an assumed height."""
+        """There is something to check before the long work.
+
+        Args:
+            text: Such as an assumed height, or words of the prompt that are ignored.
+        """
 
     def begin(self, phase: str) -> None:
-        """A phase begins: one of load, stage, sample, search, fit, distil, physics, select, measure
-        and film."""
+        """A phase begins.
+
+        Args:
+            phase: load, stage, sample, fit, distil, physics, select or measure.
+        """
 
     def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
         """An iteration of the phase is done.
@@ -36,21 +47,46 @@ class Observer:
         """
 
     def wants_preview(self) -> bool:
-        """Whether `preview` should be called now: rendering one costs time."""
+        """Whether to render a preview now, which takes time.
+
+        Returns:
+            True for a call of `preview`.
+        """
         return False
 
     def preview(self, frames: Tensor, fps: float) -> None:
-        """The motion so far: frames [T, H, W, 3], sRGB 0..1."""
+        """The motion so far.
+
+        Args:
+            frames: [T, H, W, 3], sRGB 0..1, on the CPU.
+            fps: Frames per second.
+        """
 
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        """Keep a checkpoint, so that `load` returns it in a later run of the same job."""
+        """Save a checkpoint.
+
+        Args:
+            name: Of the checkpoint; a later one replaces it.
+            tensors: Its content.
+        """
 
     def load(self, name: str) -> dict[str, Tensor] | None:
-        """A checkpoint of this name that an earlier run of the same job kept."""
+        """Load a checkpoint that an earlier run of the same job saved.
+
+        Args:
+            name: Of the checkpoint.
+
+        Returns:
+            What `save` was given, or None if there is none.
+        """
         return None
 
     def deferred_interrupts(self) -> AbstractContextManager[None]:
-        """While this context lasts, Ctrl-C waits for the next `step`."""
+        """Let Ctrl-C wait for the next `step`.
+
+        Returns:
+            A context manager.
+        """
         return nullcontext()
 
 
@@ -61,47 +97,47 @@ class Observers(Observer):
         self._observers = observers
 
     def start(self, job: Mapping[str, Any]) -> None:
-        """Tell all of them."""
+        """See `Observer`; all are called."""
         for observer in self._observers:
             observer.start(job)
 
     def note(self, text: str) -> None:
-        """Tell all of them."""
+        """See `Observer`; all are called."""
         for observer in self._observers:
             observer.note(text)
 
     def begin(self, phase: str) -> None:
-        """Tell all of them."""
+        """See `Observer`; all are called."""
         for observer in self._observers:
             observer.begin(phase)
 
     def step(self, iteration: int, iterations: int, values: Mapping[str, float]) -> None:
-        """Tell all of them."""
+        """See `Observer`; all are called."""
         for observer in self._observers:
             observer.step(iteration, iterations, values)
 
     def wants_preview(self) -> bool:
-        """Whether any of them wants one."""
+        """See `Observer`; True if any wants one."""
         return any(observer.wants_preview() for observer in self._observers)
 
     def preview(self, frames: Tensor, fps: float) -> None:
-        """Show it to all of them."""
+        """See `Observer`; all are called."""
         for observer in self._observers:
             observer.preview(frames, fps)
 
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        """Let all of them keep it."""
+        """See `Observer`; all are called."""
         for observer in self._observers:
             observer.save(name, tensors)
 
     def load(self, name: str) -> dict[str, Tensor] | None:
-        """The first that is found."""
+        """See `Observer`; the first that is found."""
         found = (observer.load(name) for observer in self._observers)
         return next((tensors for tensors in found if tensors is not None), None)
 
     @contextmanager
     def deferred_interrupts(self) -> Iterator[None]:
-        """In all of them."""
+        """See `Observer`; all are entered."""
         with ExitStack() as stack:
             for observer in self._observers:
                 stack.enter_context(observer.deferred_interrupts())

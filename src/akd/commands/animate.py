@@ -117,7 +117,7 @@ class Animate:
             self._created().run()
             return
         if self.prompt is None:
-            raise UsageError('a prompt is needed: akd animate FILE "a fox walking" -o OUT')
+            raise UsageError('a prompt is missing: akd animate FILE "a fox walking" -o OUT')
         import akd
         from akd.base.observer import Observers
         from akd.commands.terminal import Terminal
@@ -157,7 +157,7 @@ class Animate:
         if self.quick:
             print(
                 f"{self.out / 'preview.glb'}: a preview, neither distilled nor grounded; "
-                f"`akd view {self.out}` shows it, `akd resume {self.out}` goes on to the result"
+                f"`akd view {self.out}` shows it, `akd resume {self.out}` continues to the result"
             )
         else:
             self._say(clip, formats)
@@ -187,9 +187,9 @@ class Animate:
         except KeyboardInterrupt:
             kept = folder.kept()
             raise KeyboardInterrupt(
-                f"stopped; kept: {kept}; `akd resume {self.out}` continues from there"
+                f"stopped; saved: {kept}; `akd resume {self.out}` continues from there"
                 if kept
-                else "stopped; nothing was kept yet, the same command starts again"
+                else "stopped; nothing was saved yet, the same command starts again"
             ) from None
         except ArithmeticError as error:
             raise UsageError(
@@ -199,7 +199,7 @@ class Animate:
             raise UsageError(said_of(self, error)) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else f"{self.out}: "
-            kept = "; what was done so far is kept" if folder.kept() else ""
+            kept = "; what was done so far is saved" if folder.kept() else ""
             raise UsageError(f"{where}{error.strerror or error}{kept}") from None
 
     def _write_missing(self, formats: Sequence[str], done: RunFinished) -> None:

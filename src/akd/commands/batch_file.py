@@ -1,4 +1,4 @@
-"""Reads the jobs of `akd batch` from a TOML file, and refuses what cannot work before any runs."""
+"""Reads the jobs of `akd batch` from a TOML file, and validates all of them before any runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
     try:
         found = tomllib.loads(path.read_text("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: is no TOML ({error})") from None
+        raise UsageError(f"{path}: is not valid TOML ({error})") from None
     _known_keys(str(path), found, {"options", "resources", "product", "job"})
     if stated := _resources(f"{path}: resources", _table(str(path), found, "resources")):
         needs = lambda prior, device: stated  # noqa: E731
@@ -96,8 +96,8 @@ def _kind(
     for key in options:
         if key not in KINDS[task].options:
             raise UsageError(
-                f"{where}: {key!r} of [options] is no option of {task}; move it to the tables that "
-                f"it is for"
+                f"{where}: {key!r} of [options] is not an option of {task}; move it to the "
+                f"tables that it is for"
             )
     return KINDS[task], options
 
@@ -125,7 +125,7 @@ def _resources(where: str, table: Mapping[str, Any]) -> Resources | None:
 def _known_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
     for key in table:
         if key not in known:
-            raise UsageError(f"{where}: {key!r} is not known; known are {', '.join(sorted(known))}")
+            raise UsageError(f"{where}: {key!r} is unknown; known are {', '.join(sorted(known))}")
 
 
 def _table(where: str, found: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from akd.base.constants import FPS_RANGE
 from akd.commands.animate import Animate
 from akd.commands.batch_task import KEYFRAME, animate_task, retarget_task, with_files
 from akd.commands.errors import SEEDS, check_ranges, input_file
@@ -55,7 +56,7 @@ def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> 
     files |= _take_keyframes(folder, values)
     prompt = values["prompt"]
     command = Animate(out=folder, **checked_options(where, with_files(values, files)))
-    check_ranges(command, seed=SEEDS, fps=(1, 240))
+    check_ranges(command, seed=SEEDS, fps=FPS_RANGE)
     command.checked()
     source = command.weights or Path(command.prior)
     _check_prompt(str(source), prompt)
@@ -73,7 +74,7 @@ def _check_prompt(prior: str, prompt: str) -> None:
     from akd.prior.choose import prompt_for
 
     if len(prompt) > LONGEST_PROMPT:
-        raise ValueError(f"prompt must be at most {LONGEST_PROMPT} letters")
+        raise ValueError(f"prompt must be at most {LONGEST_PROMPT} characters")
     prompt_for(prior, prompt)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import tyro
 
+from akd.base.constants import FPS_RANGE
 from akd.commands.errors import UsageError, check_ranges, input_file
 
 
@@ -41,7 +42,7 @@ class Convert:
 
     def run(self) -> None:
         """Convert, and name the files."""
-        check_ranges(self, fps=(1, 240), splats=(1, 5_000_000), turn=(-3600, 3600))
+        check_ranges(self, fps=FPS_RANGE, splats=(1, 5_000_000), turn=(-3600, 3600))
         found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", self.size)
         width, height = (int(n) for n in found.groups()) if found else (0, 0)
         if not (16 <= width <= 4096 and 16 <= height <= 4096):

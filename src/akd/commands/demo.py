@@ -48,8 +48,8 @@ class Demo:
         folder, path = RunFolder(self.out), self.out / "fox.glb"
         if path.exists() and folder.read() is None and not self.overwrite:
             raise UsageError(
-                f"{path}: is there already, and no demo left it there: choose another folder, or "
-                f"write over it with --overwrite"
+                f"{path}: exists and was not written by a demo: choose another folder, or "
+                f"pass --overwrite"
             )
         self.out.mkdir(parents=True, exist_ok=True)
         fox = build_creature("fox")

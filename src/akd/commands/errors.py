@@ -62,7 +62,7 @@ def check_folders(**folders: Path | None) -> None:
 def input_file(path: Path) -> Path:
     """The path, if it is a file that can be read."""
     if path.is_dir():
-        raise UsageError(f"{path}: is a folder, a file is needed")
+        raise UsageError(f"{path}: is a folder, must be a file")
     if not path.exists():
         raise UsageError(f"{path}: there is no such file")
     if not path.is_file():

@@ -120,7 +120,7 @@ class Fit:
         character, given = None, list(self.video) or [self.file]
         if self.video:
             character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
-        # Locked before the long work: a folder that cannot be written to is told at once.
+        # Locked before the long work: a folder that is not writable fails at once.
         with usage_errors(command=self), hold_lock(self.out), Terminal() as terminal:
             made = fit(
                 character, given if len(given) > 1 else given[0],

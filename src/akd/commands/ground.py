@@ -1,4 +1,4 @@
-"""`akd ground`: any clip brought down to the ground by physics."""
+"""`akd ground`: physics tracking of any clip."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 
 import tyro
 
+from akd.base.constants import FPS_RANGE
 from akd.commands.errors import SEEDS, ResultFailed, UsageError, check_ranges
 from akd.commands.options import Keys, LoopFrame, Out, Roles, load_file
 
@@ -57,7 +58,7 @@ class Ground:
     def run(self) -> None:
         """Track, write, and say how it went."""
         check_ranges(
-            self, iterations=(1, 100_000), fps=(1, 240), samples=(0, 1_000_000), seed=SEEDS
+            self, iterations=(1, 100_000), fps=FPS_RANGE, samples=(0, 1_000_000), seed=SEEDS
         )
         from akd.api.grounding import ground
         from akd.base.lock import hold_lock

@@ -229,7 +229,7 @@ class PoseKeyframes:
         with usage_errors():
             prior = choose_prior(PriorSource(name), device=self.device)
         if not prior.takes_reference_image:
-            raise UsageError(f"--prior {name}: takes words alone, no image")
+            raise UsageError(f"--prior {name}: takes no image, only text")
         return prior
 
     def _film(self, prior: VideoPrior, frames: Keyframes) -> None:

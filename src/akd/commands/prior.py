@@ -189,7 +189,7 @@ class PriorTrainRecogniser:
     creatures: int = PoolSettings.creatures
     """Creatures to learn from."""
     judges: int = 48
-    """Creatures of the measuring side to be judged by."""
+    """Creatures of the measuring side to evaluate on."""
     assets: Path | None = None
     """Folder of rigged characters with clips. Those in its folder `training` and those that
     splits.toml lists are filmed too."""
@@ -204,7 +204,7 @@ class PriorTrainRecogniser:
         """Film, train, measure on unseen creatures, write."""
         from akd.prior.tiny.make_recogniser import make_recogniser
 
-        pool, judges, seconds = replace(PoolSettings(), creatures=self.creatures), self.judges, 0.0
+        pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
         seconds, workers = 60.0 * self.minutes, _workers(self.workers)
         if self.smoke:
             pool, judges, seconds, workers = SMOKE_POOL, 2, min(seconds, 5.0), min(workers, 2)
@@ -279,7 +279,7 @@ class PriorTrainRegressor:
 
 @dataclass(frozen=True)
 class PriorEvaluate:
-    """Ask the tiny prior for actions of unseen creatures and let the recognisers judge.
+    """Evaluate the tiny prior: how often the recognisers name the requested action.
 
     Example: akd prior evaluate -o out/prior
     """
@@ -288,8 +288,8 @@ class PriorEvaluate:
     """Folder to write to; its weights and recognisers are used where it has some, else the
     package's."""
     assets: Path | None = None
-    """Folder of rigged characters: judge on those of the measuring side of splits.toml in place of
-    the zoo's creatures."""
+    """Folder of rigged characters: evaluate on those of its measuring side (splits.toml) in place
+    of the zoo's creatures."""
     count: int = 20
     """Characters of that folder; two prompts each."""
     prompts: int = 400

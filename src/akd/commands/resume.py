@@ -39,7 +39,7 @@ class Resume:
 
         found = RunFolder(self.out).read()
         if found is None:
-            raise UsageError(f"{self.out}: holds no run to go on with")
+            raise UsageError(f"{self.out}: holds no run to resume")
         options = checked_options(f"{self.out}: run.json", found["options"])
         for name in ("file", "weights", "roles", "device"):
             options[name] = getattr(self, name) or options[name]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
+from akd.base.constants import FPS_RANGE
 from akd.commands.errors import UsageError, check_ranges, input_file, usage_errors
 from akd.commands.options import Keys, Out, load_file
 
@@ -63,7 +64,7 @@ class Retarget:
 
     def checked(self) -> dict[str, str]:
         """The pairs of `--map`, before any file is read. Raises `UsageError`."""
-        check_ranges(self, fps=(1, 240))
+        check_ranges(self, fps=FPS_RANGE)
         if self.out.suffix.lower() not in (".glb", ".bvh"):
             raise UsageError(f"--out must end in .glb or .bvh, got {self.out.name!r}")
         return dict(_pair(text) for text in self.map)
@@ -72,7 +73,7 @@ class Retarget:
         """The clip on the target; what has no counterpart is noted on standard error.
 
         Raises:
-            AssetError: A file cannot be read, or there is no body in it.
+            AssetError: A file cannot be read, or has no body.
             UsageError: An option or the clip cannot be used.
         """
         mapping = self.checked()

@@ -1,4 +1,4 @@
-"""`Terminal`: an observer for people: progress and the time left; Ctrl-C that waits."""
+"""`Terminal`: the command line's observer: progress, time left, and a Ctrl-C that waits."""
 
 from __future__ import annotations
 

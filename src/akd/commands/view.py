@@ -52,7 +52,7 @@ class View:
                 file=sys.stderr,
             )
         with viewer:
-            print(f"{viewer.address}: open it in a browser; Ctrl-C ends it", flush=True)
+            print(f"{viewer.address}: open it in a browser; Ctrl-C stops it", flush=True)
             try:
                 while True:
                     time.sleep(3600.0)

@@ -1,4 +1,4 @@
-"""`akd zoo`: a creature to play with."""
+"""`akd zoo`: a procedural creature as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distillation loop: render, ask the prior, follow its gradient back to the parameters."""
+"""The distillation loop: render, query the prior, follow its gradient back to the parameters."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class RunFolder(Observer):
             )
         if about.get("run") != self.digest():
             raise RunError(
-                f"{path}: belongs to another run; choose another folder, or start anew with "
+                f"{path}: belongs to another run; choose another folder, or start over with "
                 f"--overwrite"
             )
         return tensors
@@ -163,7 +163,7 @@ class RunFolder(Observer):
                 )
             results = found.get("results", ())
             if found.get("done") and all((self.out / name).exists() for name in results):
-                raise RunFinished(f"{self.out}: was finished already; --overwrite makes it anew")
+                raise RunFinished(f"{self.out}: is finished already; --overwrite starts over")
             self._about = found
             self.log("continues")
             return
@@ -232,8 +232,8 @@ class RunFolder(Observer):
         there = [name for name in self._results if (self.out / name).exists()]
         if there:
             raise RunError(
-                f"{self.out}: holds {there[0]}, which no run left there: choose another "
-                f"folder, or write over it with --overwrite"
+                f"{self.out}: holds {there[0]}, which no run wrote: choose another "
+                f"folder, or pass --overwrite"
             )
 
     def _clear(self, found: Mapping[str, Any] | None) -> None:

@@ -40,11 +40,11 @@ def set_first_guess(
         targets: A video for each.
         settings: Whether to search.
         look: What is compared of images.
-        regressor: Not used for winding bodies, whose long chains it does not read.
+        regressor: Not used for undulating bodies, whose long chains it does not read.
     """
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     regressed: list[ControlCurves] = []
-    if regressor is not None and not stage.winds and len(curves) == len(candidates):
+    if regressor is not None and not stage.undulates and len(curves) == len(candidates):
         regressed = [own.with_values(own.values()) for own in curves]
         for other, pose in zip(regressed, regressor(stage, targets), strict=True):
             begin_with(other, pose)

@@ -1,4 +1,4 @@
-"""Where the parts of one hue are in an image: limbs told apart by their colours."""
+"""Locates limbs in images by their hue, in the `roles` style."""
 
 from __future__ import annotations
 

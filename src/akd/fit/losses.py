@@ -20,7 +20,7 @@ from akd.math.resident import constant, resident
 from akd.motion.actions import FASTEST_WALK
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, PosedFrames
-from akd.motion.winding import sideways
+from akd.motion.undulation import sideways
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
@@ -273,9 +273,9 @@ def foot_height(state: LossState) -> Float[Tensor, "*k"]:
 
 
 def foot_skate(state: LossState) -> Float[Tensor, "*k"]:
-    """`Feet.skate_loss` of the state; how far a winding body slips sideways; else zero."""
+    """`Feet.skate_loss` of the state; how far an undulating body slips sideways; else zero."""
     feet = state.feet
-    if feet is None and state.stage.winds:
+    if feet is None and state.stage.undulates:
         return _slip(state)
     if feet is None:
         return state.transforms.new_zeros(state.transforms.shape[:-4])
@@ -283,9 +283,9 @@ def foot_skate(state: LossState) -> Float[Tensor, "*k"]:
 
 
 def _slip(state: LossState) -> Float[Tensor, "*k"]:
-    """Mean distance that the bones of a winding body's middle line move across themselves from
+    """Mean distance that the bones of an undulating body's midline move across themselves from
     frame to frame, in leg lengths; zero in water, and for what stays in its place."""
-    bones, points = state.stage.middle_line
+    bones, points = state.stage.midline_bones
     curves, transforms = state.curves, state.transforms
     if not curves.on_feet or not curves.speed > 0.0 or not len(bones) or transforms.shape[-4] < 2:
         return transforms.new_zeros(transforms.shape[:-4])

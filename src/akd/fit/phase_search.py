@@ -1,4 +1,4 @@
-"""A first guess of how each limb swings in a video: every phase is tried, limb by limb.
+"""Phase search: how each limb swings in a video, by exhaustive search over phases.
 
 Seen pixel by pixel, a leg in the wrong phase is at a standstill: it overlaps with nothing that
 would draw it on. But limbs have hues of their own and a cycle has one phase for each of them, so

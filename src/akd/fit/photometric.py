@@ -1,4 +1,4 @@
-"""Two videos compared at several sizes: in the small ones far-off limbs attract each other."""
+"""Multi-scale photometric loss: at coarse scales, distant limbs attract each other."""
 
 from __future__ import annotations
 

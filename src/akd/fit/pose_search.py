@@ -1,4 +1,4 @@
-"""A first guess of each limb's pose in every frame of a video whose limbs have hues of their own.
+"""Pose search: the pose of each limb in every frame, for videos in the `roles` style.
 
 A punch, a kick or a wave has no phase that could be tried (see `phase_search`), and an arm that is
 not where the video has it overlaps with nothing that would draw it on. So every pose of a limb is

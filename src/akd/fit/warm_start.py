@@ -19,7 +19,7 @@ from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import WarmStartSettings
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, pose_together
-from akd.motion.winding import slip
+from akd.motion.undulation import slip
 from akd.prior.protocol import KnownFrames, VideoPrior, with_known
 from akd.prior.sample import sample_latents
 from akd.rig.control import ControlPose
@@ -31,8 +31,7 @@ VideoScore = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 _DIFFERENCE = 20.0
 """Weight of the photometric difference against a video's score."""
 _CHAIN = 0.2
-"""Factor on the learning rate for a winding body: the steps of all joints of its long chain add up
-at its ends."""
+"""Factor on the learning rate for an undulating body: steps add up along its chain of joints."""
 
 
 def sample_videos(
@@ -160,17 +159,17 @@ def fit_to_videos(
     compared, in front of a ground that stays still.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
-    if stage.winds:
+    if stage.undulates:
         fastest *= _CHAIN
-    # A winding body has no feet to be unsure of.
-    terms = list(terms) if refine or stage.winds else while_unsure(terms)
+    # An undulating body has no feet to be unsure of.
+    terms = list(terms) if refine or stage.undulates else while_unsure(terms)
     targets = targets.to(stage.cloud.means.device)
     tensors = [value for candidate in candidates for value in candidate.tensors()]
     optimiser = torch.optim.Adam(tensors, lr=fastest, betas=(0.9, 0.99))
     # In the style `roles` every limb has a hue: brightness carries only ground and shading. But a
-    # spine is grey, and of a winding body it is half of what moves.
+    # spine is grey, and of an undulating body it is half of what moves.
     by_hue = stage.scene.style is SceneStyle.ROLES
-    look = chroma if by_hue and not stage.winds else torch.clone
+    look = chroma if by_hue and not stage.undulates else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     if by_hue and not refine:
         set_first_guess(stage, candidates, targets, settings, look=look, regressor=regressor)
@@ -212,7 +211,7 @@ def fit_to_videos(
 
 @torch.no_grad()
 def least_slip(curves: ControlCurves) -> float | None:
-    """How far a winding body must go from frame to frame to slip sideways least, metres."""
+    """How far an undulating body must go from frame to frame to slip sideways least, metres."""
     controls = curves.controls()
     pose = ControlPose(*(v.cpu() for v in (
         controls.translation, controls.root_rotation, controls.angles
@@ -231,7 +230,7 @@ def least_slip(curves: ControlCurves) -> float | None:
 @torch.no_grad()
 def match_speed(stage: Stage, curves: ControlCurves) -> None:
     """Set the body's speed to that at which its stance feet move back under it; of a body that
-    winds over the ground, to that at which it slips sideways least."""
+    undulates over the ground, to that at which it slips sideways least."""
     if not curves.on_feet or curves.speed <= 0.0:
         return
     posed = curves.pose(stage)

@@ -1,4 +1,4 @@
-"""Which action a motion shows, by a recogniser that looks at it from several sides."""
+"""Which action a motion shows, according to a recogniser, from several views."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class MotionMetrics:
     """How far the part of the body that moves most goes to and fro relative to the root, in leg
     lengths: the tip of a wing or of a tail."""
     slip: float = 0.0
-    """Mean speed of the bones of a winding body across themselves, as a fraction of the body's; 0
+    """Mean sideways speed of the bones of an undulating body, as a fraction of the body's speed; 0
     for other bodies."""
     pace: float = 0.0
     """Speed for the size: over the square root of gravity times leg length."""
@@ -164,7 +164,7 @@ def verdict(metrics: MotionMetrics) -> str:
 
 
 def _verdict_off_feet(m: MotionMetrics) -> str:
-    """Of what flies, swims or winds."""
+    """Of what flies, swims or slithers."""
     moves, goes = m.swing >= _STILL_FEET, m.travel >= _STILL_BODY
     if not goes:
         return "moves in its place" if moves else "motionless: no part of the body goes anywhere"
@@ -224,17 +224,20 @@ def sound_parts(metrics: MotionMetrics) -> dict[str, float]:
 
 
 def demo_conditions(metrics: MotionMetrics) -> list[str]:
-    """The conditions of a motion that may be shown which this motion fails; none where all hold.
+    """The checks that a motion fails, as sentences; empty if it passes all.
 
-    Left and right feet alternate in the body's frame; every foot stands for 30 % of the time and
-    then moves at 20 % of the body's speed at most; the body travels one leg length, the feet swing
-    over a quarter of one; the root leans by less than 20 degrees; nothing is deeper under the
-    ground than 1 % of the body's height. The first condition is left out where the legs of the
-    action asked for do not alternate: a gallop, a jump; all but the last two where it stays in its
-    place; all but the last where it goes down, as in sitting or lying down. What flies, swims or
-    winds stands on no feet: it travels one leg length, a part of it swings over a fifth of one, and
-    a body that winds over the ground goes sideways at 30 % of its speed at most. There is no
-    upright in the air or in water, and no ground in water.
+    - Left and right feet alternate in the body's frame, unless the legs of the requested action do
+      not, as in a gallop or a jump.
+    - Every foot is in contact for at least 30 % of the time, and slides at no more than 20 % of the
+      body's speed.
+    - The body travels at least one leg length, the feet swing by at least a quarter of one.
+    - The root tilts by less than 20 degrees.
+    - Nothing is deeper below the ground than 1 % of the body's height.
+
+    Actions that stay in place need only pass the last two, actions that go down (sit, lie down)
+    only the last. What flies, swims or slithers has no feet to check: it travels one leg length, a
+    part of it swings by a fifth of one, and an undulating body slips sideways at no more than 30 %
+    of its speed. Tilt is not checked in the air and in water, depth not in water.
     """
     m = metrics
     if not m.on_feet:
@@ -269,7 +272,7 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
 
 
 def _failed_off_feet(m: MotionMetrics) -> list[str]:
-    """Conditions of what flies, swims or winds."""
+    """Conditions of what flies, swims or slithers."""
     failed = []
     if m.must_travel and m.travel < TRAVEL:
         failed.append(f"it travels {m.travel:.2f} leg lengths, must be at least {TRAVEL:g}")

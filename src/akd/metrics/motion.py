@@ -27,7 +27,7 @@ from akd.motion.feet import FootTrack, leg_length, track_feet
 from akd.motion.loop import loop_gap
 from akd.motion.motion import Motion
 from akd.motion.smooth import laplacian
-from akd.motion.winding import slip
+from akd.motion.undulation import slip
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 from akd.rig.limits import BodyPlan
@@ -132,11 +132,11 @@ def _skate(foot: FootTrack, height: float, speed: float) -> float:
 
 
 def _slip(rig: ControlRig, frames: Motion, gone: float, asked: str | None) -> float:
-    """Sideways way of a winding body's bones over the way that it goes; 0 for other bodies, and for
-    what does not travel over the ground."""
+    """Sideways motion of an undulating body's bones over the distance it travels; 0 for other
+    bodies, and for actions that do not travel over the ground."""
     action = None if asked is None else ACTIONS[asked]
     travels = action is not None and action.medium == "ground" and action.froude > 0.0
-    if len(frames) < 2 or not travels or not BodyPlan.of(rig.roles).winds:
+    if len(frames) < 2 or not travels or not BodyPlan.of(rig.roles).undulates:
         return 0.0
     moved, across = slip(rig, rig.from_pose(frames.pose))
     lying = across.norm(dim=-1).sum(1).clamp_min(1e-9)

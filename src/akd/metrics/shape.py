@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from jaxtyping import Float, Int
-from scipy.spatial import KDTree
 from torch import Tensor
 
 _MOST_EDGES = 4000
@@ -16,18 +15,6 @@ def mesh_edges(faces: Int[Tensor, "F 3"]) -> Int[Tensor, "E 2"]:
     """Every edge of a mesh once."""
     pairs = torch.cat((faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]])).long()
     return torch.unique(pairs.sort(dim=1).values, dim=0)
-
-
-def neighbour_edges(points: Float[Tensor, "V 3"], *, count: int = 6) -> Int[Tensor, "E 2"]:
-    """Edges between near points, for a cloud that has no triangles."""
-    count = min(count, len(points) - 1)
-    if count < 1:
-        return torch.zeros(0, 2, dtype=torch.long)
-    places = points.numpy(force=True)
-    _, near = KDTree(places).query(places, k=count + 1)
-    ends = torch.as_tensor(near)[:, 1:].reshape(-1)
-    starts = torch.arange(len(points)).repeat_interleave(count)
-    return torch.unique(torch.stack((starts, ends), dim=1).sort(dim=1).values, dim=0)
 
 
 def shape_change(

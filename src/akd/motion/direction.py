@@ -63,7 +63,11 @@ class Direction:
         return self.speed is not None or bool(self.path)
 
     def check(self) -> None:
-        """Raise `ValueError` that names the argument, the rule and the value."""
+        """Check all values.
+
+        Raises:
+            ValueError: One is out of range.
+        """
         if self.duration is not None and not 0.1 <= self.duration <= LONGEST:
             raise ValueError(f"duration must be from 0.1 to {LONGEST:g} s, got {self.duration:g}")
         if self.speed is not None and not 0.0 < self.speed < _TOP_SPEED:

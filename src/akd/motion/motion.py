@@ -52,11 +52,22 @@ class Motion:
         return float(self.times[-1] - self.times[0])
 
     def world(self) -> Float[Tensor, "T J 4 4"]:
-        """world_from_joint at every key, metres."""
+        """Forward kinematics.
+
+        Returns:
+            world_from_joint at every key, metres.
+        """
         return self.skeleton.forward(self.pose)
 
     def sample(self, times: Float[Tensor, "S"]) -> Motion:
-        """The motion at other times, held at its ends outside its own span."""
+        """Interpolate.
+
+        Args:
+            times: Seconds; outside of the motion's span its ends are held.
+
+        Returns:
+            The motion with keys at these times.
+        """
         times = times.to(self.times)
         after = torch.searchsorted(self.times, times, right=True).clamp(1, max(len(self) - 1, 1))
         if len(self) == 1:
@@ -76,7 +87,14 @@ class Motion:
         return replace(self, times=times, pose=pose, morphs=morphs)
 
     def check_frames(self, fps: float) -> None:
-        """Raise `ValueError` where the motion would have too many frames at a rate."""
+        """Check the number of frames at a rate.
+
+        Args:
+            fps: Frames per second.
+
+        Raises:
+            ValueError: There would be too many.
+        """
         if self.duration * fps * len(self.skeleton) * 10 > MAX_VALUES:
             raise ValueError(
                 f"{self.duration:g} s at {fps:g} frames per second on {len(self.skeleton)} joints "
@@ -84,7 +102,17 @@ class Motion:
             )
 
     def resample(self, fps: float) -> Motion:
-        """Frames at a fixed rate over the same span, the last one at or just before its end."""
+        """Interpolate at a fixed rate.
+
+        Args:
+            fps: Frames per second.
+
+        Returns:
+            The motion over the same span, its last frame at or just before the end.
+
+        Raises:
+            ValueError: The rate is not positive, or gives too many frames.
+        """
         if not fps > 0:
             raise ValueError(f"fps must be above zero, got {fps}")
         self.check_frames(fps)

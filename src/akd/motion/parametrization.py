@@ -81,19 +81,41 @@ class MotionParameters(Protocol):
     """Tensors to be optimised, for one character and one clip."""
 
     def tensors(self) -> list[Tensor]:
-        """What an optimiser changes."""
+        """The tensors that are optimised.
+
+        Returns:
+            Leaf tensors that require gradients.
+        """
         ...
 
     def values(self) -> dict[str, Tensor]:
-        """Everything that was found so far, by name, copied."""
+        """The current values, for a checkpoint.
+
+        Returns:
+            Copies of all tensors, by name.
+        """
         ...
 
     def with_values(self, values: Mapping[str, Tensor]) -> MotionParameters:
-        """The same character and clip with what `values` returned elsewhere."""
+        """The same character and clip with other values.
+
+        Args:
+            values: What `values` returned, possibly in another run.
+
+        Returns:
+            New parameters.
+        """
         ...
 
     def pose(self, stage: Stage) -> PosedFrames:
-        """The body at every frame of the video, differentiably."""
+        """The body at every frame of the video, differentiably.
+
+        Args:
+            stage: Where the character performs.
+
+        Returns:
+            The bones' transforms and the root's path.
+        """
         ...
 
 
@@ -133,9 +155,24 @@ class Parametrization(Protocol):
     """A recipe for motion parameters."""
 
     def prepare(self, stage: Stage) -> Stage:
-        """The stage to perform on; most return it as it is."""
+        """Adapt the stage before the search; most return it unchanged.
+
+        Args:
+            stage: Character, cloud, ground and camera.
+
+        Returns:
+            The stage to perform on.
+        """
         ...
 
     def begin(self, start: MotionStart, stage: Stage) -> MotionParameters:
-        """Parameters at their starting values."""
+        """The parameters at their starting values.
+
+        Args:
+            start: Speed, period and limits to start from.
+            stage: Where the character performs; tensors go to its device.
+
+        Returns:
+            The parameters.
+        """
         ...

@@ -27,10 +27,10 @@ DOWN = RootLimits((0.2, 1.3, 0.9), (0.6, 2.2, 0.2))
 by 0.66 and pitch by 1.5 radians as they lie down."""
 
 
-def root_limits(prompt: str, *, winds: bool = False) -> RootLimits:
+def root_limits(prompt: str, *, undulates: bool = False) -> RootLimits:
     """Limits of the action that a prompt names; those of gaits where it names none.
 
-    A body that winds turns its middle as far as its curve does. In the air a body that stands
+    A body that undulates turns its middle as far as its curve does. In the air a body that stands
     upright lies level, and banks.
     """
     gait = read_sentence(prompt).gait
@@ -40,7 +40,7 @@ def root_limits(prompt: str, *, winds: bool = False) -> RootLimits:
     elif gait.goes_down:
         limits = DOWN
     yaw, pitch, roll = limits.lean
-    if winds:
+    if undulates:
         yaw = max(yaw, 0.9)
     if gait is not None and gait.medium == "air":
         pitch, roll = max(pitch, 1.0), max(roll, 0.3)

@@ -25,11 +25,11 @@ class Spline:
     """Leaves the root free where the angles are bounded."""
 
     def prepare(self, stage: Stage) -> Stage:
-        """The stage as it is."""
+        """See `Parametrization`; the stage stays as it is."""
         return stage
 
     def begin(self, start: MotionStart, stage: Stage) -> ControlCurves:
-        """Curves that hold the neutral pose, moving along the starting path."""
+        """See `Parametrization`; the neutral pose, moving along the starting path."""
         from akd.motion.parameters import ControlCurves
 
         return ControlCurves.start(
@@ -55,11 +55,11 @@ class Cycle:
     """Joint angles and the root stay within limits by role; False leaves them free."""
 
     def prepare(self, stage: Stage) -> Stage:
-        """The stage as it is."""
+        """See `Parametrization`; the stage stays as it is."""
         return stage
 
     def begin(self, start: MotionStart, stage: Stage) -> ControlCurves:
-        """Curves that hold the neutral pose, moving along the starting path."""
+        """See `Parametrization`; the neutral pose, moving along the starting path."""
         from akd.motion.parameters import ControlCurves
         from akd.rig.limits import AngleLimits
 
@@ -71,5 +71,12 @@ class Cycle:
 
 
 def per_frame(*, bounded: bool = True) -> Spline:
-    """One value per frame for every coordinate, as in the paper."""
+    """One value per frame for every coordinate, as in the paper.
+
+    Args:
+        bounded: Keep joint angles and the root within limits.
+
+    Returns:
+        The parametrization.
+    """
     return Spline(knots=0, bounded=bounded)

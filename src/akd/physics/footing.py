@@ -1,4 +1,4 @@
-"""Feet that stand, stood still: the motion to follow is made one that feet on a floor can make.
+"""Foot-plant clean-up: pins the stance feet of a motion before tracking.
 
 A clip whose travel does not fit its steps asks for feet that slide, and a body told to follow it
 shuffles. So it is found first when each foot stands (it is low, and does not swing ahead of the

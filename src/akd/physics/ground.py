@@ -1,4 +1,4 @@
-"""`ground`: a motion of any character brought down to the ground by simulation."""
+"""`ground`: physics tracking of a motion of any character."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.base.files import write_atomically
 from akd.posespace.body import bone_ends, kinematics
 from akd.posespace.codec import PoseCodec
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames, with_known
@@ -22,7 +21,7 @@ from akd.scene.compose import render_scene
 from akd.scene.follow import THREE_QUARTER, View, bounding_boxes, follow
 from akd.scene.roles import bone_roles, role_colours
 from akd.scene.settings import SceneSettings, SceneStyle
-from akd.scene.video import Video
+from akd.scene.video import Video, write_image
 from akd.splat.camera import Camera
 from akd.splat.paint import Paint
 from akd.splat.surface import surface_splats
@@ -43,17 +42,19 @@ class Keyframes:
     """The neutral pose, as the mesh."""
 
     def write(self, folder: Path) -> list[Path]:
-        """Write `mesh_01.png`, `skeleton_01.png` and so on."""
-        from PIL import Image
+        """Write `mesh_01.png`, `skeleton_01.png` and so on.
 
-        paths = []
-        for kind in ("mesh", "skeleton"):
-            for number, image in enumerate(getattr(self, kind), start=1):
-                paths.append(folder / f"{kind}_{number:02}.png")
-                pixels = (image.clamp(0.0, 1.0) * 255.0).round().byte().cpu().numpy()
-                with write_atomically(paths[-1]) as file:
-                    Image.fromarray(pixels).save(file, "PNG")
-        return paths
+        Args:
+            folder: Where to.
+
+        Returns:
+            The files that were written.
+        """
+        return [
+            write_image(folder / f"{kind}_{number:02}.png", image)
+            for kind, images in (("mesh", self.mesh), ("skeleton", self.skeleton))
+            for number, image in enumerate(images, start=1)
+        ]
 
 
 def check_pixels(count: int, size: tuple[int, int]) -> None:
@@ -137,7 +138,7 @@ def keyframe_videos(
         ValueError: The prior takes no image, or cannot understand the prompt.
     """
     if not prior.takes_reference_image:
-        raise ValueError(f"{prior.name} takes words alone, no image")
+        raise ValueError(f"{prior.name} takes no image, only text")
     images, draw = keyframes.mesh.to(prior.device), torch.Generator().manual_seed(seed)
 
     def made(image: Tensor, through: KnownFrames | None = None) -> Video:

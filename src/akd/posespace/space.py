@@ -46,7 +46,14 @@ class PoseSpace:
 
     @classmethod
     def of(cls, character: Character, weights: Path | None = None) -> PoseSpace:
-        """The pose space of a character, with the bundled weights or others.
+        """The pose space of a character.
+
+        Args:
+            character: Who is posed.
+            weights: A pose model of `akd pose train`; the bundled one by default.
+
+        Returns:
+            The pose space.
 
         Raises:
             FileNotFoundError: There are no weights.
@@ -64,28 +71,60 @@ class PoseSpace:
         return {"pelvis": 0, **roles, **names, rig.skeleton.names[rig.root]: 0}
 
     def token(self, joint: str) -> int:
-        """Token of a joint. Raises `ValueError` with a suggestion where there is none."""
+        """The token of a joint: its index in a state.
+
+        Args:
+            joint: Its name in the file, or its role.
+
+        Returns:
+            The token.
+
+        Raises:
+            ValueError: There is no such joint; the message suggests one.
+        """
         if joint in self.joints:
             return self.joints[joint]
         near = difflib.get_close_matches(joint, self.joints, n=1, cutoff=0.0)
         raise ValueError(f"there is no joint {joint!r}; did you mean {near[0]!r}?")
 
     def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
-        """Random plausible poses, guided away from what the validators find."""
+        """Random plausible poses, guided away from what the validators find.
+
+        Args:
+            count: How many.
+            seed: Of the noise.
+            steps: Denoising steps.
+
+        Returns:
+            States.
+        """
         draw, body = torch.Generator().manual_seed(seed), self.codec.body.expand(count)
         steer = guidance(self.validators(count))
         return sample(self.network, body, steps=steps, generator=draw, steer=steer)
 
     def validators(self, count: int) -> list[Validator]:
-        """Joint range, self-intersection, ground and volume, for `count` poses at once."""
+        """Differentiable checks of joint range, self-intersection, ground and volume.
+
+        Args:
+            count: How many poses they take at once.
+
+        Returns:
+            The validators.
+        """
         found = body_validators(self.codec.body.expand(count))
         return found if self.surface is None else found + self.surface.validators()
 
     def score(self, states: Float[Tensor, "N J 3"]) -> PoseScores:
         """Implausibility of poses and of their joints.
 
+        Args:
+            states: The poses.
+
+        Returns:
+            A score for each pose and for each of its joints; lower is more plausible.
+
         Raises:
-            ValueError: The states are of another skeleton, or not finite; also in other queries.
+            ValueError: The states are of another skeleton, or not finite.
         """
         self._check(states)
         return score(self.network, self.codec.body.expand(len(states)), states)
@@ -94,9 +133,18 @@ class PoseSpace:
     def project(
         self, states: Float[Tensor, "N J 3"], *, level: float = 0.3, steps: int = 8
     ) -> Float[Tensor, "N J 3"]:
-        """Plausible poses near the given ones: they count as noisy at `level` and are denoised.
+        """Plausible poses near the given ones: these are denoised from a noise level.
 
-        What the validators find is guided away.
+        Args:
+            states: The poses.
+            level: The noise level, 0 to 1: the higher, the further poses may move.
+            steps: Denoising steps.
+
+        Returns:
+            A pose for each, guided away from what the validators find.
+
+        Raises:
+            ValueError: The states are of another skeleton, or not finite.
         """
         self._check(states)
         given = self.network.describe(self.codec.body.expand(len(states)))
@@ -113,7 +161,20 @@ class PoseSpace:
         *,
         steps: int = 12,
     ) -> Float[Tensor, "count J 3"]:
-        """Poses from `a` to `b`: both inverted, mixed and decoded, the ones between projected."""
+        """Poses between two, along plausible ones: inverted, mixed and decoded.
+
+        Args:
+            a: The first pose.
+            b: The last pose.
+            count: How many poses, these two included.
+            steps: Denoising steps.
+
+        Returns:
+            The poses in order.
+
+        Raises:
+            ValueError: The states are of another skeleton, or not finite.
+        """
         self._check(a[None], b[None])
         shares, body = torch.linspace(0.0, 1.0, count), self.codec.body.expand(1)
         steer = between_guidance(body, a[None], b[None], shares)

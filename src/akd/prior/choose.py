@@ -1,4 +1,4 @@
-"""From what a user calls a prior to the prior itself, and to the words it is asked with.
+"""Resolves the name of a prior to the prior, and a prompt to the text that it is given.
 
 `tiny` is the one that ships; any other name is a large one (`akd.prior.large.catalogue`) or a
 folder that diffusers wrote. What is wrong is one line, before any weights are read.

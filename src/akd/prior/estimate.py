@@ -1,4 +1,4 @@
-"""From whatever a diffusion model predicts to its estimate of the clean latents, and back.
+"""Conversions between a diffusion model's prediction (noise, velocity, flow) and clean latents.
 
 z_t = alpha z + sigma e throughout. Variance-preserving models have alpha = sqrt(a),
 sigma = sqrt(1 - a); flow-matching models have alpha = 1 - sigma.

@@ -104,35 +104,100 @@ class VideoPrior(Protocol):
     ) -> Condition:
         """Encode the prompt and the reference image.
 
-        Raises `ValueError` where the prompt cannot be understood.
+        Args:
+            prompt: What the video should show.
+            reference_image: The character in its neutral pose, sRGB 0..1, in the size of the video;
+                given if `takes_reference_image`.
+
+        Returns:
+            The condition of one video.
+
+        Raises:
+            ValueError: The model does not understand the prompt.
         """
         ...
 
     def unconditioned(self, condition: Condition) -> Condition:
-        """The same without the words: what guidance leads away from."""
+        """The negative condition of classifier-free guidance.
+
+        Args:
+            condition: What `condition` returned.
+
+        Returns:
+            The same condition without its words; the reference image and known frames stay.
+        """
         ...
 
     def encode(self, video: Float[Tensor, "B T H W 3"]) -> Tensor:
-        """Latents of videos (sRGB 0..1), differentiably."""
+        """Encode videos, differentiably.
+
+        Args:
+            video: sRGB 0..1, in the model's number of frames and size.
+
+        Returns:
+            Latents [B, ...].
+        """
         ...
 
     def decode(self, latents: Tensor) -> Float[Tensor, "B T H W 3"]:
-        """Videos (sRGB, about 0..1) of latents."""
+        """Decode latents.
+
+        Args:
+            latents: [B, ...], as `encode` returns them.
+
+        Returns:
+            Videos, sRGB, about 0..1.
+        """
         ...
 
     def signal(self, t: Float[Tensor, "B"]) -> tuple[Float[Tensor, "B"], Float[Tensor, "B"]]:
-        """alpha(t) and sigma(t)."""
+        """The noise schedule.
+
+        Args:
+            t: Times from 0 (clean) to 1 (noise).
+
+        Returns:
+            alpha(t), the factor of the clean latents, and sigma(t), that of the noise.
+        """
         ...
 
     def add_noise(self, latents: Tensor, noise: Tensor, t: Float[Tensor, "B"]) -> Tensor:
-        """alpha(t) z + sigma(t) e."""
+        """Noisy latents, alpha(t) z + sigma(t) e.
+
+        Args:
+            latents: Clean latents z [B, ...].
+            noise: Standard normal noise e, of the same shape.
+            t: Times from 0 to 1, one per row.
+
+        Returns:
+            Latents of the same shape.
+        """
         ...
 
     def predict(
         self, latents: Tensor, t: Float[Tensor, "B"], conditions: Sequence[Condition]
     ) -> Tensor:
-        """The model's estimate of the clean latents, one condition a row of the batch."""
+        """Estimate the clean latents, without guidance.
+
+        Args:
+            latents: Noisy latents [B, ...].
+            t: Their times, one per row.
+            conditions: Their conditions, one per row.
+
+        Returns:
+            The estimate, of the same shape. `akd.prior.estimate` converts predictions of noise,
+            velocity and flow.
+        """
         ...
+
+
+def check_rows(latents: Tensor, t: Tensor, conditions: Sequence[Condition]) -> None:
+    """Raise `ValueError` unless there is a time and a condition for each row of latents."""
+    if not len(latents) == len(t) == len(conditions):
+        raise ValueError(
+            f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
+            f"{len(conditions)}"
+        )
 
 
 def for_body(prior: VideoPrior, leg_length: float) -> VideoPrior:

@@ -1,4 +1,4 @@
-"""Videos out of a prior: deterministic steps from noise to a clean video (DPM-Solver++)."""
+"""Sampling videos from a prior: deterministic steps from noise to a clean video (DPM-Solver++)."""
 
 from __future__ import annotations
 

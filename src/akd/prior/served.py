@@ -1,4 +1,4 @@
-"""One process predicts for several: rows of many jobs in one batch of the tiny prior.
+"""Shared inference: one process predicts for several jobs, in one batch of the tiny prior.
 
 Each job keeps a process of its own, with its renderer, optimiser and checkpoints; only `predict`
 crosses over, as safetensors on a local socket. The server takes whatever is asked when it is free,
@@ -26,7 +26,7 @@ from jaxtyping import Float, Int
 from safetensors.torch import load, save
 from torch import Tensor
 
-from akd.prior.protocol import Condition
+from akd.prior.protocol import Condition, check_rows
 from akd.prior.tiny.load import load_tiny
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
@@ -112,11 +112,7 @@ class Question:
     @classmethod
     def of(cls, latents: Tensor, t: Tensor, conditions: Sequence[Condition]) -> Question:
         """What `predict` was asked. Raises `ValueError` where the rows do not agree."""
-        if not len(latents) == len(t) == len(conditions):
-            raise ValueError(
-                f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
-                f"{len(conditions)}"
-            )
+        check_rows(latents, t, conditions)
         images: dict[int, Tensor] = {}
         image = []
         for condition in conditions:

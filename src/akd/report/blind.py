@@ -137,7 +137,7 @@ def read_votes(path: Path) -> list[Vote]:
         try:
             votes.append(_vote(json.loads(line)))
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path}, line {number}: is no vote ({error})") from None
+            raise ValueError(f"{path}, line {number}: is not a vote ({error})") from None
     return votes
 
 

@@ -15,7 +15,14 @@ _DOUBTFUL = 0.9
 
 
 def describe(character: Character) -> dict[str, Any]:
-    """Everything `akd inspect` knows, as JSON values."""
+    """Describe a character: everything that `akd inspect` shows.
+
+    Args:
+        character: What `load` returned.
+
+    Returns:
+        JSON values.
+    """
     asset = character.asset
     rig = character.control_rig if character.anatomy.body.root >= 0 else None
     return {

@@ -92,7 +92,7 @@ def read_run(folder: Path) -> Run:
         prompt = clean_text(str(about["prompt"]))
     except (OSError, ValueError, KeyError, TypeError):
         preview = folder / "preview.glb"
-        rest = f", only a preview: {preview}; `akd resume {folder}` goes on to the result"
+        rest = f", only a preview: {preview}; `akd resume {folder}` continues to the result"
         raise ValueError(
             f"{folder}: holds no result of `akd animate` (metrics.json)"
             f"{rest if preview.is_file() else ''}"
@@ -138,7 +138,7 @@ def _of_file(path: Path, clip: str | None, title: str, method: str) -> list[Entr
     character = _character(path)
     clips = character.asset.clips
     if not clips:
-        raise ValueError(f"{path}: has no clip to judge")
+        raise ValueError(f"{path}: has no clip to measure")
     if clip is not None:
         clips = [find_clip(character, clip)]
     return [
@@ -148,11 +148,7 @@ def _of_file(path: Path, clip: str | None, title: str, method: str) -> list[Entr
 
 
 def _character(path: Path, *, height: float | None = None, up: str = "y") -> Character:
-    if path.is_dir():
-        raise ValueError(f"{path}: is a folder, a file is needed")
-    if not path.exists():
-        raise ValueError(f"{path}: there is no such file")
     character = load_character(read_asset(path), height=height, up=up)
     if character.anatomy.body.root < 0:
-        raise ValueError(f"{path}: there is no body in it")
+        raise ValueError(f"{path}: has no body")
     return character

@@ -1,4 +1,4 @@
-"""Files that a fit leaves behind: the clips, a comparison with the video, numbers, and a page."""
+"""Writes the files of a fit: the clips, a comparison with the video, numbers, and a page."""
 
 from __future__ import annotations
 

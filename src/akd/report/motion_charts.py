@@ -1,4 +1,4 @@
-"""Charts of a motion: joint angles, the root, feet on the ground, and what physics took."""
+"""Charts of a motion: joint angles, the root, foot contact, torques."""
 
 from __future__ import annotations
 

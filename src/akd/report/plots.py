@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -54,13 +55,7 @@ def line_chart(
         faint: Names of curves that stay in the background.
     """
     places = _ascending(x)
-    curves = {name: np.asarray(values, dtype=float) for name, values in series.items()}
-    for name, values in curves.items():
-        if values.shape != places.shape:
-            raise ValueError(
-                f"series {name!r} must have one value for each of x, got {values.shape} for "
-                f"{len(places)}"
-            )
+    curves = _rows("series", series, places, float)
     finite = [values[np.isfinite(values)] for values in curves.values()]
     everything = np.concatenate(finite) if finite else np.zeros(0)
     ticks = _ticks(*_range(everything), most=6)
@@ -90,13 +85,7 @@ def contact_chart(
     long as the one before it.
     """
     places = _ascending(x)
-    rows = {name: np.asarray(values, dtype=bool) for name, values in contacts.items()}
-    for name, values in rows.items():
-        if values.shape != places.shape:
-            raise ValueError(
-                f"contacts {name!r} must have one value for each of x, got {values.shape} for "
-                f"{len(places)}"
-            )
+    rows = _rows("contacts", contacts, places, bool)
     last = places[-1] + (places[-1] - places[-2] if len(places) > 1 else 1.0)
     edges = np.append(places, last)
     longest = max((len(name) for name in rows), default=0)
@@ -166,12 +155,26 @@ class _Legend:
         )
 
 
+def _rows(
+    kind: str, series: Mapping[str, Any], places: np.ndarray, dtype: type
+) -> dict[str, np.ndarray]:
+    """The series as arrays, one value for each of the places."""
+    rows = {name: np.asarray(values, dtype=dtype) for name, values in series.items()}
+    for name, values in rows.items():
+        if values.shape != places.shape:
+            raise ValueError(
+                f"{kind} {name!r} must have one value for each of x, got {values.shape} for "
+                f"{len(places)}"
+            )
+    return rows
+
+
 def _ascending(x: Values) -> np.ndarray:
     places = np.asarray(x, dtype=float)
     if places.ndim != 1 or len(places) == 0:
         raise ValueError(f"x must be a list of at least one number, got shape {places.shape}")
     if not np.isfinite(places).all() or (np.diff(places) <= 0).any():
-        raise ValueError("x must be finite and ascend")
+        raise ValueError("x must be finite and ascending")
     return places
 
 

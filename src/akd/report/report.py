@@ -1,4 +1,4 @@
-"""`write_report`: one page that shows what was made and how, to be opened or mailed as it is."""
+"""`write_report`: one self-contained page that shows a result and how it was made."""
 
 from __future__ import annotations
 

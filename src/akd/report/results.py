@@ -1,4 +1,4 @@
-"""Files that an animation leaves behind: the clip, videos, metrics and the report."""
+"""Writes the files of an animation: the clip, videos, metrics and the report."""
 
 from __future__ import annotations
 
@@ -178,15 +178,11 @@ def summary_of(made: Animation) -> str:
             )
     fails = metrics.fails
     told.append(
-        f"It fails {_count(len(fails))} below: {'; '.join(fails)}. Another seed may do better."
+        f"It fails checks below ({len(fails)}): {'; '.join(fails)}. Another seed may do better."
         if fails
-        else "It meets all conditions below."
+        else "It passes all checks below."
     )
     return " ".join(told)
-
-
-def _count(number: int) -> str:
-    return "a condition" if number == 1 else f"{number} conditions"
 
 
 def _says(word: str, rest: str) -> str:

@@ -70,7 +70,10 @@ class Character:
 
         Args:
             height: Of the body, metres.
-            why: For a person to read.
+            why: Reason, for the notes.
+
+        Returns:
+            A new character.
         """
         factor = FileUnits(height / self.height)
         metres = self.units.metres_per_unit * factor.metres_per_unit

@@ -1,4 +1,4 @@
-"""Make a `ControlRig` for a character: choose what is driven, and see who moves whom."""
+"""Builds the `ControlRig` of a character: the driven joints, and the driver of every joint."""
 
 from __future__ import annotations
 

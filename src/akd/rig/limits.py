@@ -53,17 +53,17 @@ _TRUNK: dict[Part, tuple[float, float, float]] = {
 }
 """Of all joints of the part together: true gaits bend a whole spine by 30 degrees at most, and
 sideways by eight, however many joints there are to it."""
-_WINDING: dict[Part, float] = {
+_UNDULATION: dict[Part, float] = {
     Part.SPINE: 280.0,
     Part.NECK: 60.0,
     Part.HEAD: 40.0,
     Part.TAIL: 330.0,
 }
-"""Sideways, of all joints of the part together, in a body without legs: it moves by winding."""
-_WINDS = 55.0
+"""Sideways, of all joints of the part together, in a body without legs: it moves by undulation."""
+_MOST_A_JOINT = 55.0
 """The most that one of its joints takes: each stands for many vertebrae."""
 _LIES = 20.0
-"""Up and down, of all joints of a part together: it winds in a plane."""
+"""Up and down, of all joints of a part together: it undulates in a plane."""
 _RISES = 120.0
 """The same in an action: a snake that strikes."""
 _ARCHES = 10.0
@@ -120,8 +120,8 @@ class BodyPlan:
 
     radial: bool = False
     """It has more than four legs: they stand out around it."""
-    winds: bool = False
-    """It has neither legs, arms nor wings: it moves by winding, as a snake or a fish."""
+    undulates: bool = False
+    """It has neither legs, arms nor wings: it moves by undulation, as a snake or a fish."""
     alike: Mapping[Part, int] = field(default_factory=dict)
     """How many joints of the trunk share what their part has."""
 
@@ -131,7 +131,7 @@ class BodyPlan:
         limbs = {r.limb_id: r.limb for r in roles if r.limb is not None}.values()
         return cls(
             radial=sum(limb.is_leg for limb in limbs) > 4,
-            winds=all(limb is LimbKind.FIN for limb in limbs),
+            undulates=all(limb is LimbKind.FIN for limb in limbs),
             alike=Counter(r.part for r in roles if r.limb is None),
         )
 
@@ -147,9 +147,9 @@ def limit_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, f
             return _ANY
         alike = max(1, plan.alike.get(role.part, 1))
         flexion, abduction, twist = (angle / alike for angle in _TRUNK[role.part])
-        if plan.winds:
+        if plan.undulates:
             flexion = min(flexion, _LIES / alike)
-            abduction = min(_WINDS, _WINDING[role.part] / alike)
+            abduction = min(_MOST_A_JOINT, _UNDULATION[role.part] / alike)
         return flexion, abduction, twist
     if role.limb.is_leg:
         return (_RADIAL if plan.radial else _LEG).get(role.part, _ANY)
@@ -178,9 +178,9 @@ def reach_of(role: Role, plan: BodyPlan = ON_FOUR_LEGS) -> tuple[float, float, f
         return _REACH.get((role.limb, role.part)) or range_of(role, plan)
     flexion, abduction, twist = limit_of(role, plan)
     bends, leans, twists = _TRUNK_REACH
-    if plan.winds and role.part in _TRUNK:
+    if plan.undulates and role.part in _TRUNK:
         rises = _RISES / max(1, plan.alike.get(role.part, 1))
-        return min(_WINDS, rises), abduction, twists * twist
+        return min(_MOST_A_JOINT, rises), abduction, twists * twist
     return bends * flexion, leans * abduction, twists * twist
 
 

@@ -1,4 +1,4 @@
-"""The neutral pose: what a character does when it does nothing.
+"""The neutral pose: the pose in which all controls are zero.
 
 The first frame of an idle clip where the file has one, else the bind pose with the arms lowered.
 Joint angles count from here, and whatever is pulled to rest is pulled to this pose.

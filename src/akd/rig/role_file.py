@@ -1,4 +1,4 @@
-"""Roles put right by hand: a small TOML file that says what some joints are.
+"""Corrections of joint roles: a TOML file that names joints and their roles.
 
     # joint = "role"
     b_LeftHand_011 = "left fore foot"

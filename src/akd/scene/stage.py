@@ -13,7 +13,7 @@ from torch.nn.functional import interpolate
 
 from akd.math.resident import constant, resident
 from akd.motion.feet import Sole, SolePoints, find_soles
-from akd.motion.winding import middle_line
+from akd.motion.undulation import midline_bones
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
@@ -123,9 +123,9 @@ class Stage:
         return self.character.control_rig
 
     @cached_property
-    def winds(self) -> bool:
-        """Whether the body moves by winding: it has neither legs, arms nor wings."""
-        return BodyPlan.of(self.rig.roles).winds
+    def undulates(self) -> bool:
+        """Whether the body moves by undulation: it has neither legs, arms nor wings."""
+        return BodyPlan.of(self.rig.roles).undulates
 
     def transforms(self, controls: ControlPose) -> Float[Tensor, "*b T B 4 4"]:
         """world_from_mesh of the bones for coordinates of the control rig."""
@@ -143,15 +143,15 @@ class Stage:
         return SolePoints.of(self.soles, self.cloud.means.device) if self.soles else None
 
     @cached_property
-    def middle_line(self) -> tuple[Int[Tensor, "S"], Float[Tensor, "S 2 4"]]:
-        """The bones of a winding body's middle line: the mesh's bone that carries each, and its two
+    def midline_bones(self) -> tuple[Int[Tensor, "S"], Float[Tensor, "S 2 4"]]:
+        """The bones of an undulating body's midline: the mesh's bone that carries each, and its two
         ends, mesh space, homogeneous."""
         rig, mesh = self.rig, self.character.mesh
         assert mesh is not None
         places = {joint: bone for bone, joint in enumerate(mesh.skin.bone_joints.tolist())}
         shift = self.neutral.new_tensor((0.0, self.lift, 0.0))
         bones, points = [], []
-        for start, end in middle_line(rig):
+        for start, end in midline_bones(rig):
             bone = places.get(rig.root if start < 0 else rig.joints[start])
             if bone is not None:
                 first = rig.root_pivot if start < 0 else rig.pivots[start]

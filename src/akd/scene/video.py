@@ -138,17 +138,10 @@ class Video:
     def write_strip(self, path: Path | str, *, count: int = 6, stacked: bool = False) -> Path:
         """Write a PNG of up to `count` frames, evenly taken from first to last, side by side or
         `stacked`."""
-        from PIL import Image
-
-        path = Path(path)
         if count < 1:
             raise ValueError(f"count must be at least 1, got {count}")
-        frames = self.bytes()
-        chosen = np.linspace(0, len(frames) - 1, min(count, len(frames))).round().astype(int)
-        with write_atomically(path) as file:
-            whole = np.concatenate(list(frames[chosen]), axis=0 if stacked else 1)
-            Image.fromarray(whole).save(file, "PNG")
-        return path
+        chosen = np.linspace(0, len(self) - 1, min(count, len(self))).round().astype(int)
+        return write_image(path, torch.cat(list(self.frames[chosen]), dim=0 if stacked else 1))
 
     @classmethod
     def read(cls, path: Path | str) -> Video:
@@ -172,6 +165,16 @@ class Video:
         if not images:
             raise ValueError(f"{path}: must hold at least one frame, got none")
         return cls(torch.from_numpy(np.stack(images)).float() / 255.0, fps)
+
+
+def write_image(path: Path | str, image: Float[Tensor, "H W 3"] | UInt8[Tensor, "H W 3"]) -> Path:
+    """Write a PNG."""
+    from PIL import Image
+
+    path = Path(path)
+    with write_atomically(path) as file:
+        Image.fromarray(to_bytes(image.detach()).cpu().numpy()).save(file, "PNG")
+    return path
 
 
 def to_bytes(frames: Float[Tensor, "*shape"] | UInt8[Tensor, "*shape"]) -> UInt8[Tensor, "*shape"]:

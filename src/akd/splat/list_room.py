@@ -1,4 +1,4 @@
-"""Room for the tile lists of the CUDA rasterizer, so that a call need not wait for their length.
+"""Preallocated tile lists of the CUDA rasterizer, so that a call need not wait for their length.
 
 How many Gaussians touch how many tiles is known on the device alone. The rasterizer waits for that
 number, unless room was set aside: a CUDA graph cannot wait.

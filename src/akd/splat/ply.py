@@ -1,4 +1,4 @@
-"""Write a cloud as the PLY that 3D Gaussian splatting made standard, for other viewers to open."""
+"""Writes a cloud as a PLY of 3D Gaussian splatting, for other viewers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gsplat as a second rasterizer, where it is installed and a GPU is there.
+"""gsplat as a second rasterizer, if it is installed and there is a GPU.
 
 It takes no bones, so the cloud is skinned in torch first: T copies of it.
 """

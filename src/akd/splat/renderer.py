@@ -27,7 +27,7 @@ class Renderer(Protocol):
         ground: float | None = None,
         check: bool = True,
     ) -> Rendering:
-        """Images and transmittance, [T, H, W, 3] and [T, H, W].
+        """Render every frame.
 
         Args:
             cloud: Gaussians in mesh space, with the bones they are bound to.
@@ -36,6 +36,9 @@ class Renderer(Protocol):
             colours: sRGB in place of the cloud's own: one layer, or one per frame.
             ground: Gaussians whose centre is below this height are hidden; None: none are.
             check: Refuse values that cannot be rendered, such as NaN.
+
+        Returns:
+            Colours over black [T, H, W, 3], sRGB 0..1, and transmittance [T, H, W].
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The numbers that decide what a Gaussian looks like on a screen. See docs/rendering.md.
+"""Constants of the rasterizers: cut-offs, blur and margins. See docs/rendering.md.
 
 They are gsplat's, so that a cloud fitted elsewhere looks the same here. The reference
 implementation and the Warp kernels read them from this one place.

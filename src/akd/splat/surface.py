@@ -1,4 +1,4 @@
-"""`surface_splats`: flat Gaussians spread evenly over a mesh, in one go."""
+"""`surface_splats`: flat Gaussians spread evenly over a mesh."""
 
 from __future__ import annotations
 

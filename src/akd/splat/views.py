@@ -1,4 +1,4 @@
-"""Images of a mesh by ray casting: what a Gaussian cloud is fitted to and judged by.
+"""Images of a mesh by ray casting: the targets of a splat fit.
 
 No lights: a surface shows its own colour, as the cloud does. Rays find their triangle in Warp's
 bounding-volume hierarchy; colours come from filtered textures; pixels are averaged over several

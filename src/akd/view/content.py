@@ -232,7 +232,7 @@ def _file(name: str, path: Path) -> Subject:
     """A file: its clips, or the neutral pose where there are none."""
     character = load(path)
     if not len(character.skeleton) or character.anatomy.body.root < 0:
-        raise AssetError(f"{name}: there is no body in it; `akd rig` makes a skeleton")
+        raise AssetError(f"{name}: has no body; `akd rig` makes a skeleton")
     motions: dict[str, Motion] = {}
     for clip in character.asset.clips:
         label = clip.name or "clip"

@@ -25,7 +25,8 @@ def skin_weights(anatomy: Anatomy, half: Array, edges: NDArray[np.integer]) -> A
     height = float(np.ptp(half[:, 1]))
     distances, softness, shares, limbs = [], [], [], []
     for (group, bone), parts in units.items():
-        sides = (False, True) if group.startswith("left_") or _is_left(bone) else (False,)
+        is_left = group.startswith("left_") or (bone or "").startswith("left_")
+        sides = (False, True) if is_left else (False,)
         for flip in sides:
             points = mirrored if flip else half
             near = np.min([part.shape.distance(points) for part in parts], axis=0)
@@ -101,10 +102,6 @@ def _plant_soles(anatomy: Anatomy, weights: Array, half: Array) -> None:
             given = smoothstep(t) * weights[:, place[leg.foot]]
             weights[:, place[leg.foot]] -= given
             weights[:, place[leg.toes]] += given
-
-
-def _is_left(bone: str | None) -> bool:
-    return bone is not None and bone.startswith("left_")
 
 
 def _units(anatomy: Anatomy) -> dict[tuple[str, str | None], list[Part]]:

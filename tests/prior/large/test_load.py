@@ -139,7 +139,7 @@ def test_sizes_that_do_not_fit(folder: Path) -> None:
 
 def test_devices_and_settings_that_do_not_fit(folder: Path) -> None:
     if not torch.cuda.is_available():
-        assert "there is no CUDA device" in refused(folder, device="cuda")
+        assert "but there are 0 CUDA devices" in refused(folder, device="cuda")
     offload = LargeSettings(precision="float32", offload=True)
     assert refused(folder, settings=offload) == "offload needs a CUDA device, got cpu"
     with pytest.raises(ValueError, match="precision must be bfloat16, float16 or float32"):

@@ -1,4 +1,4 @@
-"""Meshes and skins of an FBX file: corners made vertices, clusters made joints and weights."""
+"""Meshes and skins of an FBX file: corners become vertices, clusters joints and weights."""
 
 from __future__ import annotations
 

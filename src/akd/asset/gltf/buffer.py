@@ -1,4 +1,4 @@
-"""`BufferBuilder`: a buffer that a document gains, with a view and an accessor for every array."""
+"""`BufferBuilder`: a buffer added to a document, with a view and an accessor for every array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which required extensions akd can do without understanding, and which it cannot."""
+"""Required extensions: which akd may ignore, and which it may not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triangles out of lists, strips and fans of indices."""
+"""Triangles from lists, strips and fans of indices."""
 
 from __future__ import annotations
 

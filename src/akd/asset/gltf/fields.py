@@ -1,4 +1,4 @@
-"""`Fields`: a JSON object with its place in the file, read field by field and never trusted."""
+"""`Fields`: validated access to a JSON object that knows its path in the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON from a stranger: depth, size, repeated keys and numbers that are none are all checked."""
+"""Untrusted JSON: depth, size, repeated keys and non-finite numbers are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skins: the joints a mesh hangs on, and their inverse bind matrices."""
+"""Skins: the joints a mesh is bound to, and their inverse bind matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skin weights made whole: finite, not negative, on joints that exist, each row with sum one."""
+"""Repairs skin weights: finite, not negative, on joints that exist, each row with sum one."""
 
 from __future__ import annotations
 

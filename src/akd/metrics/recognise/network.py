@@ -1,4 +1,4 @@
-"""Two architectures: convolutions in space and time, and frames read one by one as a sentence."""
+"""Two architectures: 3D convolutions, and a transformer over features of single frames."""
 
 from __future__ import annotations
 

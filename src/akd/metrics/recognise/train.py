@@ -1,4 +1,4 @@
-"""Training of a recogniser on true videos, from wherever they come."""
+"""Training of a recogniser on videos of true clips."""
 
 from __future__ import annotations
 

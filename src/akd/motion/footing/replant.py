@@ -1,4 +1,4 @@
-"""Planting a motion that travels over y = 0 already, after something of it was changed."""
+"""Plants the feet of a motion on y = 0 again, after it was edited."""
 
 from __future__ import annotations
 

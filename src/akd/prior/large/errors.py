@@ -1,4 +1,4 @@
-"""What can be wrong with a large model before any work starts."""
+"""Errors of large models, raised before any work starts."""
 
 from __future__ import annotations
 

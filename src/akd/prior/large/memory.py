@@ -1,4 +1,4 @@
-"""How much memory a prior needs, said before any of it is taken.
+"""How much memory a prior needs, estimated before any is allocated.
 
 What the encoder keeps for its gradient is not guessed: one chunk runs on PyTorch's `meta` device,
 which has shapes and no data, and what autograd keeps there is counted.

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a large prior, looked at before any weights are read."""
+"""Checks of a large prior before any weights are read: files, size, memory."""
 
 from __future__ import annotations
 
@@ -147,15 +147,11 @@ def motion_folder(folder: PipelineFolder) -> Path:
 
 
 def check_device(device: torch.device, settings: LargeSettings) -> None:
-    """Settings that the device cannot follow."""
-    if device.type not in ("cpu", "cuda"):
-        raise PriorError(f"device must be cpu or cuda, got {device}")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise PriorError(f"device {device} was asked for, but there is no CUDA device")
+    """Raise `PriorError` for settings that the device does not support."""
     last = spread_devices(device, settings.spread)[-1]
     if device.type == "cuda" and (last.index or 0) >= torch.cuda.device_count():
         raise PriorError(
-            f"device {last} was asked for, but there are {torch.cuda.device_count()} of them"
+            f"device {last} was asked for, but there are {torch.cuda.device_count()} CUDA devices"
         )
     if settings.offload and device.type != "cuda":
         raise PriorError(f"offload needs a CUDA device, got {device}")

@@ -15,7 +15,7 @@ from akd.prior.large.encoder.taehv import TinyEncoder
 from akd.prior.large.families.base import Family
 from akd.prior.large.folder import PipelineFolder
 from akd.prior.large.text import Embedding, Padding, embed
-from akd.prior.protocol import Condition
+from akd.prior.protocol import Condition, check_rows
 from akd.scene.settings import SceneStyle
 
 
@@ -136,11 +136,7 @@ class PriorDiffusers:
         self, latents: Tensor, t: Float[Tensor, "B"], conditions: Sequence[Condition]
     ) -> Tensor:
         """The clean estimate of each row, float32. The network is frozen: no graph is kept."""
-        if not len(latents) == len(t) == len(conditions):
-            raise ValueError(
-                f"latents, t and conditions must have one length, got {len(latents)}, {len(t)} "
-                f"and {len(conditions)}"
-            )
+        check_rows(latents, t, conditions)
         if not self.family.parts.settings.together and len(latents) > 1:
             rows = [
                 self.predict(latents[i : i + 1], t[i : i + 1], conditions[i : i + 1])

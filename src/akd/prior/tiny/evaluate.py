@@ -1,4 +1,4 @@
-"""How well the tiny prior makes what it is asked for, on creatures that nothing was trained on."""
+"""Evaluates the tiny prior on creatures of the zoo that it was not trained on."""
 
 from __future__ import annotations
 

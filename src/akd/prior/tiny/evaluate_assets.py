@@ -1,4 +1,4 @@
-"""How the tiny prior does on characters that artists made, of the measuring side of `splits.toml`.
+"""Evaluates the tiny prior on artists' characters, of the measuring side of `splits.toml`.
 
 It is shown an image of each and asked for actions that fit its body; recognisers B and C name what
 came out. How far they can be trusted on such bodies is measured on their true clips.

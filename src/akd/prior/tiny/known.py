@@ -1,4 +1,4 @@
-"""Which frames of a training video are given: a beginning, both ends, or some anywhere."""
+"""Known frames of training videos: a beginning, both ends, or a random subset."""
 
 from __future__ import annotations
 

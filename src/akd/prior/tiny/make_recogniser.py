@@ -1,4 +1,4 @@
-"""A recogniser from nothing: the tiny prior's videos, brought to the trainer of the metrics."""
+"""Trains a recogniser from scratch, on the training videos of the tiny prior."""
 
 from __future__ import annotations
 

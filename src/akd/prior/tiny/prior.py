@@ -13,7 +13,7 @@ from torch import Tensor
 from akd.math.resident import constant
 from akd.math.threads import map_threads
 from akd.prior import estimate
-from akd.prior.protocol import Condition
+from akd.prior.protocol import Condition, check_rows
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.vocabulary import TOKENS, Words, read_prompt
 from akd.scene.settings import SceneStyle
@@ -129,11 +129,7 @@ class PriorTiny:
         Known frames are used in place of the latents' and returned as they are. On the CPU rows
         are shared out between threads.
         """
-        if not len(latents) == len(t) == len(conditions):
-            raise ValueError(
-                f"latents, t and conditions must agree on the batch: {len(latents)}, {len(t)}, "
-                f"{len(conditions)}"
-            )
+        check_rows(latents, t, conditions)
         threads = torch.get_num_threads() if latents.device.type == "cpu" else 1
         each = math.ceil(len(latents) / max(1, min(len(latents), threads)))
         rows = [slice(k, k + each) for k in range(0, len(latents), max(1, each))]

@@ -16,6 +16,7 @@ from akd.prior.sample import sample_latents
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Pool
 from akd.prior.tiny.prior import PriorTiny
+from akd.scene.video import to_bytes
 
 
 def write_rows(
@@ -31,7 +32,7 @@ def write_rows(
     from PIL import Image, ImageDraw
 
     rows = torch.cat((reference_images[:, None], videos[:, ::every]), dim=1)
-    pixels = (rows.detach().float().cpu().clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8).numpy()
+    pixels = to_bytes(rows.detach()).cpu().numpy()
     pixels = np.concatenate([np.concatenate(list(row), axis=1) for row in pixels], axis=0)
     pixels = np.kron(pixels, np.ones((zoom, zoom, 1), dtype=np.uint8))
     image = Image.fromarray(pixels)

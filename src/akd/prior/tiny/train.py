@@ -1,4 +1,4 @@
-"""Training of the tiny prior, from nothing to weights: creatures, videos, network.
+"""Training of the tiny prior from scratch: creatures, videos, network.
 
 The creatures are built by other processes while the first of them are already filmed and learnt
 from. Whatever is needed to go on is saved every minute or so.

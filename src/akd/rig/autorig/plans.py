@@ -1,4 +1,4 @@
-"""Body plans with only what makes them one: a trunk of two nodes, and the ends of its limbs.
+"""Minimal body plans: a trunk of two nodes, and the ends of its limbs.
 
 What the nodes expect was measured on creatures of the zoo's training side and made wider, because
 bodies are drawn in more ways than the zoo has.

@@ -1,4 +1,4 @@
-"""`rig_mesh`: a skeleton and weights for a bare mesh, with how far they are to be trusted."""
+"""`rig_mesh`: a skeleton and weights for a bare mesh, with a confidence."""
 
 from __future__ import annotations
 

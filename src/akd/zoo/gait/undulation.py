@@ -18,14 +18,14 @@ from akd.zoo.gait.style import Style
 from akd.zoo.mesh.shapes import Array
 from akd.zoo.species.parameters import Fish, Serpent
 
-_WINDING = 0.80
+_HEADING = 0.80
 """Greatest heading of a snake's body to either side, radians."""
 _SNAKE_WAVE = 0.62
 """Length of a wave along the body, over the snake's length."""
 _STROUHAL = 0.30
 """Tail beat (0.2 of the length, peak to peak) times frequency over speed (Triantafyllou 1993)."""
 _LOOKS_AHEAD = 0.6
-"""How much of the body's winding the head does not take part in."""
+"""How much of the body's bending the head does not take part in."""
 
 
 def undulation_period(creature: Creature) -> float:
@@ -43,7 +43,7 @@ def pose_undulation(
     assert isinstance(p, Serpent | Fish)
     swing = style.sway**0.4
     if isinstance(p, Serpent):
-        curve = _Serpenoid(_WINDING * swing, _SNAKE_WAVE * p.length)
+        curve = _Serpenoid(_HEADING * swing, _SNAKE_WAVE * p.length)
     else:
         curve = _Carangiform(swing, p.length)
     posed = Posed.empty(puppet, len(phase))
@@ -80,10 +80,10 @@ def _segment_middle(puppet: Puppet, joint: int) -> float:
 class _Serpenoid:
     """A curve on the ground that the whole body passes along."""
 
-    def __init__(self, winding: float, wave: float) -> None:
-        self._winding, self._wave = winding, wave
+    def __init__(self, amplitude: float, wave: float) -> None:
+        self._amplitude, self._wave = amplitude, wave
         fine = np.linspace(0.0, wave, 801)
-        heading = winding * np.sin(2 * np.pi * fine / wave)
+        heading = amplitude * np.sin(2 * np.pi * fine / wave)
         self._along = fine
         self._x = cumulative_trapezoid(np.sin(heading), fine, initial=0.0)
         self._x -= 0.5 * (self._x.max() + self._x.min())
@@ -91,7 +91,7 @@ class _Serpenoid:
         self.stride = float(self._z[-1])
 
     def heading(self, place: float, phase: Array) -> Array:
-        return self._winding * np.sin(2 * np.pi * (place / self._wave + phase))
+        return self._amplitude * np.sin(2 * np.pi * (place / self._wave + phase))
 
     def place(self, place: float, phase: Array) -> tuple[Array, Array]:
         along = (place + self._wave * phase) % self._wave

@@ -1,4 +1,4 @@
-"""What is particular about the encoders' causal convolutions, with fewer copies of their frames.
+"""Causal convolutions of the encoders, with fewer copies of their frames.
 
 diffusers joins the frames before a chunk with the chunk, pads, convolves, and cuts off what the
 next chunk needs; each of these is a copy of the largest tensors there are, and another one on the

@@ -1,4 +1,4 @@
-"""What is particular about the layers of Wan's encoders, with fewer copies of their frames."""
+"""Causal layers of Wan's encoders, with fewer copies of their frames."""
 
 from __future__ import annotations
 

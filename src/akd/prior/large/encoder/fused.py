@@ -1,4 +1,4 @@
-"""A norm and its SiLU in few passes over memory, forward and backward, written out.
+"""Norm and SiLU fused: few passes over memory, forward and backward.
 
 Pixels are rows and channels columns, which is how channels-last tensors lie in memory. A group norm
 is then y = a x + b with one a and b a channel, and its gradient dx = a gy + p x + q with gy the

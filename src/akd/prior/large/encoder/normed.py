@@ -1,4 +1,4 @@
-"""A norm, its SiLU, the frames that came before, and a convolution: one step, forward and back.
+"""Norm, SiLU, cached frames and convolution as one step, forward and backward.
 
 What the norm gives is written where the convolution reads it, behind the frames that came before.
 The bias of a convolution is not added in a pass of its own: the norm behind it counts it in, or

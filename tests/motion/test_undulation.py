@@ -1,4 +1,4 @@
-"""Bodies that move by winding: how far they bend, where they may go, and how little they slip."""
+"""Undulating bodies: how far they bend, where they may go, and how little they slip."""
 
 import math
 from functools import cache
@@ -10,13 +10,13 @@ from akd.motion.feet import leg_length
 from akd.motion.flight import flight_altitude
 from akd.motion.gait import starting_period, starting_speed
 from akd.motion.root_limits import root_limits
-from akd.motion.winding import Winding, slip
+from akd.motion.undulation import Midline, slip
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits, BodyPlan
 from akd.rig.roles.role import LimbKind
-from akd.zoo.character import as_character
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from benchmarks.zoo_character import as_character
 
 MOVES = [("snake", "slither"), ("trout", "swim"), ("spider", "scuttle"), ("crow", "fly")]
 
@@ -67,22 +67,22 @@ def test_a_true_snake_goes_along_itself():
     assert sideways(held) > 0.3
 
 
-def test_the_middle_line_of_a_snake_bends_sideways_and_that_of_a_person_does_not():
+def test_the_midline_of_a_snake_bends_sideways_and_that_of_a_person_does_not():
     rig = true_motion("snake", "slither")[0].control_rig
-    winding = Winding.of(rig)
-    assert winding is not None
-    assert len(winding.joints) == len(rig)
+    midline = Midline.of(rig)
+    assert midline is not None
+    assert len(midline.joints) == len(rig)
     # Equal bends to the left make an arc: the head ends on the left, the tail's end too.
     pose = rig.zero(1)
-    pose.angles[:, winding.joints, 1] = 0.1 * winding.signs
+    pose.angles[:, midline.joints, 1] = 0.1 * midline.signs
     world = rig.world(pose)[0, :, :3, 3]
     left = rig.root_axes[1]
     ends = [rig.joints[i] for i, role in enumerate(rig.roles) if str(role) in ("head", "tail 6")]
     shift = (world[ends] - rig.neutral_world[ends, :3, 3]) @ left
     assert float(shift[0] * shift[1]) < 0.0  # to the left ahead is to the right behind
     person = as_character(build_creature("man", seed=1000, vertices=900)).control_rig
-    assert not BodyPlan.of(person.roles).winds
-    assert Winding.of(person) is None
+    assert not BodyPlan.of(person.roles).undulates
+    assert Midline.of(person) is None
 
 
 def test_a_bird_flies_clear_of_the_ground_and_lies_level():
@@ -93,6 +93,6 @@ def test_a_bird_flies_clear_of_the_ground_and_lies_level():
     pitch = float(controls.root_rotation[:, 1].abs().max())
     assert pitch < root_limits("a bird flying").lean[1]
     yaw = float(true_motion("snake", "slither")[1].root_rotation[:, 0].abs().max())
-    assert yaw < root_limits("a snake slithering", winds=True).lean[0]
+    assert yaw < root_limits("a snake slithering", undulates=True).lean[0]
     assert yaw > math.radians(30.0)  # more than any body on legs sways
     assert torch.isfinite(torch.tensor(altitude))

@@ -1,4 +1,4 @@
-"""Bodies that move by winding: the waves that pass along them, and how much they slip sideways."""
+"""Undulating bodies, such as snakes and fish: joints of the midline, and sideways slip."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _LEVEL = 0.7
 
 
 @dataclass(frozen=True)
-class Winding:
-    """The joints of a body's middle line that bend it sideways."""
+class Midline:
+    """The joints of a body's midline that bend it sideways."""
 
     joints: Int[Tensor, "C"]
-    """Controls."""
+    """Indices of driven joints."""
     signs: Float[Tensor, "C"]
-    """Of an abduction that turns the bone to the left."""
+    """Sign of the abduction that turns the bone to the left."""
     place: Float[Tensor, "C"]
-    """Of the middle of each bone ahead of the root, in lengths of the whole line."""
+    """Position of each bone's middle ahead of the root, as a fraction of the midline's length."""
     before: Float[Tensor, "C"]
-    """Of the bone that it hangs on; 0 for the root's."""
+    """The same of its parent; 0 for the root."""
 
     @classmethod
-    def of(cls, rig: ControlRig) -> Winding | None:
-        """None for a body whose middle line has no two joints that bend sideways."""
+    def of(cls, rig: ControlRig) -> Midline | None:
+        """None if the midline has fewer than two joints that bend sideways."""
         up, _, forward = rig.root_axes
         along = (rig.pivots - rig.root_pivot) @ forward
         middle = along.clone()
@@ -65,12 +65,12 @@ def slip(
     pivots = torch.einsum("tdij,dj->tdi", deltas[:, 3:], points)[..., :3]
     root = torch.cat((rig.root_pivot, ones[0])).to(deltas)
     pivots = torch.cat((pivots, (deltas[:, 2] @ root)[:, None, :3]), dim=1)  # -1 is the root
-    line = middle_line(rig)
+    line = midline_bones(rig)
     return sideways(pivots[:, [start for start, _ in line]], pivots[:, [end for _, end in line]])
 
 
-def middle_line(rig: ControlRig) -> list[tuple[int, int]]:
-    """The bones of the middle line, each from one control to another; -1 is the root."""
+def midline_bones(rig: ControlRig) -> list[tuple[int, int]]:
+    """The bones of the midline, each from one control to another; -1 is the root."""
     return [(rig.parents[i], i) for i, role in enumerate(rig.roles) if role.part in _CENTRAL]
 
 
