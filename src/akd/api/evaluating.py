@@ -29,8 +29,16 @@ class Evaluation:
     metrics: dict[str, MotionMetrics]
     """By the name of the entry."""
 
-    def table(self, scores: Mapping[str, VideoPhyScore] | None = None) -> str:
-        """One motion per line, for terminals; with VideoPhy's scores where they are given."""
+    def table(
+        self, scores: Mapping[str, VideoPhyScore] | None = None, *, columns: int | None = None
+    ) -> str:
+        """One motion per line, for terminals.
+
+        Args:
+            scores: VideoPhy's scores by the name of the entry.
+            columns: Width of the terminal: numbers that do not fit are left out, and named below
+                the table. By default all are shown.
+        """
         scores = scores or {}
         rows = [["", *_COLUMNS, *(["SA", "PC"] if scores else []), "verdict"]]
         for name, metrics in self.metrics.items():
@@ -38,11 +46,15 @@ class Evaluation:
             if scores:
                 row += [line[1] for line in videophy_rows([name], scores)]
             rows.append([*row, metrics.verdict.split(":")[0]])
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
+        left_out: list[str] = []
+        for name in _SPARED:
+            if columns is None or max(map(len, _aligned(rows))) <= columns:
+                break
+            place = rows[0].index(name)
+            left_out.append(name)
+            rows = [[*row[:place], *row[place + 1 :]] for row in rows]
+        more = f"also in metrics.json: {', '.join(left_out)}"
+        return "\n".join([*_aligned(rows), *([more] if left_out else [])])
 
     def save(
         self, out: str | Path, *, scores: Mapping[str, VideoPhyScore] | None = None
@@ -149,6 +161,19 @@ _COLUMNS = [
     "B",
     "C",
 ]
+
+
+_SPARED = ("rough", "depth", "swing", "l/r", "tilt", "travel", "skate", "contact")
+"""Columns that a narrow terminal does without, the first ones first."""
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table with cells of equal width."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 def _cells(m: MotionMetrics) -> list[str]:

@@ -141,10 +141,16 @@ def _of_file(path: Path, clip: str | None, title: str, method: str) -> list[Entr
         raise ValueError(f"{path}: has no clip to judge")
     if clip is not None:
         clips = [find_clip(character, clip)]
+    shorts = {c.name: c.name.rpartition("|")[2] for c in character.asset.clips}
+    if len({*shorts.values()}) < len(shorts) or not all(shorts.values()):
+        shorts = {name: name for name in shorts}
     return [
-        Entry(f"{title}:{c.name}", method, c.name, character, motion_from_clip(character, c), None)
+        Entry(
+            f"{title}:{shorts[c.name]}", method, c.name, character, motion_from_clip(character, c),
+            None,
+        )
         for c in clips
-    ]
+    ]  # fmt: skip
 
 
 def _character(path: Path, *, height: float | None = None, up: str = "y") -> Character:
