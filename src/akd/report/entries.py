@@ -83,6 +83,8 @@ class Run:
     """As the run read it: with its height, up axis and roles."""
     clips: dict[str, ClipRecord]
     """Those that the run added to the file: motion and, where there is one, grounded."""
+    best: str
+    """The one to use, as the run says: a grounded clip may be worse than the distilled one."""
 
 
 def read_run(folder: Path) -> Run:
@@ -114,7 +116,11 @@ def read_run(folder: Path) -> Run:
     clips = character.asset.clips[-len(kinds) :]
     if len(clips) < len(kinds):
         raise ValueError(f"{folder / 'motion.glb'}: must hold {len(kinds)} clips of this run")
-    return Run(prompt, character, dict(zip(kinds, clips, strict=True)))
+    best = about.get("best")
+    return Run(
+        prompt, character, dict(zip(kinds, clips, strict=True)),
+        best if best in kinds else (kinds or [""])[-1],
+    )  # fmt: skip
 
 
 def _of_folder(path: Path, title: str, method: str) -> list[Entry]:
