@@ -44,3 +44,5 @@ class Inspect:
             print(json.dumps(describe(character), indent=2))
         else:
             print(describe_text(character))
+            if self.image is not None:
+                print(f"\n{self.image}: the body coloured by role, from the front and from its left")
