@@ -35,6 +35,7 @@ def test_the_only_clip_that_a_name_can_mean(fox: Character, names, asked, found)
     [
         (("Walk_1", "Walk_2"), "walk", "clip 'walk' may be 'Walk_1' or 'Walk_2'"),
         (("Walk", "Run"), "fly", "there is no clip 'fly': it has 'Walk', 'Run'"),
+        (("Arm|Walk", "Arm|Run"), "wlak", r"it has 'Arm|Walk', .*; did you mean 'Arm\|Walk'\?"),
         ((), "walk", "has no clip"),
     ],
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_type_hints
+
+import tyro
 
 
 class UsageError(Exception):
@@ -38,9 +41,15 @@ def usage_errors(
 
 
 def said_of(command: object, error: Exception) -> str:
-    """The API's message about an argument as one about the command's option of the same name."""
+    """The API's message about an argument as one about the command's option of the same name. What
+    is given without an option's name stays as it is."""
     message = str(error)
-    return f"--{message}" if hasattr(command, message.split(" ", 1)[0].rstrip(":")) else message
+    name = message.split(" ", 1)[0].rstrip(":")
+    if not hasattr(command, name):
+        return message
+    hint = get_type_hints(type(command), include_extras=True).get(name)
+    is_positional = tyro.conf.Positional in getattr(hint, "__metadata__", ())
+    return message if is_positional else f"--{message}"
 
 
 def check_ranges(command: object, **ranges: tuple[float, float]) -> None:

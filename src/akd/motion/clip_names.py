@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from pathlib import Path
 
@@ -48,7 +49,11 @@ def find_clip(character: Character, name: str | None) -> ClipRecord:
             raise ValueError(
                 f"{file}: clip {name!r} may be {' or '.join(repr(c.name) for c in fitting)}"
             )
-    raise ValueError(f"{file}: there is no clip {name!r}: it has {', '.join(map(repr, names))}")
+    ends = {own.rpartition("|")[2]: clip for clip, own in names.items()}
+    close = difflib.get_close_matches(asked, ends, n=1)
+    meant = f"; did you mean {ends[close[0]]!r}?" if close else ""
+    has = ", ".join(map(repr, names))
+    raise ValueError(f"{file}: there is no clip {name!r}: it has {has}{meant}")
 
 
 _IDLE_WORDS = frozenset(
