@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from akd.api.exporting import export
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.export.reskin import write_reskinned
@@ -88,3 +89,18 @@ def test_what_is_scaled_to_nothing_is_taken_as_bound(plain, tmp_path):
     assert found.height == pytest.approx(wanted.height, rel=1e-3)
     assert "what hangs on it is scaled to nothing" in [p.what for p in found.problems]
     assert torch.isfinite(reach(found)).all()
+
+
+@pytest.mark.parametrize("up", ["x", "y", "z"])
+def test_two_actors_in_one_bvh_are_a_body_of_some_kind(tmp_path, up):
+    man = build_creature("man", vertices=600)
+    write_creature(man, [make_clip(man, "walk", cycles=1)], tmp_path / "man.glb")
+    (path,) = export(tmp_path / "man.glb", ["bvh"], tmp_path)
+    hierarchy, _, motion = path.read_text().partition("MOTION\n")
+    frames, seconds, *rows = motion.splitlines()
+    both = hierarchy + hierarchy.replace("HIERARCHY\n", "")
+    doubled = [f"{row} {row}" for row in rows]
+    path.write_text("\n".join([f"{both}MOTION", frames, seconds, *doubled, ""]))
+    character = load_character(read_asset(path), up=up)
+    assert all(limb.joints for limb in character.anatomy.limbs)
+    assert len(character.control_rig) > 0
