@@ -9,6 +9,7 @@ from akd.export.creature import write_creature
 from akd.export.reskin import write_reskinned
 from akd.motion.clip import motion_from_clip
 from akd.rig.character import Character, load_character
+from akd.rig.roles.role import Part
 from akd.zoo import build_creature, make_clip
 from tests.asset import unusual
 
@@ -91,6 +92,29 @@ def test_what_is_scaled_to_nothing_is_taken_as_bound(plain, tmp_path):
     assert torch.isfinite(reach(found)).all()
 
 
+def test_a_driven_joint_of_scale_zero_leaves_the_others_as_they_are(plain, tmp_path):
+    """Engines hide parts so."""
+    wanted = load_character(read_asset(plain))
+    rig = wanted.control_rig
+    hidden = next(
+        j for j, role in zip(rig.joints, rig.roles, strict=True) if role.part is Part.TAIL
+    )
+
+    def change(file):
+        file.json["nodes"][hidden]["scale"] = [0.0, 0.0, 0.0]
+
+    found = changed(plain, tmp_path, change)
+    motion = motion_from_clip(found, found.asset.clips[0])
+    angles = found.control_rig.from_pose(motion.pose).angles
+    assert torch.isfinite(angles).all()
+    truth = rig.from_pose(motion_from_clip(wanted, wanted.asset.clips[0]).pose).angles
+    for k, joint in enumerate(found.control_rig.joints):
+        if found.anatomy.roles[joint].part is not Part.TAIL:
+            torch.testing.assert_close(
+                angles[:, k], truth[:, rig.joints.index(joint)], atol=1e-4, rtol=0.0
+            )
+
+
 @pytest.mark.parametrize("up", ["x", "y", "z"])
 def test_two_actors_in_one_bvh_are_a_body_of_some_kind(tmp_path, up):
     man = build_creature("man", vertices=600)
@@ -104,3 +128,9 @@ def test_two_actors_in_one_bvh_are_a_body_of_some_kind(tmp_path, up):
     character = load_character(read_asset(path), up=up)
     assert all(limb.joints for limb in character.anatomy.limbs)
     assert len(character.control_rig) > 0
+
+
+def test_a_file_of_nothing_has_a_rig_that_drives_nothing(tmp_path):
+    (tmp_path / "nothing.gltf").write_text('{"asset": {"version": "2.0"}}')
+    character = load_character(read_asset(tmp_path / "nothing.gltf"))
+    assert len(character.control_rig) == 0
