@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 import signal
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from akd.commands.cache import Cache
 from akd.commands.convert import Convert
 from akd.commands.create import Create
 from akd.commands.demo import Demo
-from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.errors import ResultFailed, UsageError, printable
 from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.fit import Fit
@@ -69,6 +70,9 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = sys.argv[1:]
         # Like Ctrl-C: keep a checkpoint, remove temporary files, say how to go on.
         signal.signal(signal.SIGTERM, _terminate)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Names may hold letters that a terminal's encoding has not.
+            sys.stdout.reconfigure(errors="backslashreplace")
     if not arguments:
         print(START)
         return 0
@@ -78,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command = _parse(arguments)
     except UsageError as error:
-        print(f"akd: {_printable(error)}", file=sys.stderr)
+        print(f"akd: {printable(error)}", file=sys.stderr)
         return 2
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
@@ -88,23 +92,23 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command.run()
     except (UsageError, AssetError, RunError, DamagedFile) as error:
-        print(f"akd: {_printable(error)}", file=sys.stderr)
+        print(f"akd: {printable(error)}", file=sys.stderr)
         return 2
     except ResultFailed as error:
-        print(f"akd: {error}", file=sys.stderr)
+        print(f"akd: {printable(error)}", file=sys.stderr)
         return 3
     except BrokenPipeError:
         return 0
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"akd: {_printable(where)}{error.strerror or error}", file=sys.stderr)
+        print(f"akd: {printable(where)}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
     except Exception as error:
         where = _write_traceback(error)
-        print(f"akd: internal error: {_printable(repr(error))}; see {where}", file=sys.stderr)
+        print(f"akd: internal error: {printable(repr(error))}; see {where}", file=sys.stderr)
         return 70
     return 0
 
@@ -138,11 +142,6 @@ def _terminate(*_: object) -> None:
         signal.raise_signal(signal.SIGINT)
     else:
         raise KeyboardInterrupt
-
-
-def _printable(message: object) -> str:
-    """One line without escape sequences: file names may hold anything."""
-    return "".join(c if c.isprintable() else "?" for c in str(message))
 
 
 def _write_traceback(error: Exception) -> str:

@@ -68,6 +68,11 @@ def check_folders(**folders: Path | None) -> None:
             raise UsageError(f"--{name} {folder}: is not a folder")
 
 
+def printable(text: object) -> str:
+    """One line without escape sequences: names of files and what is in them may hold anything."""
+    return "".join(c if c.isprintable() else "?" for c in str(text))
+
+
 def input_file(path: Path) -> Path:
     """The path, if it is a file that can be read."""
     if path.is_dir():

@@ -34,12 +34,14 @@ class Inspect:
 
     def run(self) -> None:
         """Print the description."""
+        from akd.base.files import write_atomically
         from akd.report.describe import describe, describe_text
         from akd.report.role_image import role_image
 
         character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
         if self.image is not None:
-            role_image(character).save(self.image, format="PNG")
+            with write_atomically(self.image) as file:
+                role_image(character).save(file, format="PNG")
         if self.as_json:
             print(json.dumps(describe(character), indent=2))
         else:
