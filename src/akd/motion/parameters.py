@@ -185,22 +185,50 @@ class ControlCurves:
         seconds = (self.frames - 1) / self.fps
         with torch.no_grad():
             if self.period is not None:
-                cycle = float(self.cycle())
-                seconds = cycle * max(1, math.ceil(seconds / cycle - 1e-3))
-            count = round(seconds * fps) + 1
-            phase = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
-            controls = self.controls(phase)
-            if self.keys is not None and self.period is None:
-                controls = Bend.of(self.keys, phase, self.angles)(controls)
-            if self.period is not None and float(self.turn) == 0.0:
-                controls = self._straightened(controls)
+                seconds = self._rounds() * float(self.cycle())
+        return self._sampled(name, seconds, round(seconds * fps), fps=fps, lift=lift)
+
+    @torch.no_grad()
+    def one_cycle(self, name: str, *, lift: float, fps: float) -> Motion | None:
+        """The first cycle of the clip that `motion` makes, on whole frames of its own, at least as
+        many a second; None where there is no cycle."""
+        if self.period is None:
+            return None
+        seconds, rounds = float(self.cycle()), self._rounds()
+        clip = max(1, round(rounds * seconds * fps))
+        frames = math.ceil(clip / rounds)
+        return self._sampled(name, seconds, frames, fps=fps * frames * rounds / clip, lift=lift)
+
+    def _rounds(self) -> int:
+        """How many whole cycles last as long as the prior's video."""
+        seconds = (self.frames - 1) / self.fps
+        return max(1, math.ceil(seconds / float(self.cycle()) - 1e-3))
+
+    @torch.no_grad()
+    def _sampled(self, name: str, seconds: float, count: int, *, fps: float, lift: float) -> Motion:
+        """The first so many seconds of the curves, in `count` steps from frame to frame."""
+        phase = torch.linspace(0.0, seconds, count + 1) if count else torch.zeros(1)
+        controls = self.controls(phase)
+        if self.keys is not None and self.period is None:
+            controls = self._meeting(self.keys, phase)
+        if self.period is not None and float(self.turn) == 0.0:
+            controls = self._straightened(controls)
         translation, root_rotation, angles = (
             value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
         )
         shift = translation.new_tensor((0.0, lift, 0.0))
         lifted = ControlPose(translation + shift, root_rotation, angles)
-        times = torch.arange(count) / fps
+        times = torch.arange(count + 1) / fps
         return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
+
+    def _meeting(self, keys: KeyPoses, seconds: Float[Tensor, "S"]) -> ControlPose:
+        """The curves at some times, bent to meet key poses at their own, which may lie between."""
+        with_keys = torch.cat((seconds, torch.tensor(keys.seconds, dtype=seconds.dtype)))
+        bent = Bend.of(keys, with_keys, self.angles)(self.controls(with_keys))
+        count = len(seconds)
+        return ControlPose(
+            bent.translation[:count], bent.root_rotation[:count], bent.angles[:count]
+        )
 
     def _straightened(self, controls: ControlPose) -> ControlPose:
         """The same cycle, turned as a whole so that it goes where the character faces: the mean yaw
