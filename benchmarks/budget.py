@@ -44,6 +44,8 @@ from akd.api.request import Request, make_request
 from akd.api.search import (
     begin,
     compare_grounded,
+    cycle_of,
+    ground_motion,
     motion_of,
     set_stage,
     spawn,
@@ -59,7 +61,6 @@ from akd.motion.feet import leg_length
 from akd.motion.grid import CLIP_FPS
 from akd.motion.motion import Motion
 from akd.motion.parametrization import MotionParameters
-from akd.physics.ground import ground
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.presets import TINY, with_values
 from akd.prior.protocol import VideoPrior, for_body
@@ -235,10 +236,9 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
             for tracking in plan.tracking:
                 began = time.process_time()
                 physics = PHYSICS[tracking]
-                grounded = ground(
-                    request.character.control_rig, request.character.body_mesh, motion,
-                    fps=CLIP_FPS, travel=False, settings=physics.tracking,
-                    world=SimulatorSettings(step=physics.step),
+                grounded = ground_motion(
+                    request.character, motion, cycle_of(one, case.name, stage, CLIP_FPS),
+                    physics.tracking, fps=CLIP_FPS, world=SimulatorSettings(step=physics.step),
                 )  # fmt: skip
                 tracked = time.process_time() - began
                 worse = compare_grounded(request, motion, grounded)

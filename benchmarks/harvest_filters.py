@@ -11,6 +11,7 @@ stopped goes on.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from akd.api.request import make_request
 from akd.api.search import set_stage
 from akd.base.files import weights_hash
 from akd.batch.harvest import HarvestSettings, fit_poses
+from akd.fit.regressor.regressor import MotionRegressor, load_regressor
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import video_score
 from akd.motion.actions import ACTIONS
@@ -45,7 +47,13 @@ THRESHOLDS = (0.004, 0.006, 0.008, 0.01, 0.012, 0.015, 0.02)
 
 
 def measure(
-    character: Character, action: str, prior: VideoPrior, weights: Path | None, iterations: int
+    character: Character,
+    action: str,
+    prior: VideoPrior,
+    weights: Path | None,
+    iterations: int,
+    regressor: MotionRegressor | None = None,
+    search: bool = True,
 ) -> dict[str, Any]:
     """Film the clip of an action, fit to the film, and compare."""
     rig = character.control_rig
@@ -67,7 +75,10 @@ def measure(
         size=(prior.frames, prior.height, prior.width),
     )  # fmt: skip
     settings = HarvestSettings(videos=1, iterations=iterations)
-    (fit,) = fit_poses(video[None].cpu(), request, stage, prior, codec, settings, judge=judge)
+    settings = replace(settings, warm_start=replace(settings.warm_start, phase_search=search))
+    (fit,) = fit_poses(
+        video[None].cpu(), request, stage, prior, codec, settings, judge=judge, regressor=regressor
+    )
     body = codec.body.expand(prior.frames)
     true = grounded(codec.body, codec.encode(pose), fps=prior.fps)
     apart = (kinematics(body, fit.states)[0] - kinematics(body, true)[0]).norm(dim=-1).mean()
@@ -98,10 +109,15 @@ def main() -> None:
     parser.add_argument("--actions", nargs="+", default=["walk", "jump"])
     parser.add_argument("--iterations", type=int, default=HarvestSettings.iterations)
     parser.add_argument("--weights", type=Path, help="folder of a prior that does not ship")
+    parser.add_argument("--regressor", type=Path, help="weights that give fits their start")
+    parser.add_argument("--no-search", action="store_true", help="with the regressor alone")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-o", "--out", type=Path, default=Path("out/filters"))
     options = parser.parse_args()
     prior = choose_prior(PriorSource("tiny", options.weights), device=options.device)
+    regressor = None
+    if options.regressor is not None:
+        regressor = load_regressor(options.regressor, device=options.device)
     path, made_by = options.out / "rows.jsonl", ""
     if options.weights is not None:
         made_by = weights_hash(options.weights)[:8]
@@ -110,12 +126,21 @@ def main() -> None:
     for species in options.bodies:
         character = None
         for action in options.actions:
-            key = f"{species} {SEED} {action} {options.iterations} {made_by}".strip()
+            start = "" if regressor is None else "regressor" + " alone" * options.no_search
+            key = f"{species} {SEED} {action} {options.iterations} {made_by} {start}".strip()
             if key not in done:
                 character = character or zoo_character(species, SEED, styles=1, cycles=CYCLES)
                 if all(clip.name != action for clip in character.asset.clips):
                     continue
-                found = measure(character, action, prior, options.weights, options.iterations)
+                found = measure(
+                    character,
+                    action,
+                    prior,
+                    options.weights,
+                    options.iterations,
+                    regressor,
+                    search=not options.no_search,
+                )
                 done[key] = {"key": key, **found}
                 append_row(path, done[key])
             rows.append(done[key])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ from akd.commands.cache import Cache
 from akd.commands.convert import Convert
 from akd.commands.create import Create
 from akd.commands.demo import Demo
-from akd.commands.errors import ResultFailed, UsageError
+from akd.commands.errors import ResultFailed, UsageError, printable
 from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.fit import Fit
@@ -70,6 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = sys.argv[1:]
         # Like Ctrl-C: keep a checkpoint, remove temporary files, say how to go on.
         signal.signal(signal.SIGTERM, _terminate)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Names may hold letters that a terminal's encoding has not.
+            sys.stdout.reconfigure(errors="backslashreplace")
     if not arguments:
         print(START)
         return 0
@@ -79,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command = _parse(arguments)
     except UsageError as error:
-        print(f"akd: {_printable(error)}", file=sys.stderr)
+        print(f"akd: {printable(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         return _hang_up()
@@ -91,23 +95,23 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command.run()
     except (UsageError, AssetError, RunError, DamagedFile) as error:
-        print(f"akd: {_printable(error)}", file=sys.stderr)
+        print(f"akd: {printable(error)}", file=sys.stderr)
         return 2
     except ResultFailed as error:
-        print(f"akd: {error}", file=sys.stderr)
+        print(f"akd: {printable(error)}", file=sys.stderr)
         return 3
     except BrokenPipeError:
         return _hang_up()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"akd: {_printable(where)}{error.strerror or error}", file=sys.stderr)
+        print(f"akd: {printable(where)}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
     except Exception as error:
         where = _write_traceback(error)
-        print(f"akd: internal error: {_printable(repr(error))}; see {where}", file=sys.stderr)
+        print(f"akd: internal error: {printable(repr(error))}; see {where}", file=sys.stderr)
         return 70
     return 0
 
@@ -150,11 +154,6 @@ def _hang_up() -> int:
     """Write nothing more to a reader that is gone, as in `akd --help | head -1`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
-
-
-def _printable(message: object) -> str:
-    """One line without escape sequences: file names may hold anything."""
-    return "".join(c if c.isprintable() else "?" for c in str(message))
 
 
 def _write_traceback(error: Exception) -> str:

@@ -19,6 +19,7 @@ from akd.api.search import (
     LEAD,
     begin,
     compare_grounded,
+    cycle_of,
     fit,
     ground_each,
     motion_of,
@@ -267,7 +268,8 @@ def animate_part(
     rate = request.fps or CLIP_FPS
     starting = motion_of(begin(stage, model, request), "start", stage, rate)
     motions = [motion_of(found, title, stage, rate) for found in finalists]
-    grounded = ground_each(request, motions, observer, fps=rate)
+    cycles = [cycle_of(found, title, stage, rate) for found in finalists]
+    grounded = ground_each(request, motions, observer, fps=rate, cycles=cycles)
     worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
     finals = [
         m if g is None or why else g.motion

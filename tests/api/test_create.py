@@ -107,3 +107,14 @@ def test_animate_needs_a_prompt_or_a_character(tmp_path, capsys):
     words = ["animate", "fox.glb", "a fox", "--create", "an ostrich", "-o", str(tmp_path / "o")]
     assert main(words) == 2
     assert "leave FILE out" in capsys.readouterr().err
+
+
+def test_animate_names_its_own_options_for_the_weights(tmp_path, capsys, monkeypatch):
+    words = ["animate", "--create", "an ostrich", "an ostrich running", "-o", str(tmp_path / "o")]
+    assert main([*words, "--create-weights", str(tmp_path)]) == 2
+    assert "no model_index.json" in capsys.readouterr().err
+    monkeypatch.setattr("akd.prior.large.shap_e.HUB", "akd/no-such-model")
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "give --create-weights FOLDER, or --create-download to fetch" in said
+    assert not list(tmp_path.iterdir())

@@ -1,7 +1,7 @@
 """What a command does, the API does, with the same defaults."""
 
 import inspect
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +114,16 @@ def test_clips_are_exported_by_name(fox, tmp_path):
     assert akd.load(path).asset.clips[0].end > 0.5
     with pytest.raises(ValueError, match="formats takes formats out of bvh"):
         akd.export(fox, ["mov"], tmp_path)
+
+
+def test_a_long_clip_name_makes_a_file_name_that_systems_take(fox, tmp_path):
+    asset = fox.asset
+    path = Path("\u9aa8" * 80 + ".glb")  # 240 bytes
+    clips = [replace(asset.clips[0], name="\u9aa8" * 90 + end) for end in "ab"]
+    named = replace(fox, asset=replace(asset, path=path, clips=tuple(clips)))
+    first, second = akd.export(named, ["bvh"], tmp_path)
+    assert first.exists()
+    assert second.name == f"{first.stem}-2.bvh"
 
 
 @pytest.mark.slow

@@ -19,8 +19,9 @@ folder, opened, watching = None, [], False
 own = [str(Path(p).resolve()) for p in (sys.prefix, sys.base_prefix, Path(akd.__file__).parent)]
 USE = sys.argv[1:] == ["use"]
 if USE:
-    from tests.asset.use import FOLDER, use
+    from tests.asset.use import FOLDER, use, warm_up
     own.append(str(FOLDER))
+    warm_up()
 
 def watch(event, arguments):
     if not watching:

@@ -52,6 +52,19 @@ def test_a_broken_file_is_one_line(tmp_path, text):
     assert "\n" not in str(caught.value)
 
 
+def test_a_skeleton_without_a_mesh_is_read_with_its_clip(tmp_path):
+    """As files of motion alone have it."""
+    path = tmp_path / "a.usda"
+    path.write_text(USD_TEXT.replace('def Mesh "strip"', 'def Scope "strip"'))
+    asset = read_asset(path)
+    check_sound(asset)
+    assert [node.name for node in asset.nodes] == ["bones", "hips", "spine"]
+    assert not asset.meshes
+    (clip,) = asset.clips
+    assert clip.end == 1.0
+    assert len(load_character(asset).control_rig) == 1
+
+
 def test_text_in_another_encoding_is_one_line(tmp_path):
     path = tmp_path / "a.usda"
     path.write_bytes(USD_TEXT.encode().replace(b"upAxis", b"up\xe0xis"))

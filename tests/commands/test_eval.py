@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 import torch
 
+from akd.api.evaluating import evaluate
 from akd.cli import main
 from akd.commands.blind_server import BlindServer
 from akd.export.creature import write_creature
@@ -61,6 +62,19 @@ def test_clips_of_any_file_are_measured_and_shown(capsys, fox, tmp_path):
     page = (tmp_path / "index.html").read_text()
     assert page.count("data:video/mp4;base64,") == page.count("data:image/png;base64,") == 2
     assert "each foot on the ground, of the time" in page
+
+
+def test_the_table_fits_the_terminal(fox):
+    made = evaluate(fox)
+    whole = made.table().splitlines()
+    assert max(map(len, whole)) > 80
+    narrow = made.table(columns=80).splitlines()
+    assert max(map(len, narrow)) <= 80
+    for line in narrow[1:3]:
+        assert line.split()[0] in ("fox.glb:walk", "fox.glb:stand")
+    head, left_out = narrow[0].split(), narrow[3].removeprefix("also in metrics.json: ").split(", ")
+    assert {"score", "verdict", "B", "C"} <= set(head)
+    assert sorted([*head, *left_out]) == sorted(whole[0].split())
 
 
 def test_the_list_for_videophy_shows_no_ground(capsys, fox, tmp_path):

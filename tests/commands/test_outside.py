@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from akd.export.creature import write_creature
+from akd.export.creature import creature_document, write_creature
+from akd.export.gltf.write import write_glb
 from akd.zoo import build_creature, make_clip
 
 AKD = (sys.executable, "-m", "akd")
@@ -45,6 +46,7 @@ def limit_files() -> None:
     [
         ("zoo", "snake", "-o", "{out}/fox.glb", "--vertices", "1500"),
         ("splat", "{fox}", "-o", "{out}/fox.ply", "--quick"),
+        ("inspect", "{fox}", "--image", "{out}/roles.png"),
         ("export", "{fox}", "--clip", "walk", "-o", "{out}", "--to", "bvh,usd"),
         ("ground", "{fox}", "--clip", "walk", "-o", "{out}", "--iterations", "1"),
     ],
@@ -53,7 +55,7 @@ def limit_files() -> None:
 def test_a_full_disk_is_one_line_and_leaves_the_old_file(walker, alone, tmp_path, command):
     out = tmp_path / "out"
     out.mkdir()
-    for name in ("fox.glb", "fox.ply", "fox-walk.bvh", "motion.glb"):
+    for name in ("fox.glb", "fox.ply", "roles.png", "fox-walk.bvh", "motion.glb"):
         (out / name).write_text("old")
     words = [word.format(out=out, fox=walker) for word in command]
     done = subprocess.run(
@@ -157,3 +159,17 @@ def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
     assert (process.returncode, said) == (130, "akd: stopped\n")
     assert (tmp_path / "old.txt").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.txt"]
+
+
+def test_a_terminal_that_has_not_all_letters_shows_their_numbers(alone, tmp_path):
+    path = tmp_path / "fox.glb"
+    document = creature_document(build_creature("fox", vertices=600), [])
+    for node in document.json["nodes"]:
+        node["name"] = f"\u9aa8 {node['name']}"
+    write_glb(document, path)
+    done = subprocess.run(
+        [*AKD, "inspect", str(path)], env={**alone, "PYTHONIOENCODING": "ascii"},
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert rb"\u9aa8 " in done.stdout

@@ -6,7 +6,9 @@ import torch
 from akd.api.request import make_request
 from akd.api.search import ground_each
 from akd.base.observer import Observer
+from akd.motion.loop import loop_gap
 from akd.physics.settings import TrackingSettings
+from akd.report.view_data import ContactForces
 from akd.rig.character import Character
 from tests.distill.fox import standing
 from tests.distill.test_feet import swinging
@@ -37,6 +39,37 @@ def test_finalists_are_tracked_as_if_alone_and_can_be_cancelled(fox: Character) 
         assert torch.equal(found.controls.angles, alone.controls.angles)
     with pytest.raises(ZeroDivisionError):
         ground_each(request, motions, StopAt(), fps=12.0)
+
+
+def test_one_cycle_is_tracked_and_repeated_on_the_frames_of_the_clip(fox: Character) -> None:
+    request = make_request(fox, "a fox walking", physics=TrackingSettings(iterations=2))
+    rig, curves = fox.control_rig, standing(fox, period=0.3, speed=0.8)
+    with torch.no_grad():
+        curves.angles.normal_(std=0.2, generator=torch.Generator().manual_seed(1))
+    motion = curves.motion("walk", lift=0.0, fps=24.0)
+    cycle = curves.one_cycle("walk", lift=0.0, fps=24.0)
+    (found,) = ground_each(request, [motion], Observer(), fps=24.0, cycles=[cycle])
+    assert found is not None
+    assert cycle is not None
+    assert found.repeats == round(motion.duration / cycle.duration) > 1
+    assert found.clip.cyclic
+    assert len(found.clip.position) == len(cycle)
+    assert torch.equal(found.motion.times, motion.times)
+    assert loop_gap(rig, found.motion, height=fox.height) < 1e-3
+    # A cycle later it is in the same pose, as far on as the clip goes in a cycle.
+    world = found.motion.sample(torch.tensor([0.05, 0.05 + cycle.duration])).world()
+    joints = world[:, [rig.root, *rig.joints], :3, 3]
+    moved = joints[1] - joints[0]
+    assert float((moved - moved.mean(0)).norm(dim=-1).max()) < 0.02 * fox.height
+    gone = (motion.world()[-1] - motion.world()[0])[rig.root, :3, 3] / found.repeats
+    assert float((moved[0] - gone).norm()) < 0.02 * fox.height
+    # Forces of the ground are those of the same foot in each repetition.
+    forces = ContactForces.of(found)
+    frames = len(cycle) - 1
+    assert len(forces.points) == found.repeats * frames
+    apart = forces.points[frames : 2 * frames] - forces.points[:frames]
+    assert float(abs(apart - apart.mean((0, 1))).max()) < 1e-4
+    assert (forces.forces[frames : 2 * frames] == forces.forces[:frames]).all()
 
 
 def test_feet_that_slide_in_their_place_give_the_body_no_travel(fox: Character) -> None:

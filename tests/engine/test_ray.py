@@ -86,12 +86,14 @@ def test_files_travel_and_retries_go_elsewhere(cluster, tmp_path):
     asset = tmp_path / "asset.ply"
     asset.write_text("ply")
     job = Job(dummies.write_number, {"number": 5, "die": True}, "dies", files={"text": asset})
-    nodes = []
+    nodes, resumed = [], None
     for event in run_jobs([job], tmp_path / "out", engine):
         if event.state in ("retried", "done"):
             nodes.append(JobFolder(tmp_path / "out", job).last_attempt()["node"])
+            resumed = event.values.get("resumed")
     engine.close()
     assert len(set(nodes)) == 2
+    assert resumed  # from the checkpoint that the first node left
     assert (tmp_path / "out" / job.name / "text.txt").read_text() == "ply"
     cluster.remove_node(node)
 

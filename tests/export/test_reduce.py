@@ -13,6 +13,7 @@ from akd.motion.clip import clip_from_motion, motion_from_clip
 from akd.motion.grid import on_grid
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from tests.asset.gltf_builder import sample
 
 
 def artists_walk(shared_assets):
@@ -71,3 +72,19 @@ def test_a_motion_of_one_frame_is_left_alone(shared_assets):
     still = motion.sample(torch.zeros(1))
     data, _ = channels(body, still)
     assert reduce_keys(data, still, height=body.height).tracks.keys() == data.tracks.keys()
+
+
+def test_bodies_without_a_size_keep_their_keys(tmp_path):
+    """A node without a mesh has no height, and a joint of scale zero hides what hangs on it."""
+    file = sample()
+    file.json["nodes"][1]["scale"] = [0.0, 0.0, 0.0]
+    body = load_character(read_asset(file.write(tmp_path / "a.glb")))
+    motion = motion_from_clip(body, body.asset.clips[0])
+    moved = replace(motion.pose, translation=motion.pose.translation.clone())
+    moved.translation[1, 2, 0] = 1.0  # below the joint of scale zero
+    motion = replace(motion, pose=moved)
+    data, every = channels(body, motion)
+    assert (2, "translation") in every
+    assert reduce_keys(data, motion, height=0.0) is data
+    reduced = reduce_keys(data, motion, height=body.height)
+    assert reduced.tracks.keys() == data.tracks.keys()

@@ -20,6 +20,7 @@ from akd.rig.pose import Pose
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
 from benchmarks.deformation_field import neighbour_edges
+from tests.commands.animating import chain
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,13 @@ def test_gallops_and_jumps_need_not_alternate_where_they_were_asked_for(fox, act
 def test_an_unknown_action_is_refused(fox, walk):
     with pytest.raises(ValueError, match=r"asked must be one of stand, walk, .*; got 'knit'"):
         measure(*fox, walk, asked="knit")
+
+
+def test_what_cannot_be_driven_is_not_measured(tmp_path):
+    one = load_character(read_asset(chain(tmp_path / "one.glb", 1)))
+    still = Motion(one.skeleton, torch.zeros(1), one.skeleton.rest.expand(1))
+    with pytest.raises(ValueError, match=r"one\.glb: must have a body with joints"):
+        measure(one, one.control_rig, still)
 
 
 def test_reports_mark_alternation_only_where_it_is_asked_for(fox):

@@ -34,10 +34,18 @@ def test_the_only_clip_that_a_name_can_mean(fox: Character, names, asked, found)
     ("names", "asked", "message"),
     [
         (("Walk_1", "Walk_2"), "walk", "clip 'walk' may be 'Walk_1' or 'Walk_2'"),
+        (("Walk", "Walk"), "walk", "clip 'walk' may be 'Walk#1' or 'Walk#2'"),
         (("Walk", "Run"), "fly", "there is no clip 'fly': it has 'Walk', 'Run'"),
+        (("Arm|Walk", "Arm|Run"), "wlak", r"it has 'Arm|Walk', .*; did you mean 'Arm\|Walk'\?"),
         ((), "walk", "has no clip"),
     ],
 )
 def test_other_names_are_refused(fox: Character, names, asked, message) -> None:
     with pytest.raises(ValueError, match=message):
         find_clip(with_clips(fox, *names), asked)
+
+
+def test_clips_of_one_name_are_numbered(fox: Character) -> None:
+    body = with_clips(fox, "Walk", "", "Walk", "")
+    for name, clip in zip(("walk#1", "#1", "Walk#2", "#2"), body.asset.clips, strict=True):
+        assert find_clip(body, name) is clip

@@ -93,3 +93,28 @@ def test_the_last_poses_of_a_motion_begin_the_next(rig):
                                rtol=0)  # fmt: skip
     lowered = keys.lowered(0.1).pose.translation
     torch.testing.assert_close(lowered[:, 1], keys.pose.translation[:, 1] - 0.1)
+
+
+def test_a_clip_goes_through_poses_of_another_frame_rate_without_shaking(rig):
+    def clip(seed: int, keys: KeyPoses | None):
+        curves = begun(rig, keys, knots=6, bounded=False)
+        g = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            curves.angles.copy_(0.3 * torch.randn(curves.angles.shape, generator=g))
+        return rig.from_pose(curves.motion("clip", lift=0.0, fps=60.0).pose).angles
+
+    first, free = clip(0, None), clip(1, None)
+    # Four frames of 17 a second: none but the first is on a frame of the clip.
+    moments = torch.arange(4) / 17.0
+    frames = moments * 60.0
+    low, share = frames.long(), (frames - frames.long())[:, None, None]
+    angles = (1.0 - share) * first[low] + share * first[low + 1]
+    still = torch.zeros(4, 3)
+    bent = clip(1, KeyPoses(tuple(moments.tolist()), ControlPose(still, still, angles)))
+    led = slice(0, 11)
+    assert float((bent[led] - first[led]).abs().max()) < 0.1 * float(
+        (free - first)[led].abs().max()
+    )
+    # It accelerates there as what it continues does, and then as it leaves it.
+    bends, own = (v.diff(n=2, dim=0).norm(dim=-1).mean(-1) for v in (bent, first))
+    assert float(bends[:9].max()) < 1.5 * float(own[:9].max())

@@ -86,6 +86,26 @@ def test_a_cycle_is_exported_as_a_loop(fox, stage):
     assert float(moved.max()) > 0.1 * height
 
 
+def test_one_cycle_is_what_the_clip_repeats(fox, stage):
+    curves = shaken(standing(fox, period=0.3, speed=0.8))
+    with torch.no_grad():
+        curves.turn.zero_()
+    rig = fox.control_rig
+    whole = curves.motion("clip", lift=stage.lift, fps=24.0)
+    once = curves.one_cycle("clip", lift=stage.lift, fps=24.0)
+    assert once is not None
+    rounds = round(whole.duration / once.duration)
+    assert rounds > 1
+    assert rounds * once.duration == pytest.approx(whole.duration, abs=1e-5)
+    assert (len(once) - 1) / once.duration >= 24.0 - 1e-3
+    assert loop_gap(rig, once, height=fox.height) < 1e-4
+    # At its own frames it is as finely sampled as the curves: no clip was interpolated for it.
+    finer = curves.motion("fine", lift=stage.lift, fps=rounds * (len(once) - 1) / whole.duration)
+    first = finer.world()[: len(once), rig.joints, :3, 3]
+    torch.testing.assert_close(once.world()[:, rig.joints, :3, 3], first, atol=2e-4, rtol=0)
+    assert standing(fox, speed=0.8).one_cycle("none", lift=0.0, fps=24.0) is None
+
+
 def test_a_cycle_goes_where_the_character_faces(fox, stage):
     curves = shaken(standing(fox, period=0.45, speed=0.8))
     with torch.no_grad():

@@ -64,6 +64,14 @@ def test_an_unknown_action_gets_one_line_that_lists_what_is_known():
     )
 
 
+@pytest.mark.parametrize(
+    ("prompt", "verb"), [("a fox walkng", "walking"), ("a fox galoping", "galloping")]
+)
+def test_a_typing_error_is_recognised(prompt, verb):
+    with pytest.raises(ValueError, match=f"prompt '{prompt}': did you mean '{verb}'[?] the tiny"):
+        read_prompt(prompt)
+
+
 def test_a_turn_needs_a_side():
     with pytest.raises(ValueError, match="say 'turning left' or 'turning right'"):
         read_prompt("a fox turning")

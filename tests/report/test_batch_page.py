@@ -1,13 +1,12 @@
 """The page of a batch: names are text, links lead into the folder."""
 
-import shutil
-
 import pytest
 
 from akd.base.files import write_json
 from akd.engine.folder import JobFolder
 from akd.engine.job import Job
 from akd.report.batch_page import batch_page, write_batch_page
+from tests.browser import open_chromium
 from tests.engine.dummies import fail
 
 
@@ -39,15 +38,10 @@ def test_names_and_errors_are_text(jobs, tmp_path):
 
 
 def test_a_click_sorts_and_words_filter(jobs, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium")
     write_batch_page(tmp_path / "index.html", tmp_path, jobs)
     names = "[...document.querySelectorAll('tbody tr:not([hidden]) td:first-child')]"
     names += ".map(cell => cell.textContent)"
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with open_chromium() as browser:
         page = browser.new_page()
         page.goto((tmp_path / "index.html").as_uri())
         page.get_by_role("button", name="score").click()
@@ -60,4 +54,3 @@ def test_a_click_sorts_and_words_filter(jobs, tmp_path):
         assert page.inner_text("[data-shown]") == "1 of 4"
         page.set_viewport_size({"width": 390, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == 390
-        browser.close()

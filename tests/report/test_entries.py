@@ -1,13 +1,17 @@
 """Runs that come from somebody else are checked before they are judged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from akd.distill.run_folder import RunFolder
-from akd.report.entries import _short_titles, read_run
+from akd.export.creature import write_creature
+from akd.report.entries import _short_titles, load_entries, read_run
+from akd.zoo.gait.clips import make_clip
 from tests.commands.small_prior import write_fox
+from tests.zoo.menagerie import creature
 
 
 @pytest.fixture
@@ -55,6 +59,22 @@ def test_broken_metrics_are_one_line(folder, text):
     (folder / "metrics.json").write_text(text)
     with pytest.raises(ValueError, match="holds no result of `akd animate`"):
         read_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("names", "titles"),
+    [
+        (("Arm|Arm|Walk", "Arm|Run"), ("fox.glb:Walk", "fox.glb:Run")),
+        (("a|Walk", "b|Walk"), ("fox.glb:a|Walk", "fox.glb:b|Walk")),
+    ],
+)
+def test_clips_have_short_titles_too(tmp_path, names, titles):
+    fox = creature("fox")
+    clips = [replace(make_clip(fox, "walk", frames=4), name=name) for name in names]
+    write_creature(fox, clips, tmp_path / "fox.glb")
+    found = load_entries([str(tmp_path / "fox.glb")])
+    assert tuple(entry.name for entry in found) == titles
+    assert tuple(entry.prompt for entry in found) == names
 
 
 def test_titles_are_as_short_as_tells_paths_apart():

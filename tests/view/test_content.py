@@ -1,14 +1,19 @@
 """What a path holds: files and runs below it, and nothing outside of it."""
 
+import json
+
 import numpy as np
 import pytest
 
 from akd.asset.asset import AssetError
+from akd.export.creature import write_creature
 from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
 from akd.view.frames import distance_to_fit
 from akd.view.looks import divide_triangle, paint_surface
+from akd.zoo.gait.clips import make_clip
 from tests.commands.small_prior import write_fox
+from tests.zoo.menagerie import creature
 
 
 def test_a_file_without_clips_shows_its_neutral_pose(tmp_path):
@@ -18,6 +23,20 @@ def test_a_file_without_clips_shows_its_neutral_pose(tmp_path):
     frames = subject.frames("neutral pose")
     assert (len(frames), frames.seconds) == (1, 0.0)
     assert np.ptp(frames.points(0)[:, 1]) == pytest.approx(subject.character.height, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("best", "shown"), [("motion", "distilled"), ("grounded", "grounded"), (None, "grounded")]
+)
+def test_a_run_shows_first_what_it_says_to_use(tmp_path, best, shown):
+    fox = creature("fox")
+    clips = [make_clip(fox, action, frames=4) for action in ("walk", "trot")]
+    write_creature(fox, clips, tmp_path / "motion.glb")
+    about = {"prompt": "a fox", "motion": {}, "grounded": {}, "best": best}
+    (tmp_path / "metrics.json").write_text(json.dumps(about))
+    subject = Content(tmp_path).first()
+    assert set(subject.motions) == {"distilled", "grounded"}
+    assert subject.best == shown
 
 
 def test_links_out_of_the_folder_are_not_shown(tmp_path):

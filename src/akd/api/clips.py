@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from akd.base.constants import FPS_RANGE
 from akd.motion.clip import motion_from_clip
-from akd.motion.clip_names import find_clip
+from akd.motion.clip_names import clip_labels, find_clip
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 
@@ -29,7 +29,7 @@ def find_motion(character: Character, clip: Clip = None) -> Motion:
         return clip
     clips = character.asset.clips
     if clip is None and len(clips) > 1:
-        names = ", ".join(repr(found.name) for found in clips)
+        names = ", ".join(map(repr, clip_labels(clips)))
         raise ValueError(
             f"{character.asset.path}: has several clips, choose one with --clip: {names}"
         )

@@ -29,11 +29,15 @@ class Evaluation:
     metrics: dict[str, MotionMetrics]
     """By the name of the entry."""
 
-    def table(self, scores: Mapping[str, VideoPhyScore] | None = None) -> str:
+    def table(
+        self, scores: Mapping[str, VideoPhyScore] | None = None, *, columns: int | None = None
+    ) -> str:
         """The metrics as text.
 
         Args:
             scores: VideoPhy's scores by the name of the entry, for two more columns.
+            columns: Width of the terminal: numbers that do not fit are left out, and named below
+                the table. By default all are shown.
 
         Returns:
             A table, one motion per line.
@@ -45,11 +49,15 @@ class Evaluation:
             if scores:
                 row += [line[1] for line in videophy_rows([name], scores)]
             rows.append([*row, metrics.verdict.split(":")[0]])
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
+        left_out: list[str] = []
+        for name in _SPARED:
+            if columns is None or max(map(len, _aligned(rows))) <= columns:
+                break
+            place = rows[0].index(name)
+            left_out.append(name)
+            rows = [[*row[:place], *row[place + 1 :]] for row in rows]
+        more = f"also in metrics.json: {', '.join(left_out)}"
+        return "\n".join([*_aligned(rows), *([more] if left_out else [])])
 
     def save(
         self, out: str | Path, *, scores: Mapping[str, VideoPhyScore] | None = None
@@ -156,6 +164,19 @@ _COLUMNS = [
     "B",
     "C",
 ]
+
+
+_SPARED = ("rough", "depth", "swing", "l/r", "tilt", "travel", "skate", "contact")
+"""Columns that a narrow terminal does without, the first ones first."""
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table with cells of equal width."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 def _cells(m: MotionMetrics) -> list[str]:

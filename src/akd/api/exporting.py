@@ -18,6 +18,8 @@ from akd.report.entries import read_run
 from akd.rig.character import Character
 
 _LONGEST_NAME = 100
+"""Bytes of a file's name that are taken from the name of a clip, and of its file: systems take 255
+in all."""
 
 
 def export(
@@ -102,10 +104,15 @@ def _file_names(file: str, clips: Sequence[str]) -> list[str]:
     names: dict[str, str] = {}
     for clip in clips:
         kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in clip).strip("_")
-        wanted = name = f"{file}-{kept[:_LONGEST_NAME] or 'clip'}"
+        wanted = name = f"{_cut(file)}-{_cut(kept) or 'clip'}"
         number = 1
         while name.casefold() in names:
             number += 1
             name = f"{wanted}-{number}"
         names[name.casefold()] = name
     return list(names.values())
+
+
+def _cut(name: str) -> str:
+    """The start of a name, in whole letters: one may have several bytes."""
+    return name.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore")

@@ -16,6 +16,7 @@ from akd.asset.asset import Asset
 from akd.base.files import bytes_hash, file_hash, json_hash, weights_hash
 from akd.distill.settings import DistillSettings
 from akd.fit.losses import LossTerm, default
+from akd.fit.regressor.regressor import regressor_hash
 from akd.metrics.recognise.recogniser import recogniser_hash
 from akd.metrics.recognise.settings import REPORTING
 from akd.motion.actions import Action, action_label, read_sentence
@@ -78,6 +79,11 @@ class Request:
         settings = replace(self.settings, iterations=0, warm_start=replace(warm_start, samples=1))
         return replace(self, settings=settings, physics=None)
 
+    @property
+    def regresses(self) -> bool:
+        """Whether a fit may begin with what the motion regressor sees."""
+        return self.settings.warm_start.regressor and self.settings.warm_start.samples > 0
+
     def load_prior(self) -> VideoPrior:
         """The video model, its weights read."""
         if not isinstance(self.prior, PriorSource):
@@ -111,6 +117,7 @@ class Request:
             "losses": {term.name: term.weight for term in self.losses},
             "physics": None if self.physics is None else asdict(self.physics),
             # A chooses what is kept, B and C are in metrics.json: other weights, another job.
+            "regressor": {"hash": regressor_hash(self.weights) if self.regresses else None},
             "steering": {"hash": recogniser_hash("a", self.weights) if self.steering else None},
             "reporting": {
                 name: {"hash": recogniser_hash(name, self.weights)} for name in REPORTING

@@ -17,6 +17,7 @@ from akd.base.files import checking_content
 from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
 from akd.fit.period import SHORTEST_CYCLE, find_period
+from akd.fit.regressor.regressor import MotionRegressor, find_regressor
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.math.threads import torch_threads
 from akd.metrics.motion import measure
@@ -27,6 +28,7 @@ from akd.motion.flight import flight_altitude
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.key_poses import KeyPoses, last_poses
 from akd.motion.motion import Motion
+from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import (
     MotionParameters,
     MotionStart,
@@ -35,7 +37,10 @@ from akd.motion.parametrization import (
 )
 from akd.motion.root_limits import root_limits
 from akd.physics.ground import Grounded, ground
+from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.tracking import Progress
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
+from akd.rig.character import Character
 from akd.rig.limits import BodyPlan
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
@@ -119,9 +124,18 @@ def fit(
     finalists = fit_finalists(
         stage, videos, partial(begin, stage, prior, request), request.losses,
         request.settings.warm_start, score=score, observer=observer,
+        regressor=_regressor(request, prior),
     )  # fmt: skip
     observer.save("starts", pack([found.values() for found in finalists]))
     return finalists
+
+
+def _regressor(request: Request, prior: VideoPrior) -> MotionRegressor | None:
+    """The regressor, if it is asked for, installed, and reads such videos."""
+    if not request.regresses:
+        return None
+    found = find_regressor(request.weights, device=prior.device)
+    return found if found is not None and found.reads(prior) else None
 
 
 def spawn(generator: torch.Generator, count: int) -> list[torch.Generator]:
@@ -197,10 +211,54 @@ def motion_of(parameters: MotionParameters, name: str, stage: Stage, fps: float)
     return parameters.motion(name, lift=stage.lift, fps=fps)
 
 
+def cycle_of(parameters: MotionParameters, name: str, stage: Stage, fps: float) -> Motion | None:
+    """The cycle that the clip of `motion_of` repeats; None where it repeats none."""
+    if not isinstance(parameters, ControlCurves):
+        return None
+    return parameters.one_cycle(name, lift=stage.lift, fps=fps)
+
+
+def ground_motion(
+    character: Character,
+    motion: Motion,
+    cycle: Motion | None,
+    settings: TrackingSettings,
+    *,
+    fps: float,
+    world: SimulatorSettings | None = None,
+    progress: Progress | None = None,
+) -> Grounded:
+    """A motion tracked by physics; where it repeats a cycle, that alone, and the result repeated.
+
+    A body that has gone wrong once goes on from there, and is further off in each repetition.
+    """
+    rig, mesh = character.control_rig, character.body_mesh
+
+    # The curves have the travel that was asked for: feet that slide do not mean any other.
+    def tracked(clip: Motion, rate: float) -> Grounded:
+        return ground(
+            rig, mesh, clip, fps=rate, travel=False, settings=settings, world=world,
+            progress=progress,
+        )  # fmt: skip
+
+    if cycle is not None:
+        found = tracked(cycle, (len(cycle) - 1) / cycle.duration)
+        if found.clip.cyclic:  # not where it hardly moves
+            return found.repeated(motion.times)
+    return tracked(motion, fps)
+
+
 def ground_each(
-    request: Request, motions: Sequence[Motion], observer: Observer, *, fps: float
+    request: Request,
+    motions: Sequence[Motion],
+    observer: Observer,
+    *,
+    fps: float,
+    cycles: Sequence[Motion | None] | None = None,
 ) -> list[Grounded | None]:
     """Each motion tracked by physics, in a thread of its own; None where that was not asked for.
+
+    `cycles` are those that the motions repeat, where they do.
 
     The simulator steps one environment in one thread on any device, so that a few of them would
     leave a GPU idle. Torch's operations run in these threads too: the tensors are small, and more
@@ -210,11 +268,7 @@ def ground_each(
         return [None] * len(motions)
     observer.begin("physics")
     character, settings = request.character, request.physics
-    rig, mesh, total = (
-        character.control_rig,
-        character.body_mesh,
-        len(motions) * settings.iterations,
-    )
+    total = len(motions) * settings.iterations
     done = [0] * len(motions)
     reporting, stopped = Lock(), Event()
 
@@ -226,10 +280,8 @@ def ground_each(
                 done[k] = min(i + 1, n)
                 observer.step(sum(done), total, {"loss": loss})
 
-        # The curves have the travel that was asked for: feet that slide do not mean any other.
-        return ground(
-            rig, mesh, motions[k], fps=fps, travel=False, settings=settings, progress=progress
-        )
+        cycle = None if cycles is None else cycles[k]
+        return ground_motion(character, motions[k], cycle, settings, fps=fps, progress=progress)
 
     with torch_threads(1), ThreadPoolExecutor(len(motions)) as pool:
         futures = [pool.submit(track, k) for k in range(len(motions))]

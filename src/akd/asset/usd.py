@@ -100,6 +100,7 @@ class _Reader:
         if len(prims) > _MOST_PRIMS:
             raise AssetError(f"must have at most {_MOST_PRIMS} prims, got more")
         skins: dict[str, tuple[Any, int]] = {}
+        bound: set[str] = set()
         for prim in prims:
             if not prim.IsA(UsdSkel.Root):
                 continue
@@ -107,8 +108,14 @@ class _Reader:
             cache.Populate(root, Usd.TraverseInstanceProxies())
             for binding in cache.ComputeSkelBindings(root, Usd.TraverseInstanceProxies()):
                 skin = self._skeleton(cache.GetSkelQuery(binding.GetSkeleton()))
+                bound.add(str(binding.GetSkeleton().GetPath()))
                 for target in binding.GetSkinningTargets():
                     skins[str(target.GetPrim().GetPath())] = (target, skin)
+            for inner in Usd.PrimRange(prim, Usd.TraverseInstanceProxies()):
+                # Files of motion alone have skeletons that no mesh is bound to.
+                if inner.IsA(UsdSkel.Skeleton) and str(inner.GetPath()) not in bound:
+                    bound.add(str(inner.GetPath()))
+                    self._skeleton(cache.GetSkelQuery(UsdSkel.Skeleton(inner)))
         for prim in prims:
             shown = prim.IsA(UsdGeom.Mesh) and UsdGeom.Imageable(prim).ComputeVisibility()
             if shown and shown != UsdGeom.Tokens.invisible:

@@ -23,6 +23,7 @@ from akd.asset.read import read_asset
 from akd.base.files import text_hash, weights_hash
 from akd.engine.call import Refused, Resources
 from akd.engine.job import Job, Workspace
+from akd.fit.regressor.regressor import MotionRegressor, find_regressor, regressor_hash
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import VideoScore, fit_to_videos, sample_videos
 from akd.metrics.recognise.recogniser import find_recogniser
@@ -225,11 +226,14 @@ def harvest(
         )
     prompts = [f"a {body.noun} {action}" for action in actions]
     made_by = "" if weights is None else f"\n{weights_hash(weights)}"
+    if (seen_by := regressor_hash(weights)) is not None:
+        made_by += f"\n{seen_by}"
     jobs = {text_hash(f"{body.name}\n{prompt}\n{seed}{made_by}")[:20]: prompt for prompt in prompts}
     jobs = {job: prompt for job, prompt in jobs.items() if not is_done(out, job)}
     if not jobs:
         return
     character, recogniser = character or body.load(), find_recogniser("a", weights)
+    regressor = find_regressor(weights, device=prior.device)
     prior = for_body(prior, leg_length(character, character.control_rig))
     codec = PoseCodec.of(character)
     record = BodyRecord(
@@ -248,7 +252,10 @@ def harvest(
         warm = replace(settings.warm_start, samples=settings.videos)
         generator = torch.Generator().manual_seed(int(job[:15], 16))
         videos = sample_videos(stage, prior, request.asked, warm, generator=generator)
-        fits = fit_poses(videos, request, stage, prior, codec, settings, judge=value)
+        fits = fit_poses(
+            videos, request, stage, prior, codec, settings, judge=value,
+            regressor=regressor if regressor is not None and regressor.reads(prior) else None,
+        )  # fmt: skip
         highest = FLIGHT if action is not None and action.leaves_ground else STANDING
         clips, rows = [], []
         for sample, fit in enumerate(fits):
@@ -304,6 +311,7 @@ class FittedPoses:
 def fit_poses(
     videos: Float[Tensor, "K T H W 3"], request: Request, stage: Stage, prior: VideoPrior,
     codec: PoseCodec, settings: HarvestSettings, *, judge: VideoScore | None,
+    regressor: MotionRegressor | None = None,
 ) -> list[FittedPoses]:  # fmt: skip
     """The poses that are fitted to each video, in one batch."""
     warm = settings.warm_start
@@ -312,8 +320,9 @@ def fit_poses(
         for video in videos.cpu()
     ]
     differences = fit_to_videos(
-        stage, candidates, videos, request.losses, warm, iterations=settings.iterations
-    )
+        stage, candidates, videos, request.losses, warm, iterations=settings.iterations,
+        regressor=regressor,
+    )  # fmt: skip
     with torch.no_grad():
         posed = pose_together(candidates, stage)
         shown = stage.show(posed.transforms, turns=[0.0] * len(candidates))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -53,7 +54,8 @@ class Animate:
     """
 
     file: tyro.conf.Positional[Path]
-    """A rigged character (glTF, VRM, FBX, USD or .blend), or a bare mesh, which is rigged first."""
+    """A rigged character: GLB, glTF or VRM; FBX, USD or a Blender file, of which the result is a
+    GLB; or a bare mesh, which is rigged first."""
     out: Out
     """Folder to write to."""
     prompt: tyro.conf.Positional[str | None] = None
@@ -62,6 +64,10 @@ class Animate:
     create: str | None = None
     """Make the character from a sentence, as `akd create` does; FILE is then left out:
     akd animate --create "an ostrich" "an ostrich running" -o out/ostrich"""
+    create_weights: Path | None = None
+    """With --create: folder of Shap-E's pipeline, in place of the hub's copy."""
+    create_download: bool = False
+    """With --create: fetch Shap-E's weights from the hub where they are missing."""
     prior: PriorName = "tiny"
     preset: str | None = None
     """tiny, fast or paper; by default tiny for the tiny prior, fast for others."""
@@ -234,10 +240,20 @@ class Animate:
             raise UsageError("--create makes the character: leave FILE out")
         made = self.out.with_name(f"{self.out.name}.glb")
         if self.overwrite or not made.exists():
-            Create(
-                self.create or "", made, seed=self.seed, template=self.template, height=self.height
-            ).run()
-        return replace(self, file=made, prompt=str(self.file), create=None)
+            create = Create(
+                self.create or "", made, weights=self.create_weights, download=self.create_download,
+                seed=self.seed, template=self.template, height=self.height,
+            )  # fmt: skip
+            try:
+                create.run()
+            except UsageError as error:
+                raise UsageError(
+                    re.sub(r"--(?=weights|download)", "--create-", str(error))
+                ) from None
+        return replace(
+            self, file=made, prompt=str(self.file), create=None, create_weights=None,
+            create_download=False,
+        )  # fmt: skip
 
     def _direction(self) -> Direction:
         """What is asked for beside the action."""

@@ -122,7 +122,16 @@ KINDS = {
     "animate": Kind(
         {"assets": "asset", "prompts": "prompt", "seeds": "seed", "priors": "prior"},
         ("asset", "prompt"),
-        _options(Animate, "file", "prompt", "create", "quick", "overwrite"),
+        _options(
+            Animate,
+            "file",
+            "prompt",
+            "create",
+            "create_weights",
+            "create_download",
+            "quick",
+            "overwrite",
+        ),
         _animate,
     ),
     "retarget": Kind(

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from akd.commands.errors import ResultFailed
+from akd.commands.errors import ResultFailed, printable
 from akd.commands.terminal import clock
 from akd.engine.folder import JobFolder
 from akd.engine.run import Event
@@ -60,7 +60,7 @@ class BatchTable:
             line += f"  {event.error}"
         if event.state == "failed":
             line += f"; see {JobFolder(self._out, job).log}"
-        line = "".join(c if c.isprintable() else "?" for c in line)
+        line = printable(line)
         if event.state in ("failed", "retried"):
             self._failures.append(line)
         if not self._console.is_terminal:
@@ -90,7 +90,7 @@ class BatchTable:
         for name, justify in (("job", "left"), ("attempt", "right"), ("time", "right")):
             table.add_column(name, justify=justify)  # pyright: ignore[reportArgumentType]
         for event, began in list(self._running.values())[:_SHOWN]:
-            label = Text(event.job.label, no_wrap=True, overflow="ellipsis")
+            label = Text(printable(event.job.label), no_wrap=True, overflow="ellipsis")
             table.add_row(label, str(event.attempt), clock(now - began))
         head = f"{self.summary()}, {len(self._running)} running, {clock(now - self._began)}"
         return Group(Text(head), table, *(Text(line, style="red") for line in self._failures))

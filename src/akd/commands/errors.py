@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_type_hints
+
+import tyro
 
 
 class UsageError(Exception):
@@ -38,9 +41,15 @@ def usage_errors(
 
 
 def said_of(command: object, error: Exception) -> str:
-    """The API's message about an argument as one about the command's option of the same name."""
+    """The API's message about an argument as one about the command's option of the same name. What
+    is given without an option's name stays as it is."""
     message = str(error)
-    return f"--{message}" if hasattr(command, message.split(" ", 1)[0].rstrip(":")) else message
+    name = message.split(" ", 1)[0].rstrip(":")
+    if not hasattr(command, name):
+        return message
+    hint = get_type_hints(type(command), include_extras=True).get(name)
+    is_positional = tyro.conf.Positional in getattr(hint, "__metadata__", ())
+    return message if is_positional else f"--{message}"
 
 
 def check_ranges(command: object, **ranges: tuple[float, float]) -> None:
@@ -57,6 +66,11 @@ def check_folders(**folders: Path | None) -> None:
     for name, folder in folders.items():
         if folder is not None and not folder.is_dir():
             raise UsageError(f"--{name} {folder}: is not a folder")
+
+
+def printable(text: object) -> str:
+    """One line without escape sequences: names of files and what is in them may hold anything."""
+    return "".join(c if c.isprintable() else "?" for c in str(text))
 
 
 def input_file(path: Path) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -63,7 +65,8 @@ class Eval:
         with usage_errors():
             made = evaluate(self.sources, weights=self.weights)
         scores = self._scores(made.entries)
-        print(made.table(scores))
+        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print(made.table(scores, columns=columns))
         videos = made.save(self.out, scores=scores)
         print(f"{self.out / 'index.html'}: videos side by side")
         if self.videophy is not None:

@@ -16,7 +16,8 @@ from akd.commands.options import Height, Roles, Up, load_file
 class Inspect:
     """Show what is in a file, which joints akd would drive, and how akd handles each problem.
 
-    Reads glTF, VRM, FBX, USD, .blend, OBJ, PLY (also Gaussian clouds), STL, OFF and BVH.
+    Reads glTF and GLB, VRM, FBX (needs akd[fbx]), USD (akd[usd]), Blender files (Blender), BVH,
+    OBJ, PLY, STL, OFF, and Gaussian-splat PLY.
 
     Example: akd inspect fox.glb --image roles.png
     """
@@ -33,13 +34,19 @@ class Inspect:
 
     def run(self) -> None:
         """Print the description."""
+        from akd.base.files import write_atomically
         from akd.report.describe import describe, describe_text
         from akd.report.role_image import role_image
 
         character = load_file(self.file, height=self.height, up=self.up, roles=self.roles)
         if self.image is not None:
-            role_image(character).save(self.image, format="PNG")
+            with write_atomically(self.image) as file:
+                role_image(character).save(file, format="PNG")
         if self.as_json:
             print(json.dumps(describe(character), indent=2))
         else:
             print(describe_text(character))
+            if self.image is not None:
+                print(
+                    f"\n{self.image}: the body coloured by role, from the front and from its left"
+                )

@@ -221,6 +221,63 @@ class PriorTrainRecogniser:
 
 
 @dataclass(frozen=True)
+class PriorTrainRegressor:
+    """Train the motion regressor: joint angles from a video, the start of a fit.
+
+    Example: akd prior train-regressor -o out/prior
+    """
+
+    out: Out = Path("out/prior")
+    """The folder of `akd prior train`: its creatures are used again."""
+    minutes: float = 8.0
+    """Of training, after the first creatures are there."""
+    creatures: int = PoolSettings.creatures
+    """Creatures to learn from."""
+    judges: int = 24
+    """Creatures of the measuring side to be judged by."""
+    assets: Path | None = None
+    """Folder of rigged characters with clips. Those in its folder `training` and those that
+    splits.toml lists are filmed too."""
+    mocap: Path | None = None
+    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    device: Device = "auto"
+    seed: int = 0
+    workers: int | None = None
+    smoke: bool = False
+    """Run everything at a very small size."""
+
+    def run(self) -> None:
+        """Film, train, measure on unseen creatures, write."""
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
+        from akd.base.lock import hold_lock
+        from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
+        from akd.fit.regressor.train import train_regressor
+        from akd.prior.tiny.load import has_weights, shipped_weights
+
+        pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
+        settings, training = RegressorSettings(), RegressorTraining()
+        minutes, workers = self.minutes, _workers(self.workers)
+        if self.smoke:
+            settings = replace(settings, size=48, channels=(8, 8, 8, 8), width=32, layers=1)
+            training = replace(training, batch=4, warm_up=2, estimated=0.0)
+            pool, judges, minutes, workers = SMOKE_POOL, 2, min(minutes, 0.1), min(workers, 2)
+        own = self.out / "weights"
+        with hold_lock(self.out):
+            scores = train_regressor(
+                self.out, minutes=minutes, device=_device(self.device), seed=self.seed,
+                workers=workers, recordings=_recordings(self.assets, self.mocap),
+                weights=own if has_weights(own) else shipped_weights(), settings=settings,
+                training=training, pool=pool, judges=judges,
+            )  # fmt: skip
+        for side, values in scores.items():
+            print(f"regressor: {values['all']:.1f} degrees from the true rotations, unseen {side}")
+            for name, value in values.items():
+                print(f"  {name:<22} {value:.3g}")
+
+
+@dataclass(frozen=True)
 class PriorEvaluate:
     """Evaluate the tiny prior: how often the recognisers name the requested action.
 
@@ -328,6 +385,7 @@ class Prior:
         | Annotated[PriorSample, tyro.conf.subcommand("sample")]
         | Annotated[PriorTrain, tyro.conf.subcommand("train")]
         | Annotated[PriorTrainRecogniser, tyro.conf.subcommand("train-recogniser")]
+        | Annotated[PriorTrainRegressor, tyro.conf.subcommand("train-regressor")]
         | Annotated[PriorEvaluate, tyro.conf.subcommand("evaluate")]
     )
 

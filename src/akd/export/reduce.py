@@ -29,8 +29,10 @@ def reduce_keys(clip: ClipData, motion: Motion, *, height: float) -> ClipData:
 
     Returns:
         The clip with fewer keys a property. Every joint stays within `KEY_TOLERANCE` body heights
-        of where it was in every frame.
+        of where it was in every frame; without a height, all keys stay.
     """
+    if not height > 0.0:
+        return clip
     exact = motion.world()[..., :3, 3]
     lever = _levers(motion).clamp_min(_SHORTEST_LEVER * height)
     allowed = KEY_TOLERANCE * height
@@ -66,9 +68,9 @@ def _kept_keys(clip: ClipData, motion: Motion, lever: Tensor, allowed: float) ->
     scale = _parent_scale(motion)
     for joint, tracks in clip.tracks.items():
         turn = allowed / float(lever[joint])
+        shift = allowed / max(float(scale[joint]), 1e-30)  # a parent may be scaled to nothing
         limits = {
-            "translation": allowed / float(scale[joint]), "rotation": turn, "scale": turn,
-            "weights": KEY_TOLERANCE,
+            "translation": shift, "rotation": turn, "scale": turn, "weights": KEY_TOLERANCE,
         }  # fmt: skip
         for path, keys in tracks.items():
             if len(keys.values) == len(clip.times):

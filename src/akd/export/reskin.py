@@ -112,7 +112,7 @@ def _parts(character: Character) -> Iterator[tuple[int, int, MeshPart, int | Non
     reached = {j for root in roots for j in skeleton.subtree(root)}
     world = skeleton.forward(character.bind).double()
     for index, node in enumerate(asset.nodes):
-        if node.mesh is None or index not in reached:
+        if node.mesh is None or index not in reached or index in character.scenery:
             continue
         for place, part in _places(character, node.mesh):
             if not len(part.positions):

@@ -47,6 +47,9 @@ class WarmStartSettings:
     """Weight of the photometric difference."""
     phase_search: bool = True
     """Search each limb's phase in the video before its first fit."""
+    regressor: bool = True
+    """Begin the first fit with what the motion regressor sees, where it is installed and looks more
+    like the video than what the search finds."""
     speed_from_feet: bool = True
     """While fitting, set the speed to that of the stance feet under the body."""
 

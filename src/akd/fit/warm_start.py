@@ -11,13 +11,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.observer import Observer
+from akd.fit.first_guess import set_first_guess
 from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
-from akd.fit.phase_search import search_phases
 from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
-from akd.fit.pose_search import search_poses
+from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import WarmStartSettings
-from akd.fit.wave_search import search_waves
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, pose_together
 from akd.motion.undulation import slip
@@ -78,6 +77,7 @@ def fit_finalists(
     settings: WarmStartSettings,
     *,
     score: VideoScore | None = None,
+    regressor: MotionRegressor | None = None,
     observer: Observer | None = None,
 ) -> list[MotionParameters]:
     """Parameters fitted to one video each, the best fits first.
@@ -93,6 +93,7 @@ def fit_finalists(
         terms: Losses beside the photometric difference.
         settings: How long, and how many are kept.
         score: How well a video shows the action; the fit alone decides if left out.
+        regressor: Where it is given, fits start from the motion that it sees in each video.
         observer: Told about every iteration.
     """
     observer = observer or Observer()
@@ -109,8 +110,9 @@ def fit_finalists(
     if trials:
         tried = [begin(video) for video in videos]
         away = fit_to_videos(
-            stage, tried, videos, terms, settings, iterations=trials, half_size=True, step=step
-        )
+            stage, tried, videos, terms, settings, iterations=trials, half_size=True,
+            regressor=regressor, step=step,
+        )  # fmt: skip
         shown = torch.zeros(len(videos)) if score is None else score(_rendered(stage, tried)).cpu()
         best = _best(shown - _DIFFERENCE * torch.tensor(away), count)
         found = [tried[k] for k in best]
@@ -119,7 +121,7 @@ def fit_finalists(
         found = [begin(videos[k]) for k in best]
     fit_to_videos(
         stage, found, videos[best], terms, settings, iterations=settings.iterations,
-        refine=bool(trials), step=step,
+        refine=bool(trials), regressor=regressor, step=step,
     )  # fmt: skip
     return found
 
@@ -145,15 +147,16 @@ def fit_to_videos(
     iterations: int,
     refine: bool = False,
     half_size: bool = False,
+    regressor: MotionRegressor | None = None,
     step: Callable[[dict[str, float]], None] | None = None,
 ) -> list[float]:
     """Optimise each candidate until its rendering looks like its video. Returns the differences.
 
-    All are rendered together; none depends on the others. A first fit searches each limb's phase,
-    and weighs the foot terms low, because which feet stand is not settled yet. `refine` is for
-    parameters that are near already: a quarter of the learning rate, full weights. `half_size`
-    compares images of half the resolution. Where limbs have hues, only these are compared, in front
-    of a ground that stays still.
+    All are rendered together; none depends on the others. A first fit begins with
+    `set_first_guess`, and weighs the foot terms low, because which feet stand is not settled yet.
+    `refine` is for parameters that are near already: a quarter of the learning rate, full weights.
+    `half_size` compares images of half the resolution. Where limbs have hues, only these are
+    compared, in front of a ground that stays still.
     """
     fastest = settings.learning_rate * (0.25 if refine else 1.0)
     if stage.undulates:
@@ -168,13 +171,8 @@ def fit_to_videos(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue and not stage.undulates else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
-    if by_hue and settings.phase_search and not refine:
-        for candidate, target in zip(candidates, targets, strict=True):
-            if isinstance(candidate, ControlCurves):
-                search_phases(stage, candidate, target)
-                search_waves(stage, candidate, target)
-        if len(curves) == len(candidates):
-            search_poses(stage, curves, targets)
+    if by_hue and not refine:
+        set_first_guess(stage, candidates, targets, settings, look=look, regressor=regressor)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))

@@ -43,7 +43,15 @@ def measure(
 
     `asked` is the action it should show, one of `ACTION_LABELS`, where that is known: it decides
     whether left and right legs should alternate.
+
+    Raises:
+        ValueError: `asked` is no action, or there is no body to measure by.
     """
+    if not len(rig) or not character.height > 0.0:
+        raise ValueError(
+            f"{character.asset.path.name}: must have a body with joints that can be driven, for "
+            f"its motion to be measured"
+        )
     if asked is not None and asked not in ACTION_LABELS:
         raise ValueError(f"asked must be one of {', '.join(ACTION_LABELS)}; got {asked!r}")
     frames = motion.resample(FPS) if len(motion) > 1 else motion

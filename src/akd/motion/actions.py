@@ -5,6 +5,7 @@ Starting speeds, the tiny prior, the recognisers and the metrics all read senten
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -321,6 +322,14 @@ class Sentence:
     def pace(self) -> float:
         """Factor on the natural speed of the gait."""
         return next((m.pace for m in self.manners if m.pace != 1.0), 1.0)
+
+
+def probable_verb(sentence: Sentence) -> str | None:
+    """The form of a known verb that a word of a sentence is a typing error of; None for none."""
+    for word in sentence.words:
+        if close := difflib.get_close_matches(word, _ACTION_OF, n=1, cutoff=0.85):
+            return close[0]
+    return None
 
 
 def read_sentence(sentence: str) -> Sentence:

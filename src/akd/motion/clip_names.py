@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from akd.asset.asset import ClipRecord
@@ -20,11 +23,25 @@ def split_clip(text: str) -> tuple[Path, str | None]:
     return Path(text.partition(":")[0] or text), None
 
 
+def clip_labels(clips: Sequence[ClipRecord]) -> list[str]:
+    """What the clips of a file are asked for by: their names, numbered where several have one, such
+    as `walk#2`."""
+    count = Counter(clip.name for clip in clips)
+    seen: Counter[str] = Counter()
+    labels: list[str] = []
+    for clip in clips:
+        seen[clip.name] += 1
+        number = f"#{seen[clip.name]}" if count[clip.name] > 1 else ""
+        labels.append(f"{clip.name}{number}")
+    return labels
+
+
 def find_clip(character: Character, name: str | None) -> ClipRecord:
     """The clip of a name, or the only one that the name can mean.
 
     `walk` means `AnimalArmature|Walk` where no other clip is called so: letter case and what
-    stands before a `|` are ignored; then a part of the name will do.
+    stands before a `|` are ignored; then a part of the name will do. Of several clips of one name
+    the second is `walk#2`.
 
     Raises:
         ValueError: The name means no clip, or several.
@@ -32,23 +49,25 @@ def find_clip(character: Character, name: str | None) -> ClipRecord:
     clips, file = character.asset.clips, character.asset.path
     if not clips:
         raise ValueError(f"{file}: has no clip")
-    asked = (name or "").casefold()
-    names = {clip.name: clip.name.casefold() for clip in clips}
+    asked, labels = (name or "").casefold(), clip_labels(clips)
     tests = (
         lambda own: own == name,
-        lambda own: names[own] == asked,
-        lambda own: names[own].rpartition("|")[2] == asked,
-        lambda own: asked in names[own],
+        lambda own: own.casefold() == asked,
+        lambda own: own.casefold().rpartition("|")[2] == asked,
+        lambda own: asked in own.casefold(),
     )
     for fits in tests:
-        fitting = [clip for clip in clips if fits(clip.name)]
+        fitting = [k for k, label in enumerate(labels) if fits(label)]
         if len(fitting) == 1:
-            return fitting[0]
+            return clips[fitting[0]]
         if fitting:
-            raise ValueError(
-                f"{file}: clip {name!r} may be {' or '.join(repr(c.name) for c in fitting)}"
-            )
-    raise ValueError(f"{file}: there is no clip {name!r}: it has {', '.join(map(repr, names))}")
+            which = " or ".join(repr(labels[k]) for k in fitting)
+            raise ValueError(f"{file}: clip {name!r} may be {which}")
+    ends = {label.casefold().rpartition("|")[2]: label for label in labels}
+    close = difflib.get_close_matches(asked, ends, n=1)
+    meant = f"; did you mean {ends[close[0]]!r}?" if close else ""
+    has = ", ".join(map(repr, labels))
+    raise ValueError(f"{file}: there is no clip {name!r}: it has {has}{meant}")
 
 
 _IDLE_WORDS = frozenset(

@@ -21,7 +21,7 @@ from akd.math import davenport, quaternion
 from akd.motion.grid import on_grid
 from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
-from akd.motion.smooth import laplacian
+from akd.motion.smooth import closing, laplacian
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.pose import Pose
@@ -189,11 +189,8 @@ def _blended(
 def _decay(gap: Tensor, rate: Tensor, frames: int, count: int) -> Tensor:
     """[count, ...]: from `gap`, changing by `rate` a frame, to rest at zero after `frames`."""
     length = max(frames, 1)
-    u = (torch.arange(count).to(gap) / length).clamp_max(1.0)
-    u = u.view(-1, *(1 for _ in gap.shape))
-    # Quintics with value (and slope) 1 at 0, all else zero at both ends.
-    value = 1 - 10 * u**3 + 15 * u**4 - 6 * u**5
-    slope = u - 6 * u**3 + 8 * u**4 - 3 * u**5
+    u = torch.arange(count).to(gap) / length
+    value, slope = closing(u.view(-1, *(1 for _ in gap.shape)))
     return value * gap + slope * rate * length
 
 

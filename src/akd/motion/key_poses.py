@@ -12,6 +12,7 @@ from torch import Tensor
 from akd.math import davenport
 from akd.math.resident import constant
 from akd.motion.motion import Motion
+from akd.motion.smooth import closing
 from akd.rig.control import ControlPose, ControlRig
 
 _REACH = 0.4
@@ -73,8 +74,8 @@ def last_poses(rig: ControlRig, motion: Motion, count: int, fps: float) -> KeyPo
 
 @dataclass(frozen=True)
 class Bend:
-    """Closes the gap between a motion and its key poses smoothly around each of them; between two
-    that are near each other the motion goes from one to the next."""
+    """Closes the gap between a motion and its key poses smoothly around each of them; between those
+    that are near each other it goes from one to the next without a stop."""
 
     frames: Int[Tensor, "K"]
     """At which the key poses are met."""
@@ -118,13 +119,64 @@ class Bend:
 
 
 def _weights(times: Float[Tensor, "T"], moments: list[float]) -> Float[Tensor, "T K"]:
-    """How much each key pose counts: 1 at its own time, 0 at the others' and far from all."""
-    columns = []
-    for k, moment in enumerate(moments):
-        before = min(_REACH, moment - moments[k - 1]) if k else _REACH
-        after = min(_REACH, moments[k + 1] - moment) if k + 1 < len(moments) else _REACH
-        gap = times - moment
-        share = torch.where(gap < 0, -gap / max(before, 1e-6), gap / max(after, 1e-6))
-        u = 1.0 - share.clamp(0.0, 1.0)
-        columns.append(u * u * u * (10.0 - 15.0 * u + 6.0 * u * u))
-    return torch.stack(columns, dim=1)
+    """How much each key pose counts: 1 at its own time, 0 at the others' and far from all.
+
+    Between two that are near each other the gap goes on as a curve through the gaps around it, and
+    after the last of them it closes from the rate that it has there.
+    """
+    keys = torch.tensor(moments, dtype=times.dtype)
+    gaps, rates = torch.eye(len(keys), dtype=times.dtype), _rates(keys)
+    weights = torch.zeros(len(times), len(keys), dtype=times.dtype)
+    after = torch.searchsorted(keys, times, right=True) - 1
+    for k in range(-1, len(keys)):
+        rows = (after == k).nonzero().flatten()
+        at = times[rows, None]
+        if 0 <= k < len(keys) - 1 and _near(keys[k], keys[k + 1]):
+            weights[rows] = _between(at, keys[k : k + 2], gaps[k : k + 2], rates[k : k + 2])
+            continue
+        for one, way in ((k, 1.0), (k + 1, -1.0)):
+            if 0 <= one < len(keys):
+                still, moving = closing(way * (at - keys[one]) / _REACH)
+                weights[rows] += still * gaps[one] + way * _REACH * moving * rates[one]
+    return weights
+
+
+def _near(one: Tensor, other: Tensor) -> bool:
+    return float(other - one) <= _REACH
+
+
+def _rates(keys: Float[Tensor, "K"]) -> Float[Tensor, "K K"]:
+    """By how much a second the curve through the gaps changes at each key pose, for a gap of one at
+    each: that of a parabola through three that are near, of a line through two."""
+    count = len(keys)
+    gaps = torch.eye(count, dtype=keys.dtype)
+    steps = (gaps[1:] - gaps[:-1]) / (keys[1:] - keys[:-1])[:, None]
+    joined = [_near(keys[k], keys[k + 1]) for k in range(count - 1)]
+    rates = torch.zeros_like(gaps)
+    for k in range(count):
+        before, after = k > 0 and joined[k - 1], k < count - 1 and joined[k]
+        if before and after:
+            share = (keys[k] - keys[k - 1]) / (keys[k + 1] - keys[k - 1])
+            rates[k] = (1.0 - share) * steps[k - 1] + share * steps[k]
+        elif before or after:
+            rates[k] = steps[k if after else k - 1]
+    for k in range(count):  # the ends of three or more
+        before, after = k > 0 and joined[k - 1], k < count - 1 and joined[k]
+        if after and not before and k + 2 < count and joined[k + 1]:
+            rates[k] = 2.0 * steps[k] - rates[k + 1]
+        if before and not after and k > 1 and joined[k - 2]:
+            rates[k] = 2.0 * steps[k - 1] - rates[k - 1]
+    return rates
+
+
+def _between(
+    at: Float[Tensor, "t 1"],
+    ends: Float[Tensor, "2"],
+    values: Float[Tensor, "2 K"],
+    rates: Float[Tensor, "2 K"],
+) -> Float[Tensor, "t K"]:
+    """The cubic with these values and rates at its ends."""
+    length = ends[1] - ends[0]
+    u = (at - ends[0]) / length
+    first = (1 + 2 * u) * (1 - u) ** 2 * values[0] + u * (1 - u) ** 2 * length * rates[0]
+    return first + u * u * (3 - 2 * u) * values[1] - u * u * (1 - u) * length * rates[1]

@@ -97,8 +97,8 @@ class Motion:
         """
         if self.duration * fps * len(self.skeleton) * 10 > MAX_VALUES:
             raise ValueError(
-                f"{self.duration:g} s at {fps:g} frames per second on {len(self.skeleton)} joints "
-                f"must have at most {MAX_VALUES // 10} poses of a joint"
+                f"clip {self.name!r} must have at most {MAX_VALUES // 10} poses of a joint, got "
+                f"{self.duration:g} s at {fps:g} frames per second on {len(self.skeleton)} joints"
             )
 
     def resample(self, fps: float) -> Motion:

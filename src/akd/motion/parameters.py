@@ -129,6 +129,12 @@ class ControlCurves:
         copies = {n: values[n].to(device, copy=True).requires_grad_() for n in _VALUES}
         return replace(self, period=period, **copies)
 
+    @torch.no_grad()
+    def copy_values(self, other: ControlCurves) -> None:
+        """Take the coefficients of other curves of the same shape."""
+        for name in _VALUES:
+            getattr(self, name).copy_(getattr(other, name))
+
     def tensors(self) -> list[Tensor]:
         """What an optimiser changes."""
         moving = [self.angles, self.root, self.pace]
@@ -179,22 +185,50 @@ class ControlCurves:
         seconds = (self.frames - 1) / self.fps
         with torch.no_grad():
             if self.period is not None:
-                cycle = float(self.cycle())
-                seconds = cycle * max(1, math.ceil(seconds / cycle - 1e-3))
-            count = round(seconds * fps) + 1
-            phase = torch.linspace(0.0, seconds, count) if count > 1 else torch.zeros(1)
-            controls = self.controls(phase)
-            if self.keys is not None and self.period is None:
-                controls = Bend.of(self.keys, phase, self.angles)(controls)
-            if self.period is not None and float(self.turn) == 0.0:
-                controls = self._straightened(controls)
+                seconds = self._rounds() * float(self.cycle())
+        return self._sampled(name, seconds, round(seconds * fps), fps=fps, lift=lift)
+
+    @torch.no_grad()
+    def one_cycle(self, name: str, *, lift: float, fps: float) -> Motion | None:
+        """The first cycle of the clip that `motion` makes, on whole frames of its own, at least as
+        many a second; None where there is no cycle."""
+        if self.period is None:
+            return None
+        seconds, rounds = float(self.cycle()), self._rounds()
+        clip = max(1, round(rounds * seconds * fps))
+        frames = math.ceil(clip / rounds)
+        return self._sampled(name, seconds, frames, fps=fps * frames * rounds / clip, lift=lift)
+
+    def _rounds(self) -> int:
+        """How many whole cycles last as long as the prior's video."""
+        seconds = (self.frames - 1) / self.fps
+        return max(1, math.ceil(seconds / float(self.cycle()) - 1e-3))
+
+    @torch.no_grad()
+    def _sampled(self, name: str, seconds: float, count: int, *, fps: float, lift: float) -> Motion:
+        """The first so many seconds of the curves, in `count` steps from frame to frame."""
+        phase = torch.linspace(0.0, seconds, count + 1) if count else torch.zeros(1)
+        controls = self.controls(phase)
+        if self.keys is not None and self.period is None:
+            controls = self._meeting(self.keys, phase)
+        if self.period is not None and float(self.turn) == 0.0:
+            controls = self._straightened(controls)
         translation, root_rotation, angles = (
             value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
         )
         shift = translation.new_tensor((0.0, lift, 0.0))
         lifted = ControlPose(translation + shift, root_rotation, angles)
-        times = torch.arange(count) / fps
+        times = torch.arange(count + 1) / fps
         return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
+
+    def _meeting(self, keys: KeyPoses, seconds: Float[Tensor, "S"]) -> ControlPose:
+        """The curves at some times, bent to meet key poses at their own, which may lie between."""
+        with_keys = torch.cat((seconds, torch.tensor(keys.seconds, dtype=seconds.dtype)))
+        bent = Bend.of(keys, with_keys, self.angles)(self.controls(with_keys))
+        count = len(seconds)
+        return ControlPose(
+            bent.translation[:count], bent.root_rotation[:count], bent.angles[:count]
+        )
 
     def _straightened(self, controls: ControlPose) -> ControlPose:
         """The same cycle, turned as a whole so that it goes where the character faces: the mean yaw
@@ -250,6 +284,30 @@ class ControlCurves:
         if self.bounded and not self.free_root:
             sway = _unbounded(sway, most.to(nearest))
         self.root[:, :3].copy_(nearest @ sway)
+
+    @torch.no_grad()
+    def set_translation(self, translation: Float[Tensor, "T 3"]) -> None:
+        """Let the root be where it is in each frame, metres from its neutral place, world axes, as
+        near to it as its path and the bounds allow."""
+        seconds = torch.arange(self.frames) / self.fps
+        up, left, forward = self.rig.root_axes
+        gone = (self.current_speed() * seconds)[:, None] * forward
+        rest = translation.cpu() - gone - self.altitude * up
+        self.set_sway(rest @ torch.stack((left, up, forward), dim=1))
+
+    @torch.no_grad()
+    def set_root_rotation(self, rotation: Float[Tensor, "T 3"]) -> None:
+        """Let the root be turned by yaw, pitch and roll in each frame, radians, as near to it as
+        the bounds allow; the turn of the path is taken off the yaw."""
+        nearest, most = self._nearest(), torch.tensor(self.root_limits.lean)
+        seconds = torch.arange(self.frames) / self.fps
+        rotation = rotation.to(nearest, copy=True)
+        turn = _bounded(self.turn, constant((_TURN,), self.turn)) if self.bounded else self.turn
+        share = seconds.to(nearest) / max(float(seconds[-1]), 1e-9)
+        rotation[:, 0] -= turn.detach() * share
+        if self.bounded and not self.free_root:
+            rotation = _unbounded(rotation, most.to(nearest))
+        self.root[:, 3:].copy_(nearest @ rotation)
 
     def _nearest(self) -> Float[Tensor, "K T"]:
         """From values of all frames to the coefficients of the nearest curves."""

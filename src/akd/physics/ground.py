@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.base.files import write_arrays, write_json
+from akd.motion.loop import repeat
 from akd.motion.motion import Motion
 from akd.motion.seam import slow_seam
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
@@ -50,6 +51,19 @@ class Grounded:
     before: GroundContact
     """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
+    repeats: int = 1
+    """How often `motion` goes through the cycle that was simulated."""
+
+    def repeated(self, times: Float[Tensor, "F"]) -> Grounded:
+        """The same with its cycle over and over, at the times of a longer clip that repeats it."""
+        rig, once = self.character.rig, self.motion
+        seconds = float(times[-1] - times[0])
+        repeats = max(1, round(seconds / max(once.duration, 1e-9)))
+        longer = repeat(rig, once, repeats)
+        # Whole cycles both: the ends meet, whatever rounding the frame rates bring.
+        at = longer.times[0] + (times - times[0]) * (longer.duration / max(seconds, 1e-9))
+        motion = replace(longer.sample(at), times=times)
+        return replace(self, motion=motion, controls=rig.from_pose(motion.pose), repeats=repeats)
 
     def summary(self) -> dict[str, object]:
         """What a report says, as plain values."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from akd.motion.clip_names import clip_labels
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 
@@ -167,9 +168,9 @@ def describe_text(character: Character) -> str:
     )
     if sure < _DOUBTFUL:
         lines.append(f"{'':15}--roles FILE turns it: give the side of one foot, or the head")
-    for clip in d["clips"]:
+    for clip, label in zip(d["clips"], clip_labels(character.asset.clips), strict=True):
         lines.append(
-            f"clip           {clip['name'] or '(unnamed)'}: {clip['end'] - clip['start']:.2f} s, "
+            f"clip           {label or '(unnamed)'}: {clip['end'] - clip['start']:.2f} s, "
             f"{clip['tracks']} tracks"
         )
     for limb in d["limbs"]:

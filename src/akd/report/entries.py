@@ -83,6 +83,8 @@ class Run:
     """As the run read it: with its height, up axis and roles."""
     clips: dict[str, ClipRecord]
     """Those that the run added to the file: motion and, where there is one, grounded."""
+    best: str
+    """The one to use, as the run says: a grounded clip may be worse than the distilled one."""
 
 
 def read_run(folder: Path) -> Run:
@@ -114,7 +116,11 @@ def read_run(folder: Path) -> Run:
     clips = character.asset.clips[-len(kinds) :]
     if len(clips) < len(kinds):
         raise ValueError(f"{folder / 'motion.glb'}: must hold {len(kinds)} clips of this run")
-    return Run(prompt, character, dict(zip(kinds, clips, strict=True)))
+    best = about.get("best")
+    return Run(
+        prompt, character, dict(zip(kinds, clips, strict=True)),
+        best if best in kinds else (kinds or [""])[-1],
+    )  # fmt: skip
 
 
 def _of_folder(path: Path, title: str, method: str) -> list[Entry]:
@@ -141,10 +147,16 @@ def _of_file(path: Path, clip: str | None, title: str, method: str) -> list[Entr
         raise ValueError(f"{path}: has no clip to measure")
     if clip is not None:
         clips = [find_clip(character, clip)]
+    shorts = {c.name: c.name.rpartition("|")[2] for c in character.asset.clips}
+    if len({*shorts.values()}) < len(shorts) or not all(shorts.values()):
+        shorts = {name: name for name in shorts}
     return [
-        Entry(f"{title}:{c.name}", method, c.name, character, motion_from_clip(character, c), None)
+        Entry(
+            f"{title}:{shorts[c.name]}", method, c.name, character, motion_from_clip(character, c),
+            None,
+        )
         for c in clips
-    ]
+    ]  # fmt: skip
 
 
 def _character(path: Path, *, height: float | None = None, up: str = "y") -> Character:

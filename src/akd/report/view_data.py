@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from akd.base.constants import GRAVITY
 from akd.base.files import read_arrays, write_arrays
 from akd.motion.motion import Motion
 from akd.physics.body import place
+from akd.physics.cycle import Advance
 from akd.physics.ground import Grounded
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
@@ -33,7 +35,8 @@ class ContactForces:
 
     @classmethod
     def of(cls, grounded: Grounded) -> ContactForces:
-        """Means over the substeps of each frame."""
+        """Means over the substeps of each frame; where one cycle was simulated, again in each of
+        its repetitions."""
         body, tracking = grounded.character.body, grounded.tracking
         weight = body.mass * GRAVITY
         corners = place(body, tracking.states).corners(body)  # [T, B, 8, 3]
@@ -43,10 +46,25 @@ class ContactForces:
         pushes = torch.cat((means, means[-1:]))
         share = pushes[..., 1:2].clamp_min(0.0) + 1e-9 * weight
         points = (corners * share).sum(-2) / share.sum(-2)
+        forces = pushes.sum(-2) / weight
+        if grounded.repeats > 1:
+            points, forces = _repeated(points, forces, grounded)
         return cls(
             tracking.target.fps, points.float().numpy(force=True),
-            (pushes.sum(-2) / weight).float().numpy(force=True),
+            forces.float().numpy(force=True),
         )  # fmt: skip
+
+
+def _repeated(
+    points: Float[Tensor, "T B 3"], forces: Float[Tensor, "T B 3"], grounded: Grounded
+) -> tuple[Float[Tensor, "R B 3"], Float[Tensor, "R B 3"]]:
+    """The first repetition of a simulated cycle as often as the clip goes through it."""
+    advance, frames = Advance.of(grounded.clip), len(grounded.clip.position) - 1
+    where, push = [points[:frames]], [forces[:frames]]
+    for _ in range(grounded.repeats - 1):
+        where.append(advance.points(where[-1]))
+        push.append(advance.vectors(push[-1]))
+    return torch.cat(where), torch.cat(push)
 
 
 @dataclass(frozen=True)

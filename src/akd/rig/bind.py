@@ -78,6 +78,16 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
                 )
             )
         space, spread = _mesh_space(asset, index, joints, inverse_bind, rest_world)
+        if not bool(_has_inverse(space)):
+            space = torch.eye(4, dtype=space.dtype)
+            problems.append(
+                Problem(
+                    "warning",
+                    f"skin {index}",
+                    "what hangs on it is scaled to nothing",
+                    "it is taken as it was bound",
+                )
+            )
         if spread > 0.01:
             problems.append(
                 Problem(
@@ -108,16 +118,16 @@ def _invertible(
     inverse_bind: Float[Tensor, "J 4 4"], rest_world: Float[Tensor, "J 4 4"]
 ) -> tuple[Float[Tensor, "J 4 4"], int]:
     """Replace matrices that are not finite or have no inverse by those of the rest pose."""
-
-    def usable(matrices: Tensor) -> Tensor:
-        finite = matrices.isfinite().all(-1).all(-1)
-        return finite & (torch.linalg.det(matrices.nan_to_num()[:, :3, :3]).abs() > 1e-18)
-
-    good = usable(inverse_bind)
+    good = _has_inverse(inverse_bind)
     eye = torch.eye(4, dtype=inverse_bind.dtype).expand_as(inverse_bind)
-    fallback = torch.where(usable(rest_world)[:, None, None], rest_world, eye)
+    fallback = torch.where(_has_inverse(rest_world)[:, None, None], rest_world, eye)
     repaired = torch.where(good[:, None, None], inverse_bind, transform.inverse(fallback))
     return repaired, int((~good).sum())
+
+
+def _has_inverse(matrices: Float[Tensor, "*b 4 4"]) -> Bool[Tensor, "*b"]:
+    finite = matrices.isfinite().all(-1).all(-1)
+    return finite & (torch.linalg.det(matrices.nan_to_num()[..., :3, :3]).abs() > 1e-18)
 
 
 def _mesh_space(

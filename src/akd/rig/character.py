@@ -19,7 +19,7 @@ from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
-from akd.rig.props import find_props
+from akd.rig.props import count_bodies, find_props, find_scenery
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
 from akd.rig.size import assume_height, stated_height
@@ -30,6 +30,8 @@ from akd.rig.units import FileUnits, find_units
 
 MAX_JOINTS = 2048
 """Time and memory of finding the body grow with the square of it."""
+SEVERAL_BODIES = "they are taken for one, wrongly: export one of them alone"
+"""What is done about a file of several bodies."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Character:
     mesh: SkinnedMesh | None
     """None for a skeleton without a surface."""
     body_mesh: SkinnedMesh | None
-    """The mesh without props such as weapons, hats and capes: height, ground, soles and mass are
-    those of this one."""
+    """The mesh without props such as weapons, hats and capes, and without stray vertices: height,
+    ground, soles and mass are those of this one."""
     bind: Pose
     """Local transforms in the bind pose."""
     units: FileUnits
@@ -52,6 +54,8 @@ class Character:
     anatomy: Anatomy
     problems: tuple[Problem, ...]
     """What was odd about the file and about the body in it."""
+    scenery: tuple[int, ...] = ()
+    """Nodes that show what is no part of the character, such as a ground plane: not in the mesh."""
     notes: tuple[str, ...] = ()
     """For the user to check, such as how sure an automatic rig is."""
 
@@ -102,6 +106,23 @@ class _Reading:
     body: SkinnedMesh | None
     """The surface without props."""
     evidence: Evidence
+    scenery: tuple[int, ...]
+    """Nodes."""
+    bodies: int
+    """How many stand side by side."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Of the bind pose, of scenery, and of several bodies."""
+        found = [*self.bind.problems]
+        for node in self.scenery:
+            what = "shows something beside the character that no joint moves"
+            action = "it is taken as scenery, and left as it is"
+            found.append(Problem("note", f"node {node}", what, action))
+        if self.bodies > 1:
+            what = f"{self.bodies} bodies stand side by side"
+            found.append(Problem("warning", "file", what, SEVERAL_BODIES))
+        return tuple(found)
 
 
 def load_character(asset: Asset, *, height: float | None = None, up: str = "y") -> Character:
@@ -138,7 +159,8 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         units=units,
         height=extent * units.metres_per_unit,
         anatomy=anatomy,
-        problems=(*asset.problems, *read.bind.problems),
+        problems=(*asset.problems, *read.problems),
+        scenery=read.scenery,
     )
 
 
@@ -181,9 +203,17 @@ def _read(asset: Asset, up: str) -> _Reading:
     if not asset.skins:
         is_joint[:] = True
     carrier = _carriers(raw, is_joint)
+    scenery: tuple[int, ...] = ()
+    bodies = 1
     if surface is not None:
-        props = find_props(raw, surface, is_joint, carrier)
-        body = surface.only(torch.from_numpy(~props)) if props.any() else surface
+        moved = {track.node for clip in asset.clips for track in clip.tracks}
+        scenery = find_scenery(raw, surface, is_joint, carrier, moved)
+        if scenery:
+            surface = surface_of(asset, raw, bind, without=scenery)
+        assert surface is not None
+        bodies = count_bodies([s.joints.tolist() for s in asset.skins], raw, surface)
+        beside = find_props(raw, surface, is_joint, carrier) | _is_stray(surface)
+        body = surface.only(torch.from_numpy(~beside)) if beside.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
     upright = FileUnits(1.0, up)
     evidence = Evidence(
@@ -193,7 +223,7 @@ def _read(asset: Asset, up: str) -> _Reading:
         np.zeros((0, 3)) if body is None else upright.points_in(body.vertices).double().numpy(),
         None if body is None else _weights_by_joint(body, carrier),
     )
-    return _Reading(raw, bind, surface, body, evidence)
+    return _Reading(raw, bind, surface, body, evidence, scenery, bodies)
 
 
 def _check_joints(asset: Asset) -> None:
@@ -232,6 +262,15 @@ def _weights_by_joint(mesh: SkinnedMesh, carrier: Int[np.ndarray, "J"]) -> csr_m
     columns = carrier[skin.bone_joints.numpy()][skin.bones.numpy()].ravel()
     weights = skin.weights.double().numpy() * _areas(mesh)[:, None]
     return csr_matrix((weights.ravel(), (rows, columns)), shape=(count, len(carrier)))
+
+
+def _is_stray(mesh: SkinnedMesh) -> Bool[np.ndarray, "V"]:
+    """Vertices outside the surface that no triangle has: exporters leave some behind, anywhere."""
+    points, loose = mesh.vertices.numpy(), np.ones(len(mesh.vertices), dtype=bool)
+    loose[mesh.faces.numpy()] = False
+    seen = points[~loose]
+    outside = (points < seen.min(axis=0)) | (points > seen.max(axis=0))
+    return loose & outside.any(axis=1)
 
 
 def _areas(mesh: SkinnedMesh) -> Float[np.ndarray, "V"]:

@@ -130,7 +130,7 @@ class ControlRig:
         driven = torch.tensor((self.root, *self.joints), device=world_from_joint.device)
         now = world_from_joint.index_select(-3, driven)
         neutral = self.neutral_world.to(now).index_select(-3, driven)
-        turned = _orientation(now @ transform.inverse(neutral))  # [*b, 1 + D, 4], since neutral
+        turned = _orientation(now @ transform.pseudo_inverse(neutral))  # [*b, 1 + D, 4]
         above = torch.tensor([p + 1 for p in self.parents], device=now.device, dtype=torch.long)
         parent = turned.index_select(-2, above)
         relative = quaternion.multiply(quaternion.conjugate(parent), turned[..., 1:, :])

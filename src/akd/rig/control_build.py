@@ -54,7 +54,7 @@ def build_control_rig(character: Character) -> ControlRig:
         parents=parents,
         pivots=world[driven, :3, 3].reshape(len(driven), 3),
         axes=torch.from_numpy(np.array(axes).reshape(len(driven), 3, 3)).float(),
-        root_pivot=world[max(root, 0), :3, 3],
+        root_pivot=world[max(root, 0), :3, 3] if len(skeleton) else world.new_zeros(3),
         root_axes=torch.from_numpy(root_axes(anatomy.forward, anatomy.left)).float(),
         driver_index=torch.tensor(_movers(skeleton, anatomy.body, index, travel)),
         travel_joint=travel,

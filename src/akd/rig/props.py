@@ -1,6 +1,9 @@
-"""Which vertices are a weapon, a hat or a cape: they follow the body, and are not part of it."""
+"""What is shown with a body and is not part of it: props, which follow it, scenery, which does not,
+and other bodies."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -9,9 +12,14 @@ from akd.rig.mesh import SkinnedMesh
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
 
+_BODY = 0.2
+"""Least share of the skinned vertices that a body of several has."""
 _SLOTS = {"slot", "handslot", "socket", "attach"}
 _MOST = 0.6
 """What would leave less than the rest of the vertices for the body is the body."""
+_BESIDE = 0.25
+"""How far scenery reaches beyond the skin, at least, in diagonals of the skin's box: eyes and hats
+that hang on no joint do not."""
 
 
 def find_props(
@@ -49,3 +57,82 @@ def find_props(
     found = np.array([n for n in np.flatnonzero(has_skin).tolist() if is_prop(n)], dtype=np.int64)
     props = np.isin(owners, found)
     return props if props.mean() < _MOST else np.zeros_like(props)
+
+
+def find_scenery(
+    skeleton: Skeleton,
+    mesh: SkinnedMesh,
+    is_joint: Bool[np.ndarray, "J"],
+    carriers: Int[np.ndarray, "J"],
+    moved: Collection[int],
+) -> tuple[int, ...]:
+    """Nodes of scenery, such as a ground plane or a backdrop in an exported scene.
+
+    It is rigid, hangs on no joint of a skin and holds none, no clip moves it, and it reaches far
+    beyond the skin.
+
+    Args:
+        skeleton: All nodes of the file.
+        mesh: Everything that they move.
+        is_joint: Nodes that a skin names.
+        carriers: The joint that moves each node.
+        moved: Nodes that clips move.
+    """
+    owners, points = mesh.skin.owners.numpy(), mesh.vertices.numpy()
+    skin = points[is_joint[owners]]
+    if not len(skin):
+        return ()
+    low, high = skin.min(axis=0), skin.max(axis=0)
+    far = _BESIDE * float(np.linalg.norm(high - low))
+
+    def is_scenery(node: int) -> bool:
+        hangs_on = {node, *skeleton.ancestors(node)}
+        if carriers[node] != node or hangs_on & set(moved):
+            return False
+        if is_joint[list(skeleton.subtree(node))].any():
+            return False
+        piece = points[owners == node]
+        return bool(((low - piece).max() > far) or ((piece - high).max() > far))
+
+    found = [node for node in np.unique(owners[~is_joint[owners]]).tolist() if is_scenery(node)]
+    return tuple(found) if np.isin(owners, found).mean() < _MOST else ()
+
+
+def count_bodies(skins: Sequence[Iterable[int]], skeleton: Skeleton, mesh: SkinnedMesh) -> int:
+    """How many bodies stand side by side: skins that share no joint and hang on none of each
+    other's, with room between them. At least one.
+
+    Args:
+        skins: The joints of each skin.
+        skeleton: All nodes of the file.
+        mesh: Everything that they move.
+    """
+    groups: list[set[int]] = []
+    for joints in map(set, skins):
+        above = _path_up(joints, skeleton)
+        apart = [g for g in groups if not (g & above or joints & _path_up(g, skeleton))]
+        groups = [*apart, joints.union(*(g for g in groups if g not in apart))]
+    if len(groups) < 2:
+        return 1
+    owners, points = mesh.skin.owners.numpy(), mesh.vertices.numpy()
+    parts = [points[np.isin(owners, list(group))] for group in groups]
+    total = sum(map(len, parts))
+    boxes = [(p.min(axis=0), p.max(axis=0)) for p in parts if len(p) > _BODY * total]
+
+    def is_alone(k: int) -> bool:
+        low, high = boxes[k]
+        others = boxes[:k] + boxes[k + 1 :]
+        return all(bool(((low > b) | (high < a)).any()) for a, b in others)
+
+    return max(sum(map(is_alone, range(len(boxes)))), 1)
+
+
+def _path_up(joints: Collection[int], skeleton: Skeleton) -> set[int]:
+    """The joints, and all nodes above them."""
+    passed: set[int] = set()
+    for joint in joints:
+        node = joint
+        while node >= 0 and node not in passed:
+            passed.add(node)
+            node = skeleton.parents[node]
+    return passed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,11 +37,13 @@ class _Piece:
     weights: Float[np.ndarray, "V K"]
 
 
-def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | None:
+def surface_of(
+    asset: Asset, skeleton: Skeleton, bind: Bind, *, without: Collection[int] = ()
+) -> SkinnedMesh | None:
     """All shown meshes in one, skinned ones and rigid ones alike, in file units, float64.
 
     The vertices are in the world as they were bound; a rigid mesh is bound to its node. None where
-    nothing is shown.
+    nothing is shown. What the nodes in `without` show is left out.
     """
     bone_joints: list[int] = []
     inverse_bind: list[Tensor] = []
@@ -54,7 +56,7 @@ def surface_of(asset: Asset, skeleton: Skeleton, bind: Bind) -> SkinnedMesh | No
     # A mesh with weights may also be shown without its skin, and is rigid there.
     weighted = {n.skin for n in asset.nodes if _has_weights(asset, n)} - {None}
     pieces: list[_Piece] = []
-    shown = _shown(asset, skeleton)
+    shown = [(node, part) for node, part in _shown(asset, skeleton) if node not in without]
     budget = asset.budget.fork()
     width = max((p.joints.shape[1] for _, p in shown if p.joints is not None), default=1)
     for index, part in shown:

@@ -49,6 +49,8 @@ class Subject:
     """What the run was asked for."""
     forces: ContactForces | None = None
     """Of the clip `grounded`."""
+    best_of_run: str | None = None
+    """The clip that a run says to use."""
     most_triangles: int | None = TRIANGLES
     """As in `Looks`."""
     _frames: dict[str, ClipFrames] = field(default_factory=dict)
@@ -62,9 +64,8 @@ class Subject:
     @property
     def best(self) -> str:
         """The clip that is shown first."""
-        return next(
-            (c for c in (GROUNDED, _DISTILLED) if c in self.motions), next(iter(self.motions))
-        )
+        wanted = (self.best_of_run, GROUNDED, _DISTILLED, *self.motions)
+        return next(clip for clip in wanted if clip in self.motions)
 
     def frames(self, clip: str) -> ClipFrames:
         """A clip as posed frames."""
@@ -225,7 +226,7 @@ def _run(name: str, folder: Path) -> Subject:
     data = ViewData.read(folder / "view.npz", character.skeleton)
     motions = {} if data.start is None else {"start": data.start}
     motions |= added | {f"file: {c.name}": motion_from_clip(character, c) for c in own}
-    return Subject(name, folder, character, motions, run.prompt, data.forces)
+    return Subject(name, folder, character, motions, run.prompt, data.forces, kinds.get(run.best))
 
 
 def _file(name: str, path: Path) -> Subject:

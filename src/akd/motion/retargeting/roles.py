@@ -56,10 +56,10 @@ def correspond(
     """
     chains: dict[tuple[object, ...], list[int]] = {}
     for token, role in enumerate(source.roles, start=1):
-        chains.setdefault(_chain(role), []).append(token)
+        chains.setdefault(chain_of(role), []).append(token)
     members: dict[tuple[object, ...], list[int]] = {}
     for control, role in enumerate(target.roles):
-        members.setdefault(_chain(role), []).append(control)
+        members.setdefault(chain_of(role), []).append(control)
     found: list[Source | None] = [None] * len(target)
     for key, controls in members.items():
         if key not in chains:
@@ -108,7 +108,7 @@ def check_match(
         )
 
 
-def _chain(role: Role) -> tuple[object, ...]:
+def chain_of(role: Role) -> tuple[object, ...]:
     """What joints have in common that share one bend; middle legs are told apart by number."""
     return role.limb_id, role.side, role.part
 

@@ -60,13 +60,19 @@ def transfer_rotations(
         share = given.new_tensor(match.share)
         between = quaternion.slerp(given[:, match.before], given[:, match.after], share)
         turned.append(quaternion.multiply(between, aligned[control].to(given)))
-    world = torch.stack(turned, dim=1)
-    world = torch.cat((world[..., :1], world[..., 1:] @ to_body(target).to(world)), dim=-1)
-    above = torch.tensor([p + 1 for p in target.parents], dtype=torch.long)
+    return controls_of(target, torch.stack(turned, dim=1))
+
+
+def controls_of(
+    rig: ControlRig, turned: Float[Tensor, "T N 4"]
+) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T D 3"]]:
+    """Root rotation and joint angles, continuous over frames: the inverse of `world_rotations`."""
+    world = torch.cat((turned[..., :1], turned[..., 1:] @ to_body(rig).to(turned)), dim=-1)
+    above = torch.tensor([p + 1 for p in rig.parents], dtype=torch.long)
     local = quaternion.multiply(quaternion.conjugate(world[:, above]), world[:, 1:])
-    angles = davenport.from_quaternion(target.axes, local)
-    root = davenport.from_quaternion(target.root_axes, world[:, 0])
-    return davenport.unwrap(target.root_axes, root), davenport.unwrap(target.axes, angles)
+    angles = davenport.from_quaternion(rig.axes, local)
+    root = davenport.from_quaternion(rig.root_axes, world[:, 0])
+    return davenport.unwrap(rig.root_axes, root), davenport.unwrap(rig.axes, angles)
 
 
 def align_neutrals(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.base.files import write_tensors
@@ -23,7 +23,7 @@ from akd.splat.cloud import SplatCloud
 SAMPLES_A_FRAME = 2
 CLIP_FRAMES = 96
 """Samples of a clip: twice what a video of 24 frames shows."""
-FORMAT = "akd-actor-3"
+FORMAT = "akd-actor-4"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class Actor:
     """Of the bones' roles."""
     neutral: Float[Tensor, "B 4 4"]
     """The neutral pose."""
+    part_bones: Int[Tensor, "P"]
+    """The bone of each of `BODY_PARTS`; -1 where the body has no such part."""
+    pivot: Float[Tensor, "3"]
+    """Where the root turns in the neutral pose."""
     actions: tuple[str, ...]
     """What is done in each clip."""
     manners: tuple[str, ...]
@@ -58,6 +62,8 @@ class Actor:
             cloud=self.cloud.to(device),
             bone_colours=self.bone_colours.to(device),
             neutral=self.neutral.to(device),
+            part_bones=self.part_bones.to(device),
+            pivot=self.pivot.to(device),
             clips=self.clips.to(device),
         )
 
@@ -118,7 +124,8 @@ def save_actor(actor: Actor, path: Path) -> None:
         "means": cloud.means, "scales": cloud.scales, "rotations": cloud.rotations,
         "opacities": cloud.opacities, "sh": cloud.sh, "bones": cloud.bones.to(torch.int16),
         "weights": cloud.weights, "normals": cloud.normals, "bone_colours": actor.bone_colours,
-        "neutral": actor.neutral, "clips": actor.clips[..., :3, :],
+        "neutral": actor.neutral, "part_bones": actor.part_bones,
+        "pivot": actor.pivot,        "clips": actor.clips[..., :3, :],
     }  # fmt: skip
     about = {
         "format": FORMAT, "species": actor.species, "seed": actor.seed, "plan": actor.plan,
@@ -145,6 +152,7 @@ def load_actor(path: Path) -> Actor:
         bottom = top.new_tensor((0.0, 0.0, 0.0, 1.0)).expand(*top.shape[:-2], 1, 4)
         return Actor(
             about["species"], about["seed"], about["plan"], about["height"], about["root"], cloud,
-            get("bone_colours"), get("neutral"), tuple(about["actions"]), tuple(about["manners"]),
+            get("bone_colours"), get("neutral"), get("part_bones"), get("pivot"),
+            tuple(about["actions"]), tuple(about["manners"]),
             tuple(about["recorded"]), torch.cat((top, bottom), dim=-2),
         )  # fmt: skip

@@ -18,12 +18,14 @@ from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.files import list_files
 from akd.base.splits import asset_trains
+from akd.math import transform
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import clip_action
 from akd.motion.contact import implied_velocity
 from akd.motion.feet import leg_length, track_feet
 from akd.motion.library.clip import LibraryClip
 from akd.motion.motion import Motion
+from akd.motion.retargeting.body_parts import part_bones
 from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, hold_ends
 from akd.prior.tiny.recorded import recorded_bones
 from akd.prior.tiny.settings import PoolSettings
@@ -67,7 +69,9 @@ def artist_actor(
     cloud = surface_splats(mesh, settings.splats, generator=torch.Generator().manual_seed(0))
     cloud = cloud.with_influences(4)
     turn = _to_face_z(character.forward)
-    neutral = _grounded(cloud, turn @ mesh.skin.bone_transforms(rig.neutral_world)[None])[0]
+    standing = mesh.skin.bone_transforms(rig.neutral_world)
+    neutral = _grounded(cloud, turn @ standing[None])[0]
+    placed = neutral[0] @ torch.linalg.inv(standing[0])
     actions, manners, bones = [], [], []
     for action, clip in clips:
         motion = motion_from_clip(character, clip)
@@ -100,7 +104,8 @@ def artist_actor(
     plan = {2: "humanoid", 4: "quadruped"}.get(len(character.anatomy.legs), "other")
     return Actor(
         path.stem.lower(), 0, plan, character.height, root, cloud,
-        role_colours(bone_roles(character)), neutral, tuple(actions), tuple(manners),
+        role_colours(bone_roles(character)), neutral, part_bones(rig, mesh.skin.bone_joints),
+        transform.apply(placed, rig.root_pivot), tuple(actions), tuple(manners),
         (True,) * len(actions), torch.stack(bones),
     )  # fmt: skip
 

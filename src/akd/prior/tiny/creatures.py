@@ -10,6 +10,7 @@ import torch
 from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
 from akd.motion.library.clip import LibraryClip
+from akd.motion.retargeting.body_parts import part_bones
 from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, continue_loop, hold_ends
 from akd.prior.tiny.recorded import recorded_bones
 from akd.prior.tiny.settings import PoolSettings
@@ -91,6 +92,7 @@ def build_actor(
     return Actor(
         species, seed, creature.plan, creature.height, root, cloud,
         role_colours(bone_roles(character)), skin.bone_transforms(rig.neutral_world),
+        part_bones(rig, skin.bone_joints), rig.root_pivot,
         (*actions, *more), (*manners, *(NONE for _ in more)),
         (*(False for _ in range(own)), *(True for _ in more)), torch.stack([*clips, *bones]),
     )  # fmt: skip

@@ -49,6 +49,11 @@ class Footage:
     """Species, action and manner."""
     labels: tuple[str, ...]
     """The action, or the trick."""
+    views: tuple[View, ...]
+    bones: Float[Tensor, "K T B 4 4"]
+    """world_from_mesh of the bones that are seen: metres, facing +Z."""
+    actor: Actor
+    """Who is filmed, with the proportions that it is filmed with."""
 
 
 def view_bounds(cameras: CameraSettings) -> ViewBounds:
@@ -119,8 +124,9 @@ def squash(actor: Actor, up: float) -> Actor:
     """The actor `up` times as tall and as wide as before: what stands on the ground still does."""
     scale = torch.diag(actor.clips.new_tensor((1.0, up, 1.0, 1.0)))
     return replace(
-        actor, height=up * actor.height, clips=scale @ actor.clips, neutral=scale @ actor.neutral
-    )
+        actor, height=up * actor.height, clips=scale @ actor.clips,
+        neutral=scale @ actor.neutral, pivot=scale[:3, :3] @ actor.pivot,
+    )  # fmt: skip
 
 
 def fatten(cloud: SplatCloud, by: float) -> SplatCloud:
@@ -189,12 +195,12 @@ def film_actor(
         labels.append(label or action)
     every = torch.cat((*bones, actor.neutral[None]))
     low, high = (corner.cpu() for corner in bounding_boxes(cloud, every))
+    views = tuple(random_view(generator, view_bounds(cameras)) for _ in range(count))
     # Cameras are worked out on the CPU: a GPU would be waited for at every one of them.
     size = (count, tiny.frames)
     filming, posing = cameras_of(
         low[:-1].unflatten(0, size), high[:-1].unflatten(0, size), (low[-1], high[-1]),
-        [random_view(generator, view_bounds(cameras)) for _ in range(count)],
-        forward=torch.tensor((0.0, 0.0, 1.0)), size=(tiny.width, tiny.height),
+        views, forward=torch.tensor((0.0, 0.0, 1.0)), size=(tiny.width, tiny.height),
     )  # fmt: skip
     frames = render_scene(
         cloud,
@@ -205,4 +211,7 @@ def film_actor(
     )  # fmt: skip
     frames = (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8)
     videos = frames[: count * tiny.frames].unflatten(0, (count, tiny.frames))
-    return Footage(videos, frames[count * tiny.frames :], tuple(words), tuple(labels))
+    return Footage(
+        videos, frames[count * tiny.frames :], tuple(words), tuple(labels), views,
+        torch.stack(bones), actor,
+    )  # fmt: skip

@@ -118,16 +118,29 @@ class Pool:
 
         `balanced` draws rare classes more often, by the square root of how rare they are.
         """
+        chosen = self.choose(size, balanced=balanced, generator=generator)
+        return self.videos_of(chosen, generator=generator)
+
+    def choose(
+        self, size: int, *, balanced: bool = False, generator: torch.Generator | None = None
+    ) -> Int[Tensor, "B"]:
+        """Places of videos, at random: see `batch`."""
         if self.count == 0:
             raise ValueError("the pool is empty: film an actor first")
-        device, draw = self.device, generator or self._draw
-        if balanced:
-            labels = self._labels[: self.count]
-            rare = labels.bincount(minlength=len(self.classes)).clamp_min(1).rsqrt()
-            chosen = torch.multinomial(rare[labels], size, replacement=True, generator=draw)
-        else:
-            chosen = torch.randint(self.count, (size,), generator=draw, device=device)
-        tokens = caption(self._tokens[chosen], torch.rand(size, 3, generator=draw, device=device))
+        draw = generator or self._draw
+        if not balanced:
+            return torch.randint(self.count, (size,), generator=draw, device=self.device)
+        labels = self._labels[: self.count]
+        rare = labels.bincount(minlength=len(self.classes)).clamp_min(1).rsqrt()
+        return torch.multinomial(rare[labels], size, replacement=True, generator=draw)
+
+    def videos_of(
+        self, chosen: Int[Tensor, "B"], *, generator: torch.Generator | None = None
+    ) -> Batch:
+        """The videos at given places, with a random caption for each."""
+        draw = generator or self._draw
+        u = torch.rand(len(chosen), 3, generator=draw, device=self.device)
+        tokens = caption(self._tokens[chosen], u)
         return Batch(
             self._videos[chosen].float() / 127.5 - 1.0,
             self._reference_images[chosen].float() / 127.5 - 1.0,

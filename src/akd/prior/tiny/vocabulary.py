@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from akd.motion.actions import ACTION_LABELS, MANNER_LABELS, TURN, read_sentence
+from akd.motion.actions import ACTION_LABELS, MANNER_LABELS, TURN, probable_verb, read_sentence
 
 CREATURES: dict[str, tuple[str, ...]] = {
     "fox": ("fox", "vixen"),
@@ -193,8 +193,10 @@ def read_prompt(prompt: str, tokens: Collection[str] = TOKENS) -> Words:
         raise ValueError(f"prompt {prompt!r}: say 'turning left' or 'turning right'")
     if action is None or action.label not in tokens:
         known = ", ".join(name.replace("_", " ") for name in ACTION_LABELS if name in tokens)
+        verb = None if action is not None else probable_verb(sentence)
+        meant = f"did you mean {verb!r}? " if verb else ""
         raise ValueError(
-            f"prompt {prompt!r}: the tiny prior knows no such action; it knows {known}. "
+            f"prompt {prompt!r}: {meant}the tiny prior knows no such action; it knows {known}. "
             f"Other actions need a large prior (`akd prior list`)"
         )
     manner = sentence.manners[0].label if sentence.manners else action.manner or NONE

@@ -214,11 +214,11 @@ def _limbs(
 
 def _apart(limbs: list[Limb]) -> tuple[Limb, ...]:
     """Without the joints that carry several limbs, as the anchor of a spider's legs does: turning
-    one would swing all of them."""
+    one would swing all of them. Pairs that end in such a joint are no limbs."""
     carried = Counter(joint for limb in limbs for joint in limb.joints)
-    return tuple(
-        replace(limb, joints=tuple(j for j in limb.joints if carried[j] == 1)) for limb in limbs
-    )
+    own = [replace(limb, joints=tuple(j for j in limb.joints if carried[j] == 1)) for limb in limbs]
+    pairs = zip(own[::2], own[1::2], strict=True)
+    return tuple(limb for pair in pairs if all(x.tip in x.joints for x in pair) for limb in pair)
 
 
 def _sided(

@@ -1,0 +1,68 @@
+"""Where a fit to a video in role colours begins: by search, by the regressor, or the better one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from akd.fit.phase_search import search_phases
+from akd.fit.photometric import photometric_loss, pyramid
+from akd.fit.pose_search import search_poses
+from akd.fit.regressor.regressor import MotionRegressor, begin_with
+from akd.fit.settings import WarmStartSettings
+from akd.fit.wave_search import search_waves
+from akd.motion.parameters import ControlCurves
+from akd.motion.parametrization import MotionParameters, pose_together
+from akd.scene.stage import Stage
+
+
+@torch.no_grad()
+def set_first_guess(
+    stage: Stage,
+    candidates: Sequence[MotionParameters],
+    targets: Float[Tensor, "K T H W 3"],
+    settings: WarmStartSettings,
+    *,
+    look: Callable[[Tensor], Tensor],
+    regressor: MotionRegressor | None = None,
+) -> None:
+    """Set each candidate that is made of control curves to what its video seems to show.
+
+    Phases and poses of the limbs are searched by hue. A regressor reads the whole body, limbs that
+    cannot be seen included. If both are there, the start that looks more like the video is taken.
+
+    Args:
+        stage: Where the character performs.
+        candidates: The parameters.
+        targets: A video for each.
+        settings: Whether to search.
+        look: What is compared of images.
+        regressor: Not used for undulating bodies, whose long chains it does not read.
+    """
+    curves = [c for c in candidates if isinstance(c, ControlCurves)]
+    regressed: list[ControlCurves] = []
+    if regressor is not None and not stage.undulates and len(curves) == len(candidates):
+        regressed = [own.with_values(own.values()) for own in curves]
+        for other, pose in zip(regressed, regressor(stage, targets), strict=True):
+            begin_with(other, pose)
+    if settings.phase_search:
+        for candidate, target in zip(candidates, targets, strict=True):
+            if isinstance(candidate, ControlCurves):
+                search_phases(stage, candidate, target)
+                search_waves(stage, candidate, target)
+        if len(curves) == len(candidates):
+            search_poses(stage, curves, targets)
+    if not regressed:
+        return
+    wanted = pyramid(look(targets))
+    searched, seen = (
+        photometric_loss(look(stage.show_body(pose_together(some, stage).transforms)), wanted)
+        for some in (curves, regressed)
+    )
+    better = (seen < searched).tolist()
+    for own, other, is_better in zip(curves, regressed, better, strict=True):
+        if is_better or not settings.phase_search:
+            own.copy_values(other)

@@ -1,0 +1,184 @@
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from akd.base.files import DamagedFile
+from akd.fit.regressor.network import RegressorNetwork, orthonormal
+from akd.fit.regressor.regressor import (
+    MotionRegressor,
+    begin_with,
+    find_regressor,
+    load_regressor,
+    save_regressor,
+)
+from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
+from akd.fit.regressor.train import RegressorTrainer, measure_errors
+from akd.fit.regressor.truth import TruthPool, nearest_rotation, true_motion
+from akd.math import quaternion
+from akd.motion.feet import leg_length
+from akd.motion.parametrization import MotionStart
+from akd.motion.retargeting.body_parts import from_part_rotations
+from akd.motion.settings import Cycle
+from akd.prior.tiny.actor import Actor
+from akd.prior.tiny.backend import Studio
+from akd.prior.tiny.creatures import build_actor
+from akd.prior.tiny.film import film_actor
+from akd.prior.tiny.network import TinyNetwork
+from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
+from akd.rig.character import bound_character
+from akd.scene.settings import SceneStyle
+from akd.scene.stage import Stage
+from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
+
+SMALL = PoolSettings(vertices=600, splats=300, styles=1)
+TINY = TinySettings(frames=8, width=48, height=48)
+NETWORK = RegressorSettings(frames=8, size=48, channels=(8, 16, 16, 16), width=64, layers=1)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def actor() -> Actor:
+    return build_actor("man", 1000, SMALL)
+
+
+@pytest.fixture(scope="module")
+def stage() -> Stage:
+    creature = build_creature("man", seed=1000, vertices=600)
+    character = bound_character("man", creature.skeleton, creature.mesh)
+    return Stage.of(character, style=SceneStyle.ROLES, size=(48, 48), splats=300)
+
+
+def film(actor: Actor, action: str, *, vary: bool = False, count: int = 1):
+    clips = [actor.actions.index(action)] * count
+    return film_actor(
+        actor, count, generator=torch.Generator().manual_seed(3), tiny=TINY,
+        cameras=CameraSettings(), vary=vary, clips=clips,
+    )  # fmt: skip
+
+
+def test_columns_become_rotations():
+    found = orthonormal(torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0)))
+    torch.testing.assert_close(found @ found.mT, torch.eye(3).expand(5, 3, 3))
+    torch.testing.assert_close(torch.linalg.det(found), torch.ones(5))
+
+
+def test_the_nearest_rotation_of_a_stretched_one_is_that_of_its_polar_decomposition():
+    turn = quaternion.to_matrix(quaternion.from_rotation_vector(torch.tensor((0.4, -0.9, 0.3))))
+    stretch = torch.diag(torch.tensor((1.0, 1.19, 1.0)))
+    given = stretch @ turn @ torch.linalg.inv(stretch)
+    u, _, v = torch.linalg.svd(given)
+    torch.testing.assert_close(nearest_rotation(given), u @ v, atol=1e-5, rtol=0)
+
+
+def test_true_rotations_are_those_of_the_clip(actor: Actor, stage: Stage):
+    footage = film(actor, "run")
+    truth = true_motion(footage)
+    root, angles = from_part_rotations(
+        stage.rig, quaternion.from_matrix(truth.rotations[0].float())
+    )
+    # Posed by these angles, the character's bones are turned as the actor's are.
+    pose = stage.rig.zero(TINY.frames)
+    pose = replace(pose, root_rotation=root, angles=angles)
+    turned = stage.transforms(pose)[..., :3, :3] @ stage.neutral[..., :3, :3].mT
+    own = actor.part_bones[actor.part_bones >= 0]
+    seen = (footage.bones[0] @ torch.linalg.inv(actor.neutral))[..., :3, :3]
+    away = quaternion.geodesic(
+        quaternion.from_matrix(turned[:, own]), quaternion.from_matrix(seen[:, own])
+    )
+    assert float(away.max()) < 0.02
+
+
+def test_the_root_of_a_standing_body_stays_where_it_is(actor: Actor):
+    truth = true_motion(film(actor, "stand"))
+    assert float(truth.shift.abs().max()) < 0.05
+    jump = true_motion(film(actor, "jump"))
+    # Its first frames: the body crouches before it leaves the ground.
+    assert float(jump.shift[..., 1].min()) < -0.08
+    assert float(jump.shift[:, 0, [0, 2]].abs().max()) == 0.0
+
+
+def test_a_stretched_body_is_turned_as_it_looks(actor: Actor):
+    truth = true_motion(film(actor, "run", vary=True))
+    rotations = truth.rotations
+    torch.testing.assert_close(rotations @ rotations.mT, torch.eye(3).expand_as(rotations))
+
+
+@pytest.mark.slow
+def test_training_brings_it_nearer_than_the_neutral_pose(actor: Actor):
+    actor = actor.only([actor.actions.index(action) for action in ("run", "wave")])
+    pool = TruthPool(48, TINY, CameraSettings(), device=CPU, seed=0, videos_a_call=24)
+    pool.add(actor)
+    pool.film_next()
+    training = RegressorTraining(batch=12, estimated=0.0, warm_up=5, noise=0.0, learning_rate=3e-3)
+    trainer = RegressorTrainer(NETWORK, training, device=CPU, seed=0)
+    for step in range(150):
+        trainer.step(*pool.batch_with_truth(12), part=step / 150)
+    errors = measure_errors(
+        trainer.average, [actor], TINY, CameraSettings(), Studio(), device=CPU, each=12
+    )
+    assert errors["all"] < 0.75 * errors["neutral pose"]
+    assert "arm upper" in errors
+
+
+def test_half_of_the_videos_are_seen_through_the_prior(actor: Actor):
+    torch.manual_seed(0)
+    small = TinySettings(
+        frames=8, width=48, height=48, channels=24, layers=1, heads=2, text_channels=8,
+        refine_channels=8,
+    )  # fmt: skip
+    pool = TruthPool(8, TINY, CameraSettings(), device=CPU, seed=0, videos_a_call=8)
+    pool.add(actor)
+    trainer = RegressorTrainer(
+        NETWORK, RegressorTraining(batch=4), device=CPU, seed=0, prior=TinyNetwork(small)
+    )
+    batch, _ = pool.batch_with_truth(4)
+    seen = trainer.degraded(batch)
+    torch.testing.assert_close(seen[2:], batch.videos[2:])
+    assert float((seen[:2] - batch.videos[:2]).abs().mean()) > 0.05
+
+
+def test_it_comes_back_from_its_file(tmp_path: Path, stage: Stage):
+    torch.manual_seed(0)
+    network = RegressorNetwork(NETWORK)
+    path = save_regressor(network, tmp_path)
+    again = load_regressor(path)
+    found = find_regressor(tmp_path)
+    assert found is not None
+    assert again.settings == found.settings == NETWORK
+    videos = torch.rand(2, 8, 48, 48, 3, generator=torch.Generator().manual_seed(1))
+    poses = again(stage, videos)
+    assert [p.angles.shape for p in poses] == [(8, len(stage.rig), 3)] * 2
+    same = MotionRegressor(network.half().float())(stage, videos)
+    torch.testing.assert_close(poses[1].angles, same[1].angles)
+
+
+def test_other_videos_and_broken_files_are_refused(tmp_path: Path, stage: Stage):
+    regressor = MotionRegressor(RegressorNetwork(NETWORK))
+    with pytest.raises(ValueError, match="must have 8 square frames, got \\[7, 48, 48\\]"):
+        regressor(stage, torch.zeros(1, 7, 48, 48, 3))
+    path = save_regressor(regressor.network, tmp_path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(DamagedFile):
+        load_regressor(path)
+
+
+@pytest.mark.parametrize("action", ["wave", "walk"])
+def test_curves_begin_with_what_is_seen(stage: Stage, action: str):
+    creature = build_creature("man", seed=1000, vertices=600)
+    rig = stage.rig
+    pose = rig.from_pose(make_clip(creature, action, fps=12.0, frames=16).pose)
+    leg = leg_length(stage.character, rig)
+    start = MotionStart(rig, 16, 12.0, leg)
+    period = 15 / 12.0 if action == "walk" else None
+    curves = Cycle(symmetric=False).begin(replace(start, period=period), stage)
+    begin_with(curves, pose)
+    with torch.no_grad():
+        found = curves.controls()
+    large = pose.angles.abs().amax(0) > math.radians(20.0)
+    assert bool(large.any())
+    away = (found.angles - pose.angles).abs().mean(0)
+    assert float(away[large].mean()) < 0.35 * float(pose.angles.abs().mean(0)[large].mean())
