@@ -159,7 +159,7 @@ class RunFolder(Observer):
                 raise RunError(
                     f"{self.out}: holds another run ({'; '.join(differs[:4])}"
                     f"{'; ...' if len(differs) > 4 else ''}): choose another folder, or start "
-                    f"anew with --overwrite"
+                    f"over with --overwrite"
                 )
             results = found.get("results", ())
             if found.get("done") and all((self.out / name).exists() for name in results):
