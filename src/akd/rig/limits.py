@@ -136,6 +136,12 @@ class BodyPlan:
         )
 
 
+def bends_one_way(role: Role) -> float:
+    """The way in which a knee, an elbow or a hock bends: 1 where what hangs below goes back, -1
+    where it goes forward; 0 for other joints."""
+    return _FLEXES.get((role.limb, role.part), 0.0)
+
+
 ON_FOUR_LEGS = BodyPlan()
 """With one joint of each part of the trunk."""
 
