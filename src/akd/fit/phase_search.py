@@ -19,7 +19,7 @@ from akd.fit.hues import hue_maps, thinned
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlRig
-from akd.rig.limits import BodyPlan, bends_one_way
+from akd.rig.limits import PLAIN_BEND, BodyPlan, bends_one_way, neutral_bends
 from akd.rig.roles.role import LimbKind, Part, Role
 from akd.scene.roles import role_colours
 from akd.scene.stage import Stage
@@ -38,6 +38,8 @@ _CARRIED: dict[LimbKind, tuple[tuple[float, float], ...]] = {
 """How the lower joint may be carried while the upper one swings, on two legs: bend and fold. Alone,
 a straight leg that leans back looks most like one that is bent and swings forward, and from there
 no fit finds the knee."""
+_FURTHER = 0.2
+"""How much further a joint is carried that is bent in the neutral pose."""
 _FOLDS_AFTER = math.radians(100.0)
 """Phase by which a knee folds after its thigh swings back: it is bent most as the leg comes
 forward. In true gaits of the zoo it is 67 to 117 degrees on two legs."""
@@ -97,11 +99,14 @@ def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T 
 
 
 def _carried(limb: LimbControls, rig: ControlRig) -> list[tuple[float, float]]:
-    """Bends and folds of the lower joint with which the upper one is tried."""
+    """Bends and folds of the lower joint with which the upper one is tried. One that is bent in the
+    neutral pose is not bent further."""
     if limb.lower is None or limb.role.limb is None:
         return []
     way = bends_one_way(rig.roles[limb.lower])
-    return [(way * bend, way * fold) for bend, fold in _CARRIED.get(limb.role.limb, ())]
+    room = _FURTHER if abs(neutral_bends(rig).get(limb.lower, 0.0)) > PLAIN_BEND else math.inf
+    ways = _CARRIED.get(limb.role.limb, ())
+    return [(way * bend, way * fold) for bend, fold in ways if bend <= room]
 
 
 def _swings(limb: LimbControls, ways: Sequence[tuple[float, float]], count: int) -> _Guess:
