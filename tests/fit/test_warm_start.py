@@ -66,6 +66,30 @@ def test_the_phase_of_every_limb_is_found_in_a_video(fox, stage):
         assert abs(off) < STEP, fox.control_rig.roles[control]
 
 
+def test_a_leg_that_is_bent_as_it_comes_forward_is_found_bent(tmp_path):
+    path = tmp_path / "man.glb"
+    write_creature(build_creature("man", seed=1004, vertices=900), [], path)
+    man = akd.load(path)
+    rig, stage = man.control_rig, fox_stage(man)
+    start = MotionStart(rig, 12, 12.0, 0.9, 2.0, PERIOD, symmetrical=True)
+    runs, found = (Cycle().begin(start, stage) for _ in range(2))
+    place = {str(role): i for i, role in enumerate(rig.roles)}
+    thigh, knee = place["left leg upper"], place["left leg lower"]
+    unit = math.sqrt(2.0 / len(runs.angles))
+    with torch.no_grad():  # as people run: mean, size and phase
+        for control, mean, size, phase in ((thigh, -0.25, 0.45, 0.0), (knee, 0.75, 0.45, -1.7)):
+            wave = (mean / math.sqrt(0.5), size * math.cos(phase), -size * math.sin(phase))
+            runs.angles[:3, control, 0] = 2.0 * torch.tensor(wave) / unit
+    search_phases(stage, found, shown(stage, runs))
+    with torch.no_grad():
+        true, guess = (curves.controls().angles[..., 0] for curves in (runs, found))
+    for joint in (thigh, knee):
+        assert float((true[:, joint] - guess[:, joint]).abs().mean()) < 0.3
+    # Held at its limit, a knee would have no gradient.
+    back, forth = (float(side[knee, 0]) for side in (found.limits.back, found.limits.forth))
+    assert -0.9 * back < float(guess[:, knee].mean()) < 0.9 * forth
+
+
 def test_what_has_no_cycle_is_not_guessed(fox, stage):
     once = standing(fox)
     search_phases(stage, once, shown(stage, once))

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from akd.asset.read import read_asset
+from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import add_travel, assess, implied_travel
 from akd.physics.bodies import build_body
@@ -21,6 +22,8 @@ from akd.physics.tracking import _Problem, track
 from akd.physics.units import BodyUnits
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
+from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import perform
 from tests.physics.bodies_for_tests import quadruped
 from tests.physics.gaits import FEET, walk_in_place
 
@@ -149,6 +152,25 @@ def raised(seconds: float, *, ballistic: bool) -> tuple[Body, TargetMotion, torc
     turn = motion.rotation[:1].expand(frames, 4)
     unit, moved = in_body_units(TargetMotion(position, turn, angles, 60.0))
     return unit, moved, height / body.height
+
+
+@pytest.mark.parametrize("species", ["man", "ostrich"])
+def test_feet_of_a_runner_stand_for_as_long_as_they_do(species: str, tmp_path: Path) -> None:
+    creature = build_creature(species, seed=1004)
+    made = perform(creature, "run", fps=30.0, cycles=3)
+    write_creature(creature, [made.motion], tmp_path / "runner.glb")
+    character = load_character(read_asset(tmp_path / "runner.glb"))
+    rig = build_control_rig(character)
+    motion = motion_from_clip(character, character.asset.clips[0])
+    parts = build_body(rig, character.mesh)
+    units = BodyUnits(parts.body.height, parts.body.mass)
+    body = parts.body.scaled(length=1 / units.length, mass=1 / units.mass)
+    target = units.motion_in(parts.target_motion(rig.from_pose(motion.pose), 30.0))
+    stance = find_stance(body, parts.feet, target)[:, parts.feet]
+    # A foot that goes back slowly, before it lands and after it left the ground, does not stand.
+    assert float(stance.float().mean()) == pytest.approx(
+        float(made.contacts.float().mean()), abs=0.04
+    )
 
 
 def test_a_body_that_does_not_fall_is_carried() -> None:

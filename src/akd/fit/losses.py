@@ -237,7 +237,7 @@ class Feet:
     def speed(self) -> float | None:
         """How far the body must go from frame to frame for the feet to stand still, metres."""
         # A foot that is just set down or lifted goes back more slowly than one that stands.
-        weight = self.stance * self.back.clamp_min(0.0)
+        weight = self.stance * self.back.clamp_min(0.0) ** 3
         total = float(weight.sum())
         return float((weight * self.back).sum()) / total if total > 0.0 else None
 

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.fit.hues import hue_maps, thinned
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.parameters import ControlCurves
 from akd.rig.control import ControlRig
-from akd.rig.limits import BodyPlan
+from akd.rig.limits import PLAIN_BEND, BodyPlan, bends_one_way, neutral_bends
 from akd.rig.roles.role import LimbKind, Part, Role
 from akd.scene.roles import role_colours
 from akd.scene.stage import Stage
@@ -27,10 +27,22 @@ from akd.scene.stage import Stage
 _PHASES = 8
 _SWINGS = (0.25, 0.5)
 _LEANS = (-0.3, 0.0, 0.3)
-_BENDS = (-1.2, -0.6, 0.0, 0.6, 1.2)
+_BENDS = (0.0, -0.6, 0.6, -1.2, 1.2)
 _FOLDS = (0.0, 0.5)
 """Radians: how far the upper joint of a limb swings and leans, how far the lower one is bent for
 good, and how far it folds in the cycle."""
+_CARRIED: dict[LimbKind, tuple[tuple[float, float], ...]] = {
+    LimbKind.LEG: ((0.1, 0.45), (0.75, 0.45)),
+    LimbKind.ARM: ((1.2, 0.0),),
+}
+"""How the lower joint may be carried while the upper one swings, on two legs: bend and fold. Alone,
+a straight leg that leans back looks most like one that is bent and swings forward, and from there
+no fit finds the knee."""
+_FURTHER = 0.2
+"""How much further a joint is carried that is bent in the neutral pose."""
+_FOLDS_AFTER = math.radians(100.0)
+"""Phase by which a knee folds after its thigh swings back: it is bent most as the leg comes
+forward. In true gaits of the zoo it is 67 to 117 degrees on two legs."""
 _TOGETHER = {"cpu": 8, "cuda": 64}
 """Choices in one rendering: on a GPU, launches cost more than images."""
 _ASKEW = 0.4
@@ -51,34 +63,76 @@ class LimbControls:
     """Angles of the lower control that fold it by one radian."""
 
 
-@dataclass(frozen=True)
-class _Turn:
-    """What is guessed of one limb at a time: a control, and the angles it turns by."""
+_Wave = tuple[float, float, float]
+"""Constant, amplitude and phase of an angle, radians."""
 
-    control: int
-    angles: Float[Tensor, "3"]
+
+@dataclass(frozen=True)
+class _Guess:
+    """Controls of one limb that are guessed together, and what is tried."""
+
+    controls: tuple[int, ...]
+    axes: tuple[Float[Tensor, "3"], ...]
+    """Angles of each control that turn it by one radian."""
+    choices: Sequence[tuple[_Wave, ...]]
+    """A wave for each control."""
 
 
 def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H W 3"]) -> None:
-    """Set each limb's first wave to the one that puts its hue where the video has it."""
+    """Set each limb's first wave to the one that puts its hue where the video has it: the upper
+    joint with the lower one in each way that it may be carried, then the lower one alone."""
     limbs = limb_controls(curves.rig)
     if not limbs or curves.period is None:
         return
     colours = role_colours([limb.role for limb in limbs])
     stage, target, frames = thinned(stage, target)
     wanted = hue_maps(target, colours)
-    uppers = [_Turn(limb.upper, limb.swing) for limb in limbs]
-    waves = [(lean, swing, turn) for lean in _LEANS for swing in _SWINGS for turn in _turns()]
-    _choose(stage, curves, uppers, [(0.0, 0.0, 0.0), *waves], frames, wanted, colours)
-    lowers = [None if limb.lower is None else _Turn(limb.lower, limb.fold) for limb in limbs]
-    folds = [(bend, 0.0, 0.0) for bend in _BENDS] + [
-        (bend, fold, turn) for bend in _BENDS for fold in _FOLDS[1:] for turn in _turns()[::2]
+    ways = [_carried(limb, curves.rig) for limb in limbs]
+    most = max(len(own) for own in ways)
+    swings = [_swings(limb, own, most) for limb, own in zip(limbs, ways, strict=True)]
+    _choose(stage, curves, swings, frames, wanted, colours)
+    folds = [(wave,) for wave in _folds()]
+    lowers = [
+        None if limb.lower is None else _Guess((limb.lower,), (limb.fold,), folds) for limb in limbs
     ]
-    _choose(stage, curves, lowers, folds, frames, wanted, colours)
+    _choose(stage, curves, lowers, frames, wanted, colours)
+
+
+def _carried(limb: LimbControls, rig: ControlRig) -> list[tuple[float, float]]:
+    """Bends and folds of the lower joint with which the upper one is tried. One that is bent in the
+    neutral pose is not bent further."""
+    if limb.lower is None or limb.role.limb is None:
+        return []
+    way = bends_one_way(rig.roles[limb.lower])
+    room = _FURTHER if abs(neutral_bends(rig).get(limb.lower, 0.0)) > PLAIN_BEND else math.inf
+    ways = _CARRIED.get(limb.role.limb, ())
+    return [(way * bend, way * fold) for bend, fold in ways if bend <= room]
+
+
+def _swings(limb: LimbControls, ways: Sequence[tuple[float, float]], count: int) -> _Guess:
+    """All swings of the upper joint, with the lower one as the neutral pose has it, and carried in
+    each of `count` ways: the last again where there are fewer."""
+    still = (0.0, 0.0, 0.0)
+    swings = [(lean, swing, turn) for lean in _LEANS for swing in _SWINGS for turn in _turns()]
+    if limb.lower is None:
+        again = [(wave,) for wave in swings * (1 + count)]
+        return _Guess((limb.upper,), (limb.swing,), [(still,), *again])
+    choices = [(still, still), *((wave, still) for wave in swings)]
+    for k in range(count):
+        bend, fold = ways[min(k, len(ways) - 1)] if ways else (0.0, 0.0)
+        choices += [(wave, (bend, fold, wave[2] - _FOLDS_AFTER)) for wave in swings]
+    return _Guess((limb.upper, limb.lower), (limb.swing, limb.fold), choices)
 
 
 def _turns() -> list[float]:
     return [2.0 * math.pi * k / _PHASES for k in range(_PHASES)]
+
+
+def _folds() -> list[_Wave]:
+    """What is added to the lower joint: bends, the least first, and folds."""
+    return [(bend, 0.0, 0.0) for bend in _BENDS] + [
+        (bend, fold, turn) for bend in _BENDS for fold in _FOLDS[1:] for turn in _turns()[::2]
+    ]
 
 
 def limb_controls(rig: ControlRig) -> list[LimbControls]:
@@ -121,43 +175,42 @@ def _about(
 def _choose(
     stage: Stage,
     curves: ControlCurves,
-    limbs: Sequence[_Turn | None],
-    choices: Sequence[tuple[float, float, float]],
+    limbs: Sequence[_Guess | None],
     frames: Int[Tensor, "F"],
     wanted: Float[Tensor, "F K h w"],
     colours: Float[Tensor, "K 3"],
 ) -> None:
-    """Give each limb's control the constant, amplitude and phase that look best: all limbs at once,
-    then those that share a hue one after the other."""
-    turning = {turn.control: turn for turn in limbs if turn is not None}
+    """Add to each limb's controls the waves that look best: all limbs at once, then those that
+    share a hue one after the other."""
+    guesses = {k: guess for k, guess in enumerate(limbs) if guess is not None}
+    if not guesses:
+        return
     unit = math.sqrt(2.0 / len(curves.angles))
     before = curves.angles.clone()
     mirror = curves.mirror
     # Of a symmetrical gait one side is put, and the other one follows.
-    follows = {} if mirror is None else _followers(list(turning), mirror)
-    leaders = [control for control in turning if control not in follows]
-
-    amounts = torch.tensor([
-        (constant / math.sqrt(0.5), amplitude * math.cos(phase), -amplitude * math.sin(phase))
-        for constant, amplitude, phase in choices
-    ]).to(before)  # fmt: skip
-    axes = {control: turn.angles.to(before) for control, turn in turning.items()}
+    follows = {} if mirror is None else _followers(guesses, mirror)
+    following = [control for k in follows for control in guesses[k].controls]
+    leaders = [k for k in guesses if k not in follows]
+    waves = {k: _coefficients(guesses[k]).to(before) / unit for k in leaders}
+    allowed = {k: _within_limits(guesses[k], curves, unit) for k in leaders}
 
     def put(chosen: Mapping[int, slice]) -> Float[Tensor, "C K D 3"]:
-        """Coefficients for each of the choices that the controls have, some of them the same."""
-        count = max((len(amounts[rows]) for rows in chosen.values()), default=1)
+        """Coefficients for each of the choices that the limbs have, some of them the same."""
+        count = max((len(waves[k][rows]) for k, rows in chosen.items()), default=1)
         angles = before.repeat(count, 1, 1, 1)
-        for control, rows in chosen.items():
-            angles[:, :3, control] += amounts[rows][..., None] * axes[control] / unit
-        if mirror is not None and follows:
+        for k, rows in chosen.items():
+            for control, wave in zip(guesses[k].controls, waves[k][rows].unbind(1), strict=True):
+                angles[:, :3, control] += wave
+        if mirror is not None and following:
             later, _ = mirror.mirrored(angles, curves.root)
-            angles[:, :, list(follows)] = later[:, :, list(follows)]
+            angles[:, :, following] = later[:, :, following]
         return angles
 
     def errors_of(varied: Sequence[int], kept: Mapping[int, slice]) -> Float[Tensor, "C K"]:
         errors = []
         together = _TOGETHER[before.device.type]
-        for first in range(0, len(choices), together):
+        for first in range(0, len(waves[varied[0]]), together):
             rows = slice(first, first + together)
             posed = curves.pose(stage, choices=put({**kept, **dict.fromkeys(varied, rows)}))
             videos = stage.show_body(posed.transforms, frames=frames)
@@ -166,16 +219,38 @@ def _choose(
         return torch.cat(errors)
 
     kept: dict[int, slice] = {}
-    hues = {t.control: tuple(c) for t, c in zip(limbs, colours.tolist(), strict=True) if t}
+    hues = {k: tuple(colours[k].tolist()) for k in guesses}
     for varied in _passes(leaders, hues):
         errors = errors_of(varied, kept)
-        columns = zip(limbs, errors.unbind(1), strict=True)
-        by_limb = {turn.control: column for turn, column in columns if turn is not None}
+        by_limb = {k: errors[:, k] for k in guesses}
         for follower, leader in follows.items():
             by_limb[leader] = by_limb[leader] + by_limb[follower]
-        best = {control: int(by_limb[control].argmin()) for control in varied}
-        kept |= {control: slice(k, k + 1) for control, k in best.items()}
+        for k in varied:
+            best = int(by_limb[k].masked_fill(~allowed[k], torch.inf).argmin())
+            kept[k] = slice(best, best + 1)
     curves.angles.copy_(put(kept)[0])
+
+
+def _coefficients(guess: _Guess) -> Float[Tensor, "C n 3 3"]:
+    """Constant, cosine and sine of each control's three angles, for each choice."""
+    waves = torch.tensor([
+        [(constant / math.sqrt(0.5), size * math.cos(phase), -size * math.sin(phase))
+         for constant, size, phase in choice]
+        for choice in guess.choices
+    ])  # fmt: skip
+    return waves[..., None] * torch.stack(guess.axes)[:, None]
+
+
+def _within_limits(guess: _Guess, curves: ControlCurves, unit: float) -> Bool[Tensor, "C"]:
+    """Choices that hold no control at or beyond its limit: there a curve has no gradient that
+    would bring it back."""
+    if not curves.bounded:
+        return torch.ones(len(guess.choices), dtype=torch.bool)
+    controls = list(guess.controls)
+    own = math.sqrt(0.5) * unit * curves.angles[0, controls].detach().cpu()
+    held = own + math.sqrt(0.5) * _coefficients(guess)[:, :, 0]
+    back, forth = (side[controls].cpu() for side in (curves.limits.back, curves.limits.forth))
+    return ((held < forth) & (held > -back) | (held == own)).all(-1).all(-1)
 
 
 def _passes(controls: Sequence[int], hues: Mapping[int, object]) -> list[list[int]]:
@@ -188,7 +263,8 @@ def _passes(controls: Sequence[int], hues: Mapping[int, object]) -> list[list[in
     return [list(controls), *(again if most else [])]
 
 
-def _followers(controls: Sequence[int], mirror: Mirror) -> dict[int, int]:
-    """For the second of each pair among the controls, the first."""
-    pairs = ((i, int(mirror.partners[i])) for i in controls if bool(mirror.known[i]))
-    return {other: i for i, other in pairs if i < other and other in controls}
+def _followers(guesses: Mapping[int, _Guess], mirror: Mirror) -> dict[int, int]:
+    """For the second of each pair among the limbs, the first."""
+    firsts = {guess.controls[0]: k for k, guess in guesses.items()}
+    pairs = ((i, int(mirror.partners[i])) for i in firsts if bool(mirror.known[i]))
+    return {firsts[other]: firsts[i] for i, other in pairs if i < other and other in firsts}

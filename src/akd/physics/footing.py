@@ -34,6 +34,12 @@ AHEAD = 0.15
 is faster than the root itself, where that is slower."""
 SLOW = 0.05
 """A root slower than this does not travel."""
+RUNS = 0.5
+"""A body on two feet that is faster than this runs: for one whose legs are half its height, a
+Froude number of 0.5."""
+LAGS = 0.5
+"""Share of the body's speed at which a foot must go back under it to stand in a run. A leg swings
+back for half of the time, and a runner's foot stands for a third of it."""
 CARRIES = 0.06
 """A body that does not fall is carried by the foot nearest to its floor, if it is as near as this
 and does not swing."""
@@ -70,6 +76,8 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bo
     # A body that hardly travels overtakes nothing: there a foot that is quick is no standing one.
     overtakes = torch.where(speed > SLOW, ahead > speed.clamp_max(AHEAD), False)
     swings = torch.where(speed > SLOW, overtakes, moves.norm(dim=-1) > AHEAD)
+    if _legs(body, feet) == 2:
+        swings = swings | ((speed > RUNS) & (ahead > -LAGS * speed))
     floor = torch.where(swings, torch.nan, low).nanquantile(0.1, dim=0)
     # Where a foot swings all the time there is no floor, and nothing is near it.
     above = torch.where(swings, torch.inf, (low - floor).nan_to_num(torch.inf))
@@ -79,6 +87,11 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bo
     standing = long_enough(standing | (nearest & alone[:, None]), SHORTEST)
     stance[:, feet] = _within_reach(standing, motion.position)
     return stance
+
+
+def _legs(body: Body, feet: Bool[Tensor, "B"]) -> int:
+    """How many legs feet are on: toes are of the same one as the foot that they hang on."""
+    return sum(not bool(feet[body.parents[i]]) for i in feet.nonzero().flatten().tolist())
 
 
 def _falls(body: Body, placement: Placement, fps: float) -> Bool[Tensor, "F"]:

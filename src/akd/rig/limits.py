@@ -106,7 +106,7 @@ _FLEXES: dict[tuple[LimbKind | None, Part], float] = {
     (LimbKind.ARM, Part.LOWER): -1.0,
 }
 """Joints that bend one way: 1 for what hangs below going back, as it does of a knee."""
-_PLAIN = math.radians(12.0)
+PLAIN_BEND = math.radians(12.0)
 """From here on the way in which a joint is bent can be seen."""
 _FURTHER = math.radians(5.0)
 """So far beyond straight."""
@@ -134,6 +134,12 @@ class BodyPlan:
             undulates=all(limb is LimbKind.FIN for limb in limbs),
             alike=Counter(r.part for r in roles if r.limb is None),
         )
+
+
+def bends_one_way(role: Role) -> float:
+    """The way in which a knee, an elbow or a hock bends: 1 where what hangs below goes back, -1
+    where it goes forward; 0 for other joints."""
+    return _FLEXES.get((role.limb, role.part), 0.0)
 
 
 ON_FOUR_LEGS = BodyPlan()
@@ -220,9 +226,9 @@ class AngleLimits:
         degrees = [limit(role, plan) for role in rig.roles]
         forth = torch.tensor(degrees).reshape(len(rig), 3) * (math.pi / 180.0)
         back = forth.clone()
-        for joint, bend in _bends(rig).items():
+        for joint, bend in neutral_bends(rig).items():
             role = rig.roles[joint]
-            way = bend if abs(bend) > _PLAIN else _FLEXES[role.limb, role.part]
+            way = bend if abs(bend) > PLAIN_BEND else _FLEXES[role.limb, role.part]
             room = (bend if way > 0.0 else -bend) + _FURTHER
             side = back if way > 0.0 else forth
             side[joint, 0] = min(float(side[joint, 0]), max(room, _FURTHER))
@@ -266,7 +272,7 @@ def _upright_spine(rig: ControlRig) -> list[int]:
     return spine if rises else []
 
 
-def _bends(rig: ControlRig) -> dict[int, float]:
+def neutral_bends(rig: ControlRig) -> dict[int, float]:
     """How knees, elbows and hocks are bent in the neutral pose: radians about the axis of flexion.
 
     Both sides of a body are bent alike: it is their mean.
