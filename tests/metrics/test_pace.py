@@ -58,3 +58,14 @@ def test_other_actions_and_given_heights_are_left_alone(walking) -> None:
     assert sized_for_walk(character, run)[0] is character
     given = replace(character, units=replace(character.units, is_given=True))
     assert sized_for_walk(given, quick)[0] is given
+
+
+def test_a_root_that_leaps_is_no_walk_of_a_speck(walking) -> None:
+    character, motion = walking
+    shift = torch.zeros_like(motion.pose.translation)
+    shift[len(motion) // 2 :, character.control_rig.travel_joint, 2] = 1e4
+    leaping = replace(
+        motion, pose=replace(motion.pose, translation=motion.pose.translation + shift)
+    )
+    assert walking_froude(character, leaping) > 1e6
+    assert sized_for_walk(character, leaping) == (character, leaping)

@@ -185,3 +185,9 @@ def test_bad_targets_are_refused() -> None:
     short = TargetMotion(r.position, r.rotation, r.angles[:, :5], r.fps)
     with pytest.raises(ValueError, match="the target moves 5 joints, the body has 12"):
         track(quadruped(), short)
+
+
+def test_a_motion_of_too_many_steps_is_refused_before_it_takes_memory() -> None:
+    speck = quadruped().scaled(length=1e-9, mass=1.0)
+    with pytest.raises(ValueError, match="cut the clip, or give a greater height"):
+        track(speck, trot(24))

@@ -116,9 +116,11 @@ def _world(motion: Motion) -> tuple[Float[np.ndarray, "J 4 4"], Float[np.ndarray
         scale = torch.ones_like(translation)
         return transform.compose(translation, rotation, scale).numpy(force=True)
 
-    parts = range(0, len(motion), _TOGETHER)  # a long clip takes much memory at once
-    world = [rigid(motion.pose[first : first + _TOGETHER]) for first in parts]
-    return rigid(motion.skeleton.rest), np.concatenate(world)
+    world = np.empty((len(motion), len(motion.skeleton), 4, 4))
+    for first in range(0, len(motion), _TOGETHER):  # a long clip takes much memory at once
+        some = slice(first, first + _TOGETHER)
+        world[some] = rigid(motion.pose[some])
+    return rigid(motion.skeleton.rest), world
 
 
 def _build(

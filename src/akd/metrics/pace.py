@@ -18,12 +18,15 @@ from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.units import FileUnits
 
+_MOST_SMALLER = 1000.0
+"""No walk is timed for a body so many times smaller: its root leaps from place to place."""
+
 
 def sized_for_walk(character: Character, motion: Motion) -> tuple[Character, Motion]:
     """The character at the height that its walk is timed for, and the walk at that size.
 
     Both are returned as they are where the motion is no walk, where a body of that size can walk so
-    fast, or where the user gave the height.
+    fast, where its root jumps rather than walks, or where the user gave the height.
 
     Args:
         character: Whose motion it is.
@@ -32,7 +35,7 @@ def sized_for_walk(character: Character, motion: Motion) -> tuple[Character, Mot
     if character.units.is_given or action_label(motion.name) != "walk":
         return character, motion
     froude = walking_froude(character, motion)
-    if froude <= FASTEST_WALK:
+    if not FASTEST_WALK < froude < _MOST_SMALLER * FASTEST_WALK:
         return character, motion
     height = character.height * FASTEST_WALK / froude
     why = (

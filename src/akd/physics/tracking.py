@@ -31,6 +31,8 @@ Progress = Callable[[int, int, float], None]
 MakeSimulator = Callable[[Body, Parameters], Simulator]
 SLIDE_TIME = 0.15
 """Body times over which the speed of a sliding sole counts like a distance."""
+_MOST_VALUES = 2**28
+"""Substeps times knots: a table of 2 GiB. Two minutes of a fox, less of a smaller body."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,10 @@ def track(
     The motion is first moved up or down so that it stands on the ground (all frames alike), and
     the feet that stand in it are made to keep their place, where the parts that are feet are named.
     A run that diverges is begun again with half the substep; what was best so far is kept.
+
+    Raises:
+        ValueError: The motion is not the body's, or takes too many steps of simulation.
+        FloatingPointError: The simulation diverged, with short steps too.
     """
     settings, world = settings or TrackingSettings(), world or SimulatorSettings()
     if target.angles.shape[1] != len(body) - 1:
@@ -89,13 +95,21 @@ def track(
         )
     units = BodyUnits(body.height, body.mass)
     unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
-    given, lift = stand_on_ground(unit_body, units.motion_in(target))
-    feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
-    given, planted, stance = _plant(unit_body, feet, given, settings)
-    duration = (len(given.position) - 1) / target.fps
+    duration = (len(target.position) - 1) / target.fps
     # More than two knots a frame have nothing to hold them.
     rate = min(settings.knots_per_second, 2.0 * target.fps)
     knots = math.ceil(duration * rate) + 3
+    scaled = units.motion_in(target)
+    substeps = len(scaled.position) / (scaled.fps * world.step)
+    if substeps * knots > _MOST_VALUES:
+        raise ValueError(
+            f"{duration:g} s of a body of {body.height:.3g} m take {substeps:.3g} steps of "
+            f"simulation and {knots} knots, whose product must be at most {_MOST_VALUES:.3g}: cut "
+            f"the clip, or give a greater height"
+        )
+    given, lift = stand_on_ground(unit_body, scaled)
+    feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
+    given, planted, stance = _plant(unit_body, feet, given, settings)
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
     while True:

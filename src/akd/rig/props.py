@@ -68,8 +68,8 @@ def find_scenery(
 ) -> tuple[int, ...]:
     """Nodes of scenery, such as a ground plane or a backdrop in an exported scene.
 
-    It is rigid, hangs on no joint of a skin and holds none, no clip moves it, and it reaches far
-    beyond the skin.
+    It is rigid, hangs on no joint of a skin and holds none, no clip moves it, it is not called a
+    prop, and it reaches far beyond the skin.
 
     Args:
         skeleton: All nodes of the file.
@@ -88,6 +88,8 @@ def find_scenery(
     def is_scenery(node: int) -> bool:
         hangs_on = {node, *skeleton.ancestors(node)}
         if carriers[node] != node or hangs_on & set(moved):
+            return False
+        if "prop" in names.parts_of(skeleton.names[node]):
             return False
         if is_joint[list(skeleton.subtree(node))].any():
             return False
