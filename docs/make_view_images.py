@@ -2,7 +2,8 @@
 
     python docs/make_view_images.py [view_clip] [view_pose] [view_run]
 
-By default it takes all three. Needs akd[view], Playwright and Chromium. The run that is shown is stopped after a while.
+By default it takes all three. Needs akd[view], Playwright and Chromium. The run that is shown is
+stopped after a while.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from akd.commands.options import Height, Roles, Up, load_file
 class Inspect:
     """Show what is in a file, which joints akd would drive, and how akd handles each problem.
 
-    Reads glTF and GLB, VRM, FBX (needs akd[fbx]), USD (akd[usd]), Blender files (Blender), BVH, OBJ,
-    PLY, STL, OFF, and Gaussian-splat PLY.
+    Reads glTF and GLB, VRM, FBX (needs akd[fbx]), USD (akd[usd]), Blender files (Blender), BVH,
+    OBJ, PLY, STL, OFF, and Gaussian-splat PLY.
 
     Example: akd inspect fox.glb --image roles.png
     """
@@ -45,4 +45,4 @@ class Inspect:
         else:
             print(describe_text(character))
             if self.image is not None:
-                print(f"\n{self.image}: the body coloured by role, from the front and from its left")
+                print(f"\n{self.image}: the body coloured by role")

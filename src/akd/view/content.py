@@ -226,9 +226,7 @@ def _run(name: str, folder: Path) -> Subject:
     data = ViewData.read(folder / "view.npz", character.skeleton)
     motions = {} if data.start is None else {"start": data.start}
     motions |= added | {f"file: {c.name}": motion_from_clip(character, c) for c in own}
-    return Subject(
-        name, folder, character, motions, run.prompt, data.forces, kinds.get(run.best)
-    )
+    return Subject(name, folder, character, motions, run.prompt, data.forces, kinds.get(run.best))
 
 
 def _file(name: str, path: Path) -> Subject:
