@@ -26,7 +26,6 @@ from akd.view.session import Session
 from akd.zoo import build_creature, make_clip
 
 IMAGES = Path(__file__).resolve().parent / "images"
-SIZE = {"width": 960, "height": 540}
 ACTIONS = ("walk", "trot", "sit_down")
 GL = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
@@ -108,7 +107,7 @@ def main() -> None:
         write_creature(fox, [make_clip(fox, action, cycles=1) for action in ACTIONS], path)
         with Viewer(path, port=0) as viewer, sync_playwright() as play:
             browser = play.chromium.launch(executable_path=chromium, args=list(GL))
-            page = browser.new_page(viewport=SIZE)
+            page = browser.new_page(viewport={"width": 960, "height": 540})
             page.set_default_timeout(300_000)
             page.goto(viewer.address)
             page.get_by_text("Compare with").wait_for()

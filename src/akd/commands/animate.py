@@ -289,7 +289,10 @@ class Animate:
         metrics = clip.metrics[clip.best]
         print(f"{clip.best}: score {metrics.score:.2f}, {metrics.verdict}")
         if metrics.fails and metrics.contact:
-            raise ResultFailed(f"{clip.best}: failed: {'; '.join(metrics.fails)}")
+            raise ResultFailed(
+                f"{clip.best}: failed: {'; '.join(metrics.fails)}; all files are written, and "
+                f"--seed {self.seed + 1} is worth a try, in another folder"
+            )
 
     def _files(self, formats: Sequence[str]) -> list[str]:
         """Files of clips in these formats."""

@@ -64,7 +64,7 @@ class Subject:
     @property
     def best(self) -> str:
         """The clip that is shown first."""
-        wanted = (self.best_of_run, GROUNDED, _DISTILLED, *self.motions)
+        wanted = (self.best_of_run or "", GROUNDED, _DISTILLED, *self.motions)
         return next(clip for clip in wanted if clip in self.motions)
 
     def frames(self, clip: str) -> ClipFrames:
