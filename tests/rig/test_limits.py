@@ -14,6 +14,7 @@ from akd.rig.roles.names import Side
 from akd.rig.roles.role import LimbKind, Part, Role
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import perform
+from tests.rig.block_figure import block_figure
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,21 @@ def test_what_is_bent_in_the_neutral_pose_may_be_straightened(rigs):
     assert 40.0 < back < 85.0
     forth, back = sides(rigs["ostrich"], LimbKind.LEG, Part.LOWER)
     assert 70.0 < back <= 90.0
+
+
+def test_a_leg_of_one_joint_swings_no_further_than_its_steps_are_long(rigs):
+    figure = block_figure().control_rig
+    limits, free = AngleLimits.of_strides(figure), AngleLimits.of(figure)
+    legs = [i for i, role in enumerate(figure.roles) if role.limb is LimbKind.LEG]
+    others = [i for i in range(len(figure.roles)) if i not in legs]
+    assert len(legs) == 2
+    for strides, gait in ((limits.forth, free.forth), (limits.back, free.back)):
+        torch.testing.assert_close(strides[legs, 0], torch.full((2,), math.radians(35.0)))
+        assert bool((gait[legs, 0] > math.radians(50.0)).all())
+        torch.testing.assert_close(strides[legs, 1:], gait[legs, 1:])
+        torch.testing.assert_close(strides[others], gait[others])
+    man = rigs["man"]
+    torch.testing.assert_close(AngleLimits.of_strides(man).forth, AngleLimits.of(man).forth)
 
 
 def test_arms_reach_further_in_actions_than_in_gaits(rigs):

@@ -47,6 +47,16 @@ from akd.rig.roles.names import Side
         ("左大腿", Side.LEFT, {"leg"}),
         ("尾巴_01", Side.CENTRE, {"tail"}),
         ("handslot.l", Side.LEFT, {"helper"}),
+        ("thighl_012", Side.LEFT, {"leg"}),  # what three.js leaves of `thigh.l`
+        ("l_thightwist1", Side.LEFT, {"leg"}),  # Daz
+        ("bowl", Side.CENTRE, set()),
+        ("FL_Leg", Side.LEFT, {"leg"}),
+        ("LeftBreast", Side.LEFT, {"flesh"}),
+        ("dedos_pie_izq", Side.LEFT, {"toe"}),
+        ("perna.esq", Side.LEFT, {"leg"}),
+        ("Нога_правая", Side.RIGHT, {"leg"}),
+        ("左脚趾", Side.LEFT, {"toe"}),
+        ("右前臂", Side.RIGHT, {"arm"}),
         ("bone_17", Side.CENTRE, set()),
         ("", Side.CENTRE, set()),
     ],
@@ -63,3 +73,20 @@ def test_pairs_by_exact_name_and_by_name_without_numbers():
 
 def test_no_pair_where_a_name_is_not_unique():
     assert names.mirror_pairs(("Arm.L", "Arm.L", "Arm.R"), [0, 1, 2]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("front_thigh.L", "front"),
+        ("HindLeg_R", "back"),
+        ("FR_Leg", "front"),
+        ("Hinter_Fuss_links", "back"),
+        ("muslo_delantera_izq", "front"),
+        ("左後足", "back"),
+        ("右前臂", ""),  # a forearm
+        ("forearm.L", ""),
+    ],
+)
+def test_front_and_back(name, end):
+    assert names.end_of(name) == end

@@ -109,8 +109,11 @@ class ControlCurves:
         mirror = None
         if mirrored and period is not None:
             mirror = Mirror.of(rig, at_once=start.at_once)
+        if limits is None:
+            strides = period is not None and start.on_feet
+            limits = AngleLimits.of_strides(rig) if strides else AngleLimits.of(rig)
         return cls(
-            rig, frames, fps, start.leg_length, limits or AngleLimits.of(rig), start.speed, period,
+            rig, frames, fps, start.leg_length, limits, start.speed, period,
             bounded, periodic, *values, mirror=mirror, root_limits=start.root,
             free_root=free_root, keys=start.keys, on_feet=start.on_feet, altitude=start.altitude,
         )  # fmt: skip

@@ -46,7 +46,7 @@ class Bind:
     """Of every node; nodes that no skin names hang on their parents as they rest."""
     world_from_mesh: tuple[Float[Tensor, "4 4"], ...]
     """For each skin, where its mesh space lies in the world."""
-    inverse_bind: tuple[Float[Tensor, "S 4 4"], ...]
+    inverse_bind: tuple[Float[Tensor, "_ 4 4"], ...]
     """For each skin, joint_from_mesh of its joints, every one with an inverse."""
     is_joint: Bool[Tensor, "J"]
     """Nodes that a skin names."""
@@ -77,7 +77,8 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
                     "those joints are taken to be bound where they rest",
                 )
             )
-        space, spread = _mesh_space(asset, index, joints, inverse_bind, rest_world)
+        says = torch.from_numpy(_moves_skin(asset, index)) | ~_is_blank(inverse_bind)
+        space, spread = _mesh_space(asset, index, joints[says], inverse_bind[says], rest_world)
         if not bool(_has_inverse(space)):
             space = torch.eye(4, dtype=space.dtype)
             problems.append(
@@ -100,9 +101,8 @@ def find_bind(asset: Asset, skeleton: Skeleton) -> Bind:
         spaces.append(space)
         inverses.append(inverse_bind)
         is_joint[joints] = True
-        for joint, world in zip(
-            joints.tolist(), space @ transform.inverse(inverse_bind), strict=True
-        ):
+        placed = space @ transform.inverse(inverse_bind[says])
+        for joint, world in zip(joints[says].tolist(), placed, strict=True):
             bound.setdefault(joint, world)
     worlds: dict[int, Tensor] = {}
     for root in skeleton.roots:
@@ -139,15 +139,10 @@ def _mesh_space(
 ) -> tuple[Float[Tensor, "4 4"], float]:
     """world_from_mesh of a skin, and how far joints disagree about it in fractions of its size.
 
-    Every joint gives an estimate: its rest transform after its inverse bind matrix. Control bones
-    that move no skin are often exported with an identity for inverse bind, and can be the majority:
-    they have no say. Where nodes rest in the bind pose all agree. Where not, exporters set the node
-    that shows the mesh to the right one; it is believed as soon as one joint, one that still rests
-    where it was bound, agrees.
+    Every joint gives an estimate: its rest transform after its inverse bind matrix. Where nodes
+    rest in the bind pose all agree. Where not, exporters set the node that shows the mesh to the
+    right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
     """
-    is_blank = (inverse_bind - torch.eye(4).to(inverse_bind)).abs().amax(dim=(1, 2)) < 1e-6
-    says = torch.from_numpy(_moves_skin(asset, skin)) | ~is_blank
-    joints, inverse_bind = joints[says], inverse_bind[says]
     if not len(joints):
         return torch.eye(4, dtype=rest_world.dtype), 0.0
     estimates = rest_world[joints] @ inverse_bind
@@ -167,6 +162,12 @@ def _mesh_space(
     if shown and not agreed and float(apart[0].min()) < 0.01:
         best = 0
     return candidates[best], float(apart[best].max())
+
+
+def _is_blank(inverse_bind: Float[Tensor, "J 4 4"]) -> Bool[Tensor, "J"]:
+    """Identities. Control bones that move no skin are often exported with one, and can be the
+    majority: it says neither where the mesh's space nor where the joint is."""
+    return (inverse_bind - torch.eye(4).to(inverse_bind)).abs().amax(dim=(1, 2)) < 1e-6
 
 
 def _moves_skin(asset: Asset, skin: int) -> Bool[np.ndarray, "S"]:

@@ -19,7 +19,7 @@ from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
-from akd.rig.props import count_bodies, find_props, find_scenery
+from akd.rig.props import count_bodies, find_lone_pieces, find_props, find_scenery
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
 from akd.rig.size import assume_height, stated_height
@@ -212,17 +212,25 @@ def _read(asset: Asset, up: str) -> _Reading:
             surface = surface_of(asset, raw, bind, without=scenery)
         assert surface is not None
         bodies = count_bodies([s.joints.tolist() for s in asset.skins], raw, surface)
-        beside = find_props(raw, surface, is_joint, carrier) | _is_stray(surface)
+        beside = find_props(raw, surface, is_joint, carrier, moved) | _is_stray(surface)
         body = surface.only(torch.from_numpy(~beside)) if beside.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
     upright = FileUnits(1.0, up)
-    evidence = Evidence(
-        raw,
-        upright.points_in(bind.world_from_joint[:, :3, 3]).numpy(),
-        is_joint,
-        np.zeros((0, 3)) if body is None else upright.points_in(body.vertices).double().numpy(),
-        None if body is None else _weights_by_joint(body, carrier),
-    )
+
+    def evidence_with(body: SkinnedMesh | None) -> Evidence:
+        return Evidence(
+            raw,
+            upright.points_in(bind.world_from_joint[:, :3, 3]).numpy(),
+            is_joint,
+            np.zeros((0, 3)) if body is None else upright.points_in(body.vertices).double().numpy(),
+            None if body is None else _weights_by_joint(body, carrier),
+        )
+
+    evidence = evidence_with(body)
+    if body is not None and (lone := find_lone_pieces(evidence)):
+        owners = torch.from_numpy(carrier)[body.skin.owners]
+        body = body.only(~torch.isin(owners, torch.tensor(lone)))
+        evidence = evidence_with(body)
     return _Reading(raw, bind, surface, body, evidence, scenery, bodies)
 
 

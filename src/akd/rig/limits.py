@@ -66,6 +66,10 @@ _LIES = 20.0
 """Up and down, of all joints of a part together: it undulates in a plane."""
 _RISES = 120.0
 """The same in an action: a snake that strikes."""
+_STIFF_LEG = 35.0
+"""Of a leg without a knee, forward and back: twice its sine is a step of 1.15 leg lengths. A walk's
+is 0.66 (`akd.motion.gait.stride_length`), and its speed may become 1.6 times that; what swings
+further can only slide."""
 _ARCHES = 10.0
 """Of a spine that stands upright, backwards."""
 _RANGE: dict[Part, tuple[float, float, float]] = {
@@ -206,6 +210,18 @@ class AngleLimits:
         limits = cls._by_role(rig, limit_of)
         upright = _upright_spine(rig)
         limits.back[upright, 0] = math.radians(_ARCHES) / max(1, len(upright))
+        return limits
+
+    @classmethod
+    def of_strides(cls, rig: ControlRig) -> AngleLimits:
+        """Limits of a gait whose feet carry the body: `of`, but a leg of one joint, which cannot
+        shorten, swings no further than its steps are long."""
+        limits = cls.of(rig)
+        joints = Counter(role.limb_id for role in rig.roles)
+        for joint, role in enumerate(rig.roles):
+            if role.limb is not None and role.limb.is_leg and joints[role.limb_id] == 1:
+                for side in (limits.forth, limits.back):
+                    side[joint, 0] = side[joint, 0].clamp_max(math.radians(_STIFF_LEG))
         return limits
 
     @classmethod

@@ -18,7 +18,7 @@ from akd.math import quaternion, transform
 from akd.rig.pose import Pose
 from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.names import words
-from akd.rig.roles.role import Limb, LimbKind
+from akd.rig.roles.role import Limb, LimbKind, Part
 from akd.rig.skeleton import Skeleton
 from akd.rig.units import FileUnits
 
@@ -101,8 +101,8 @@ def _lower_arms(skeleton: Skeleton, bind: Pose, arms: list[Limb], anatomy: Anato
     forward = torch.from_numpy(anatomy.forward).to(world)
     changed = False
     for limb in arms:
-        place = 1 if len(limb.joints) > 3 else 0  # past the collar bone
-        joint = limb.joints[place]
+        bending = [j for j in limb.joints if anatomy.roles[j].part is not Part.OTHER]
+        joint = bending[1 if len(bending) > 3 else 0]  # past the collar bone
         reach = world[limb.tip, :3, 3] - world[joint, :3, 3]
         across = float(reach @ torch.from_numpy(anatomy.left).to(world))
         angle = math.atan2(abs(across), -float(reach[1]))

@@ -12,6 +12,7 @@ from akd.rig.roles import names
 from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Body, Evidence
 from akd.rig.roles.facing import UP, find_facing
+from akd.rig.roles.limb_roles import limb_roles
 from akd.rig.roles.limbs import Branch, LimbFinder
 from akd.rig.roles.names import Side
 from akd.rig.roles.role import Limb, LimbKind, Part, Role
@@ -19,11 +20,17 @@ from akd.rig.roles.symmetry import Sagittal, find_sagittal
 
 _MOST_LEGS = 6
 """Pairs. Whatever stands on more of them, such as a tank on its tracks, has no legs."""
+_COMES_BACK = 0.05
+"""A chain from the pelvis that comes nearer to it again by this fraction of the body's size has
+gone past the head."""
+_ABOVE_LEGS, _AROUND_LEGS = 0.05, 0.15
+"""Arms begin this fraction of the body's height above its legs, or that of its size away from them,
+at least."""
+_FEATURE = 0.25
+"""What moves less of the surface than this share of the head is a feature of it."""
 _AHEAD = 8.0
 """How much the way to the head counts that leads ahead and up by the size of the body, against one
 for each limb that it carries."""
-_BEND = 0.15
-"""Least change along forward, between the unit directions of two segments, that is a bend."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ def _middle(
             key = headward if better else lambda j: len(body.subtree(j))
             # A key looks at all that hangs on a joint: not worth it where there is no choice.
             path.append(middle[0] if len(middle) == 1 else max(middle, key=key))
-        return path
+        return path[:-1] if len(path) > 1 and body.is_held(path[-1], evidence) else path
 
     starts = [c for c in body.children[body.root] if c not in plane.partners]
     if not starts:
@@ -136,7 +143,7 @@ def _middle(
     ahead = max(starts, key=headward)
     if not pairs and len(starts) == 1 and _is_only_tail(evidence, chain(ahead, True), forward):
         return [body.root], chain(ahead, True)
-    trunk = [body.root, *_to_head(evidence, chain(ahead, True))]
+    trunk = [body.root, *_to_head(evidence, body, chain(ahead, True))]
     # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
     hanging = [
         c for j in trunk for c in body.children[j] if c not in plane.partners and c not in trunk
@@ -146,15 +153,33 @@ def _middle(
     return trunk, max(tails, key=len, default=[])
 
 
-def _to_head(evidence: Evidence, chain: list[int]) -> list[int]:
+def _to_head(evidence: Evidence, body: Body, chain: list[int]) -> list[int]:
     """Cut a chain after the joint called head, else after the last that moves much skin."""
     for place, joint in enumerate(chain):
         if "head" in names.parts_of(evidence.skeleton.names[joint]):
             return chain[: place + 1]
+    chain = chain[: _farthest(evidence, chain) + 1]
+    # A control moves what its bone does.
+    held = {j: body.with_held(j, evidence) for j in chain}
+    mass = [float(evidence.mass[held[j]].sum()) for j in chain]
     # Wings may leave little of the surface to a bird's head.
-    most = float(evidence.mass[chain].max())
-    heavy = [i for i, j in enumerate(chain) if evidence.mass[j] > min(0.01, 0.1 * most)]
-    return chain[: heavy[-1] + 1] if heavy else chain
+    heavy = [i for i, m in enumerate(mass) if m > min(0.01, 0.1 * max(mass))]
+    end = heavy[-1] if heavy else len(chain) - 1
+    # What hangs on a head beside other things, and is far lighter, is hair or a jaw.
+    while end > 0 and len(body.children[chain[end - 1]]) > len(held[chain[end - 1]]):
+        if mass[end] > _FEATURE * mass[end - 1]:
+            break
+        end -= 1
+    return chain[: end + 1]
+
+
+def _farthest(evidence: Evidence, chain: list[int]) -> int:
+    """Place of the joint that is farthest from the first; the last unless the chain comes back, as
+    hair that falls from a head does."""
+    away = np.linalg.norm(evidence.positions[chain] - evidence.positions[chain[0]], axis=1)
+    farthest = int(away.argmax())
+    comes_back = away[farthest] - away[-1] > _COMES_BACK * evidence.size
+    return farthest if comes_back else len(chain) - 1
 
 
 def _is_tail(
@@ -206,10 +231,31 @@ def _limbs(
     head = body.subtree(trunk[-1]) if len(trunk) > 1 else []
     for pair in (p for p in pairs if not p[0].is_leg):
         kind = pair[0].verdict.kind
-        # What hangs on the head is an ear or a feature unless it is called a limb.
-        if kind is not None and (pair[0].is_named or pair[0].attached_to not in head):
+        # What hangs on the head is an ear or a feature unless it is called a limb, and what begins
+        # no higher than the legs of an upright body is a skirt.
+        is_plain = pair[0].attached_to not in head and not _is_skirt(evidence, pair, legs, trunk)
+        if kind is not None and (pair[0].is_named or is_plain):
             limbs += _sided(evidence, pair, kind, left, 0)
     return _apart(limbs)
+
+
+def _is_skirt(
+    evidence: Evidence,
+    pair: tuple[Branch, Branch],
+    legs: list[tuple[Branch, Branch]],
+    trunk: list[int],
+) -> bool:
+    """Whether what looks like an arm hangs where the legs of an upright body on two legs do."""
+    along = evidence.positions[trunk[-1]] - evidence.positions[trunk[0]]
+    is_upright = along[1] > np.hypot(along[0], along[2])
+    if len(legs) != 1 or pair[0].verdict.kind is not LimbKind.ARM or not is_upright:
+        return False
+    tops = [
+        evidence.positions[[b.joints[0] for b in both]].mean(axis=0) for both in (pair, legs[0])
+    ]
+    gap = tops[0] - tops[1]
+    is_near = float(np.linalg.norm(gap)) < _AROUND_LEGS * evidence.size
+    return is_near and float(gap[1]) < _ABOVE_LEGS * evidence.height
 
 
 def _apart(limbs: list[Limb]) -> tuple[Limb, ...]:
@@ -273,7 +319,9 @@ def _roles(
     roles |= _trunk_roles(evidence, trunk, limbs, body)
     roles |= {j: Role(Part.TAIL, number=i + 1) for i, j in enumerate(tail)}
     for limb in limbs:
-        roles |= _limb_roles(evidence, limb, np.cross(left, UP))
+        roles |= limb_roles(evidence, limb, np.cross(left, UP))
+    held = [j for j in body.parents if body.is_held(j, evidence)]
+    roles |= {j: roles[body.parents[j]] for j in held}
     return tuple(roles[j] for j in range(len(evidence.skeleton)))
 
 
@@ -309,57 +357,3 @@ def _carrier(body: Body, limb: Limb, limbs: tuple[Limb, ...]) -> int:
     while joint >= 0 and is_anchor(joint):
         joint = body.parents[joint]
     return joint
-
-
-def _starts_with_girdle(
-    limb: Limb, segments: Float[np.ndarray, "S 3"], forward: Float[np.ndarray, "3"]
-) -> bool:
-    """Whether a limb's first segment is a shoulder blade, collar bone or hip bone.
-
-    The first bend of a leg tells: forwards it is the knee of a hind leg, or the point of the
-    shoulder between a fore leg's shoulder blade and upper arm; backwards it is an elbow.
-    """
-    lengths = np.maximum(np.linalg.norm(segments, axis=1), 1e-12)
-    along = (segments @ forward) / lengths
-    bends_forward = bool(along[0] - along[1] > _BEND)
-    is_short = bool(lengths[0] < 0.8 * lengths[1:].max())
-    if limb.kind is LimbKind.FORE:
-        return is_short or bends_forward
-    return is_short and not (limb.kind.is_leg and bends_forward)
-
-
-def _starts_on_trunk(evidence: Evidence, limb: Limb) -> bool:
-    """Whether a limb's first joint sits on the joint that carries it, as the hip joints of CMU's
-    skeletons do: its first segment only leads to where the limb begins."""
-    above = evidence.skeleton.parents[limb.joints[0]]
-    gap = evidence.positions[limb.joints[0]] - evidence.positions[max(above, 0)]
-    first, second = np.diff(evidence.positions[list(limb.joints[:3])], axis=0)
-    short = np.linalg.norm(first) < 0.5 * np.linalg.norm(second)
-    return above >= 0 and bool(short and np.linalg.norm(gap) < 1e-3 * max(evidence.size, 1e-9))
-
-
-def _limb_roles(evidence: Evidence, limb: Limb, forward: Float[np.ndarray, "3"]) -> dict[int, Role]:
-    """Girdle, upper, lower, cannon, foot or hand, toes along a limb."""
-    end = limb.joints.index(limb.tip)
-    points = evidence.positions[list(limb.joints)]
-    has_girdle = end >= 3 and _starts_with_girdle(limb, np.diff(points[: end + 1], axis=0), forward)
-    if end >= 3 and not has_girdle:
-        has_girdle = _starts_on_trunk(evidence, limb)
-    parts: list[Part] = [Part.GIRDLE] if has_girdle else []
-    middle = [Part.UPPER, Part.LOWER] + [Part.CANNON] * len(limb.joints)
-    parts += middle[: end - len(parts)]
-    is_long_enough = end - int(has_girdle) >= 2 or (limb.kind.is_leg and end >= 1)
-    last = Part.FOOT if limb.kind.is_leg else Part.HAND
-    parts.append(last if is_long_enough else middle[end - int(has_girdle)])
-    parts += [Part.TOES] * (len(limb.joints) - end - 1)
-    template = Role(Part.OTHER, limb.side, limb.kind)
-    counts = Counter(parts)
-    seen: Counter[Part] = Counter()
-    roles: dict[int, Role] = {}
-    for joint, part in zip(limb.joints, parts, strict=True):
-        seen[part] += 1
-        number = seen[part] if counts[part] > 1 else 0
-        if limb.number:
-            number = limb.number
-        roles[joint] = replace(template, part=part, number=number)
-    return roles

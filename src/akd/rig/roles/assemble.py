@@ -7,7 +7,7 @@ hang on the wrong place in the file: paws on detached IK roots, or every bone of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -20,6 +20,8 @@ from akd.rig.skeleton import Skeleton
 
 _IDLE_MASS = 1e-3
 """A joint that moves less than this fraction of the surface moves nothing worth naming."""
+_SAME_PLACE = 1e-3
+"""A control lies where its bone does, up to this fraction of the body's size."""
 _STRAY_MASS = 0.02
 """Up to this fraction may be stray weight on a joint that only holds others."""
 _SHARED_SKIN = 0.95
@@ -29,6 +31,8 @@ _OPPOSITE = 5.0
 _MIDDLE_ON_SIDE = 1e3
 """The same for a part on the plane of symmetry and a bone that has a mirror image: a spine does not
 hang on one of two legs."""
+_ASIDE = 0.2
+"""How much a part of the body that stands aside counts for its root."""
 _ON_PLANE = 0.02
 """A part nearer to the plane than this fraction of the body's size lies on it."""
 _SAME_LIMB, _OTHER_LIMB, _FITS = 0.5, 3.0, 0.7
@@ -47,6 +51,44 @@ _LIMB_GROUPS = {"leg", "arm", "wing", "fin", "tail", "head"}
 
 def find_body(evidence: Evidence) -> Body:
     """Keep the joints that move something, find the root, and attach what hangs elsewhere."""
+    moved = _on_bones(evidence)
+    if not moved:
+        return _find_body(evidence)
+    skeleton = evidence.skeleton
+    parents = tuple(moved.get(j, p) for j, p in enumerate(skeleton.parents))
+    try:
+        linked = replace(evidence, skeleton=replace(skeleton, parents=parents))
+    except ValueError:  # two trees of controls that hold each other's bones
+        return _find_body(evidence)
+    body = _find_body(linked)
+    detached = {j: body.parents[j] for j in moved if body.parents.get(j, -1) >= 0}
+    return Body(body.root, body.parents, detached | body.detached)
+
+
+def _on_bones(evidence: Evidence) -> dict[int, int]:
+    """Joints that hang on a control of another bone, and that bone: as the limbs of Rigify hang on
+    `ORG-spine`, which lies where `DEF-spine` does."""
+    if evidence.weights is None:
+        return {}
+    skeleton, mass = evidence.skeleton, evidence.mass
+    below = _mass_below(skeleton, mass)
+    bones = np.flatnonzero(mass > _IDLE_MASS)
+    controls = np.flatnonzero((mass == 0.0) & (below > 0.0) & evidence.is_joint)
+    if not len(bones) or not len(controls):
+        return {}
+    moved: dict[int, int] = {}
+    tree = KDTree(evidence.positions[bones])
+    near = tree.query_ball_point(evidence.positions[controls], _SAME_PLACE * evidence.size)
+    for control, places in zip(controls.tolist(), near, strict=True):
+        own = {*skeleton.subtree(control), *skeleton.ancestors(control)}
+        others = [int(bones[k]) for k in places if int(bones[k]) not in own]
+        if others:
+            bone = max(others, key=lambda j: mass[j])
+            moved |= {c: bone for c in skeleton.children[control] if below[c] > 0}
+    return moved
+
+
+def _find_body(evidence: Evidence) -> Body:
     skeleton = evidence.skeleton
     below = _mass_below(skeleton, evidence.mass)
     alive = (below > 0) & evidence.is_joint
@@ -110,10 +152,21 @@ def _root_and_loose_tops(
     while heavy := [j for j in level if below[j] > 0]:
         if node >= 0 and not _is_holder(evidence, node, several=len(heavy) > 1):
             break
-        main = max(heavy, key=lambda j: (_centre_word(evidence, j), below[j]))
+        main = heavy[0] if len(heavy) == 1 else _central(evidence, heavy, below)
         passed += [j for j in heavy if j != main]
         node, level = main, list(skeleton.children[main])
     return node, passed
+
+
+def _central(evidence: Evidence, tops: list[int], below: Float[np.ndarray, "J"]) -> int:
+    """Of several parts the one that holds a pelvis or a spine by name; else the largest, where one
+    that stands aside of the plane of symmetry, as a thigh does, counts for little."""
+    words = {j: _centre_word(evidence, j) for j in tops}
+    best = [j for j in tops if words[j] == max(words.values())]
+    if len(best) == 1 or max(words.values()):
+        return max(best, key=lambda j: below[j])
+    linker = _Linker.of(evidence, np.flatnonzero((below > 0) & evidence.is_joint).tolist())
+    return max(best, key=lambda j: below[j] * (1.0 if linker.is_middle(j) else _ASIDE))
 
 
 def _centre_word(evidence: Evidence, joint: int) -> int:
@@ -226,21 +279,20 @@ class _Linker:
         return costs * factor * table[index[loose][:, None], index]
 
 
-_Naming = tuple[frozenset[str], bool, bool]
+_Naming = tuple[frozenset[str], str]
 """Groups that a name tells, and whether it says front or back."""
 
 
 def _naming(name: str) -> _Naming:
-    words = set(names.words(name))
     groups = frozenset(_GROUPS[p] for p in names.parts_of(name) if p in _GROUPS)
-    return groups, bool(words & {"front", "fore"}), bool(words & {"back", "hind", "rear"})
+    return groups, names.end_of(name)
 
 
 def _affinity(one: _Naming, two: _Naming) -> float:
     """Factor by which the names of two joints put them nearer or further."""
-    (mine, front, back), (theirs, other_front, other_back) = one, two
+    (mine, end), (theirs, other_end) = one, two
     if mine & theirs:
-        return _OTHER_LIMB if (front and other_back) or (back and other_front) else _SAME_LIMB
+        return _OTHER_LIMB if {end, other_end} == {"front", "back"} else _SAME_LIMB
     if any((m, t) in _BELONGS or (t, m) in _BELONGS for m in mine for t in theirs):
         return _FITS
     return _OTHER_LIMB if mine & _LIMB_GROUPS and theirs & _LIMB_GROUPS else 1.0

@@ -13,6 +13,9 @@ from scipy.sparse import csr_matrix
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
 
+_ON_PARENT = 1e-4
+"""A joint nearer to its parent than this fraction of the body's size lies in the same place."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -127,6 +130,19 @@ class Body:
         while (joint := self.parents[joint]) >= 0:
             steps += 1
         return steps
+
+    def is_held(self, joint: int, evidence: Evidence) -> bool:
+        """Whether a joint is a bone that follows a control of its own: it ends a chain, and lies
+        where its parent does, which moves no skin."""
+        parent = self.parents[joint]
+        if self.children[joint] or parent < 0 or evidence.mass[parent] > 0:
+            return False
+        gap = evidence.positions[joint] - evidence.positions[parent]
+        return bool(np.linalg.norm(gap) < _ON_PARENT * evidence.size)
+
+    def with_held(self, joint: int, evidence: Evidence) -> list[int]:
+        """A joint, and the bones that it holds if it is a control."""
+        return [joint, *(c for c in self.children[joint] if self.is_held(c, evidence))]
 
     def path(self, top: int, bottom: int) -> list[int]:
         """Joints from `top` down to `bottom`, both included."""

@@ -80,7 +80,7 @@ def measure_facing(
     ends = [j for j in body.parents if j not in plane.partners and not body.children[j]]
     high = along[points[:, 1] > evidence.ground + 0.67 * evidence.height]
     values = np.array([
-        10.0 * _toes_ahead(evidence, [b for p in pairs for b in p if b.is_leg], axis) / size,
+        10.0 * _toes_ahead(evidence, body, [b for p in pairs for b in p if b.is_leg], axis) / size,
         float(high.mean() - middle) / size if len(high) else 0.0,
         0.2 * _skewness(along),
         place[body.root],
@@ -99,13 +99,16 @@ def _skewness(values: Float[np.ndarray, "N"]) -> float:
     return float((deviation**3).mean() / max(float((deviation**2).mean()) ** 1.5, 1e-12))
 
 
-def _toes_ahead(evidence: Evidence, legs: list[Branch], axis: Float[np.ndarray, "3"]) -> float:
+def _toes_ahead(
+    evidence: Evidence, body: Body, legs: list[Branch], axis: Float[np.ndarray, "3"]
+) -> float:
     """Mean offset of the surface of the feet from their joints."""
     offsets = []
     for leg in legs:
-        joints = leg.joints[leg.joints.index(leg.tip) :]
+        toes = leg.joints[leg.joints.index(leg.tip) :]
+        joints = [j for toe in toes for j in body.with_held(toe, evidence)]
         skin = np.concatenate([evidence.skin_of[j] for j in joints])
-        points = skin if len(skin) else evidence.positions[list(joints)]
+        points = skin if len(skin) else evidence.positions[joints]
         along = points @ axis
         offsets.append(0.5 * (along.min() + along.max()) - evidence.positions[leg.tip] @ axis)
     return float(np.mean(offsets)) if offsets else 0.0
@@ -117,10 +120,8 @@ def _named_ends(
     """4 where limbs called front or fore lie ahead of those called back or hind, along the axis."""
     places: dict[str, list[float]] = {"front": [], "back": []}
     for branch in (b for pair in pairs for b in pair):
-        said = set(names.words(evidence.skeleton.names[branch.joints[0]]))
-        for key, words in (("front", {"front", "fore"}), ("back", {"back", "hind", "rear"})):
-            if said & words:
-                places[key].append(float(evidence.positions[branch.joints[0]] @ axis))
+        if end := names.end_of(evidence.skeleton.names[branch.joints[0]]):
+            places[end].append(float(evidence.positions[branch.joints[0]] @ axis))
     if not places["front"] or not places["back"]:
         return 0.0
     return 4.0 * float(np.sign(np.mean(places["front"]) - np.mean(places["back"])))

@@ -1,38 +1,49 @@
 """Words for parts of a body in joint names, by the part they stand for.
 
-They come from the rigs of Mixamo, Unreal, Unity, VRM, Rigify, 3ds Max Biped, HumanIK, Daz,
-MakeHuman, CMU and SMPL, and from English, Spanish, German, Japanese and Chinese bone names.
+They come from the rigs of Mixamo, Unreal, Unity, VRM, Rigify, Auto-Rig Pro, AdvancedSkeleton, 3ds
+Max Biped, HumanIK, Daz, MakeHuman, CMU and SMPL, and from English, Spanish, Portuguese, French,
+Italian, German, Russian, Japanese and Chinese bone names.
 """
 
 from __future__ import annotations
 
 _WORDS: dict[str, str] = {
-    "pelvis": "pelvis hip hips cog cadera caderas becken hüfte huefte",
+    "pelvis": "pelvis hip hips cog cadera caderas becken hüfte huefte quadril bacino bassin "
+    "hanche таз",
     "spine": "spine torso chest abdomen waist back body thorax lowerback upperback belly stomach "
-    "columna espalda pecho torax tórax wirbel wirbelsäule rücken ruecken brust bauch rumpf",
-    "neck": "neck lowerneck upperneck cuello hals nacken",
-    "head": "head skull cabeza kopf schädel",
+    "ribcage columna espalda pecho torax tórax wirbel wirbelsäule rücken ruecken brust bauch rumpf "
+    "coluna colonne colonna позвоночник грудь",
+    "neck": "neck lowerneck upperneck cuello hals nacken pescoço pescoco cou collo шея",
+    "head": "head skull cabeza kopf schädel cabeça cabeca tête testa голова",
     "face": "face jaw chin mouth nose eye eyes teeth tongue eyebrow lip brow cheek eyelid snout "
-    "muzzle ojo boca nariz mandíbula mandibula lengua auge kiefer mund nase zunge",
-    "ear": "ear ears horn horns antenna antler antlers crest oreja cuerno ohr geweih",
-    "tail": "tail cola rabo schwanz",
-    "wing": "wing wings feather ala alas flügel fluegel",
-    "fin": "fin fins flipper aleta flosse",
+    "muzzle beak ojo boca nariz mandíbula mandibula lengua auge kiefer mund nase zunge "
+    "челюсть глаз",
+    "ear": "ear ears horn horns antenna antler antlers crest oreja cuerno ohr geweih orelha "
+    "oreille orecchio ухо",
+    "tail": "tail cola rabo schwanz cauda queue coda хвост",
+    "wing": "wing wings feather ala alas flügel fluegel asa aile крыло",
+    "fin": "fin fins flipper aleta flosse nageoire плавник",
     "arm": "arm forearm upperarm lowerarm shoulder shldr clavicle collar elbow humerus radius ulna "
-    "scapula brazo antebrazo hombro codo clavícula clavicula oberarm unterarm schulter "
-    "ellbogen schlüsselbein",
-    "hand": "hand wrist palm mano muñeca muneca handgelenk",
-    "finger": "finger fingers thumb index middle ring pinky little carpal metacarpal dedo pulgar "
-    "daumen",
-    "leg": "leg thigh calf shin knee femur tibia fibula upleg pierna muslo rodilla "
-    "pantorrilla bein schenkel oberschenkel unterschenkel knie",
-    "foot": "foot feet paw hoof ankle pie pata tobillo fuss fuß pfote huf knöchel",
-    "toe": "toe toes ball toebase metatarsal metatarsals zehe zehen",
+    "scapula brazo antebrazo hombro codo clavícula clavicula escapula oberarm unterarm schulter "
+    "schulterblatt ellbogen schlüsselbein braço braco antebraço ombro cotovelo bras épaule coude "
+    "braccio avambraccio spalla gomito рука плечо предплечье локоть ключица",
+    "hand": "hand wrist palm mano muñeca muneca handgelenk mão кисть",
+    "finger": "finger fingers thumb index middle ring pinky little carpal metacarpal dedo dedos "
+    "pulgar daumen doigt палец",
+    "leg": "leg thigh calf shin knee femur tibia fibula upleg hock pierna muslo rodilla "
+    "pantorrilla bein schenkel oberschenkel unterschenkel knie perna coxa joelho jambe cuisse "
+    "mollet genou gamba coscia ginocchio polpaccio нога бедро голень колено",
+    "foot": "foot feet paw hoof ankle fetlock pastern pie pata tobillo fuss fuß pfote huf knöchel "
+    "tornozelo pied cheville piede caviglia стопа ступня",
+    "toe": "toe toes ball toebase metatarsal metatarsals zehe zehen orteil пальцы",
     "helper": "twist roll pole target ik fk ctrl ctl control helper socket slot handslot attach "
     "mch org tweak corrective jiggle dummy locator widget wgt adj",
     "prop": "prop weapon sword shield knife dagger axe hammer mace staff wand spear bow crossbow "
     "arrow quiver gun pistol rifle hat helmet cap crown cape cloak scarf hair ponytail pigtail "
-    "braid saddle wheel backpack bag mug throwable spellbook espada escudo schwert schild haar",
+    "twintail braid bangs fringe mane saddle wheel backpack bag mug throwable spellbook skirt "
+    "dress robe coat cloth clothes ribbon sash belt necktie pouch espada escudo capa falda cabello "
+    "pelo schwert schild haar rock umhang",
+    "flesh": "breast breasts bust boob boobs butt glute glutes muscle",
     "end": "end tip nub site",
 }
 PART_WORDS: dict[str, str] = {w: part for part, words in _WORDS.items() for w in words.split()}
@@ -42,13 +53,26 @@ COMPOUND_ENDINGS = (
     "flosse",
 )  # fmt: skip
 """Words that others are glued to, as in `upperarm`."""
+COMPOUND_BEGINNINGS = (
+    "thigh", "calf", "shin", "forearm", "upperarm", "lowerarm", "shldr", "upperleg", "lowerleg",
+    "shoulder", "clavicle", "thumb", "finger", "hair", "skirt", "cloth",
+)  # fmt: skip
+"""Words that others are glued to the end of, as in `thightwist`."""
 
 _SIDES: dict[str, str] = {
-    "left": "l left lft izq izquierda izquierdo links linke 左",
-    "right": "r right rgt der derecha derecho rechts rechte 右",
+    "left": "l left lft lt lf fl bl hl izq izquierda izquierdo links linke esquerda esquerdo esq "
+    "gauche sinistra sinistro левая левый лев 左",
+    "right": "r right rgt rt rf fr br hr der derecha derecho rechts rechte direita direito dir "
+    "droite droit destra destro правая правый прав 右",
 }
 SIDE_WORDS: dict[str, str] = {w: side for side, words in _SIDES.items() for w in words.split()}
 """The side that each word stands for."""
+_ENDS: dict[str, str] = {
+    "front": "front fore fl fr lf rf delantera delantero vorder vorne dianteira avant 前",
+    "back": "back hind rear bl br hl hr trasera trasero hinter hinten traseira arrière 後 后",
+}
+END_WORDS: dict[str, str] = {w: end for end, words in _ENDS.items() for w in words.split()}
+"""The end of the body, of a pair of legs, that each word stands for."""
 
 _SIGNS: dict[str, str] = {
     "pelvis": "下半身 センター 腰 骨盆",
@@ -60,14 +84,14 @@ _SIGNS: dict[str, str] = {
     "tail": "尻尾 尾",
     "wing": "翼 羽 翅膀",
     "fin": "鰭 鳍",
-    "arm": "腕 ひじ 肘 肩 臂 锁骨 鎖骨",
+    "arm": "腕 ひじ 肘 肩 臂 前臂 前腕 锁骨 鎖骨",
     "hand": "手首 手腕 手掌 手",
     "finger": "親指 人指 中指 薬指 小指 指",
-    "leg": "ひざ 膝 足 脚 大腿 小腿 腿",
-    "foot": "足首 脚踝 脚掌",
+    "leg": "ひざ 膝 足 大腿 小腿 腿",
+    "foot": "足首 脚 脚踝 脚掌",
     "toe": "つま先 足先 脚趾 趾",
-    "helper": "捩",
-    "prop": "髪 头发 剣 剑 盾",
+    "helper": "捩 ＩＫ",
+    "prop": "髪 前髪 後髪 头发 剣 剑 盾 スカート マント リボン ネクタイ 武器 裙",
 }
 SIGNS: dict[str, str] = {w: part for part, words in _SIGNS.items() for w in words.split()}
 """Japanese and Chinese, whose words are not set apart: the longest that fits is read first."""

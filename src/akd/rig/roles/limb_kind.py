@@ -28,13 +28,14 @@ _NAMED: dict[str, dict[LimbKind | None, float]] = {
     # Pieces of a leg's girdle that hang apart from it are no limb.
     "leg": {LimbKind.LEG: 0.0, LimbKind.ARM: -4.0, None: -4.0},
     "foot": {LimbKind.LEG: 0.0, LimbKind.ARM: -4.0, None: -4.0},
-    # Artists call the fore legs of a fox its arms.
-    "arm": {LimbKind.ARM: 0.0, LimbKind.LEG: -1.0},
-    "hand": {LimbKind.ARM: 0.0, LimbKind.LEG: -1.0},
+    # Artists call the fore legs of a fox its arms, and the wings of a dragon.
+    "arm": {LimbKind.ARM: 0.0, LimbKind.LEG: -1.0, LimbKind.WING: -3.0},
+    "hand": {LimbKind.ARM: 0.0, LimbKind.LEG: -1.0, LimbKind.WING: -3.0},
     "wing": {LimbKind.WING: 0.0},
     "fin": {LimbKind.FIN: 0.0},
     "ear": {None: 0.0},
     "face": {None: 0.0},
+    "flesh": {None: 0.0},
     "tail": {None: 0.0, LimbKind.FIN: -2.0},
 }
 """What each part that names mention speaks for."""

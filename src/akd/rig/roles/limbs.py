@@ -30,6 +30,8 @@ _FOOT_HEIGHT = 0.18
 """A leg's foot is its first joint lower than this fraction of the leg's height."""
 _ANKLE_HEIGHT = 0.3
 """A joint whose own skin touches the ground may be this high and still be the foot."""
+_FEET, _TOES = ("foot", "hand"), ("toe", "finger")
+"""What feet and toes are called; those of fore legs may be hands and fingers."""
 _FOOT_LENGTH = 1.0
 """From heel to toes it is less than this times the height of the leg."""
 _SOLE = 0.02
@@ -233,6 +235,8 @@ class LimbFinder:
     def _branch(self, start: int, top: int, verdict: LimbVerdict, is_named: bool) -> Branch:
         is_leg = verdict.kind is LimbKind.LEG
         path = self._leg_path(start) if is_leg else self._arm_path(start)
+        while len(path) > 1 and self.body.is_held(path[-1], self.evidence):
+            path.pop()
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
@@ -253,7 +257,7 @@ class LimbFinder:
         foot = next((i for i, h in enumerate(heights) if h < _FOOT_HEIGHT * top), len(path) - 1)
         if foot == len(path) - 1 and foot > 1 and not self._named(path[foot], "foot"):
             foot -= self._is_heel(path[foot - 1], path[foot], top)
-        if foot > 0 and self._named(path[foot], "toe") and self._named(path[foot - 1], "foot"):
+        if foot > 0 and self._named(path[foot], *_TOES) and self._named(path[foot - 1], *_FEET):
             foot -= 1
         return path[foot]
 
@@ -267,8 +271,8 @@ class LimbFinder:
         is_near = float(np.linalg.norm(positions[toe] - positions[joint])) < _FOOT_LENGTH * top
         return is_near and self.lowest[joint] < _SOLE * self.evidence.height
 
-    def _named(self, joint: int, part: str) -> bool:
-        return part in names.parts_of(self.evidence.skeleton.names[joint])
+    def _named(self, joint: int, *parts: str) -> bool:
+        return not names.parts_of(self.evidence.skeleton.names[joint]).isdisjoint(parts)
 
     def _arm_path(self, start: int) -> list[int]:
         """Along the longest branch, and no further than where it splits into fingers."""

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import lru_cache
 
-from akd.rig.roles.lexicon import COMPOUND_ENDINGS, PART_WORDS, SIDE_WORDS, SIGNS
+from akd.rig.roles.lexicon import (
+    COMPOUND_BEGINNINGS,
+    COMPOUND_ENDINGS,
+    END_WORDS,
+    PART_WORDS,
+    SIDE_WORDS,
+    SIGNS,
+)
 
 
 class Side(StrEnum):
@@ -23,8 +30,10 @@ class Side(StrEnum):
         return {Side.LEFT: Side.RIGHT, Side.RIGHT: Side.LEFT}.get(self, Side.CENTRE)
 
 
-_SIGNS = sorted((*SIGNS, "左", "右"), key=len, reverse=True)
-_WORD = re.compile("|".join((*_SIGNS, r"[A-Z]+(?![a-z])|[A-ZÄÖÜ]?[a-zß-öø-ÿ]+|\d+")))
+_SIGNS = sorted((*SIGNS, *"左右前後后"), key=len, reverse=True)
+_WORD = re.compile(
+    "|".join((*_SIGNS, r"[A-Z]+(?![a-z])|[A-ZÄÖÜÉ]?[a-zß-öø-ÿ]+|[А-ЯЁ]?[а-яё]+|\d+"))
+)
 _SIDES = {word: Side(side) for word, side in SIDE_WORDS.items()}
 
 
@@ -34,9 +43,15 @@ def words(name: str) -> list[str]:
 
 
 def _unglued(word: str) -> tuple[str, ...]:
-    """`lfemur` of the CMU skeletons -> l, femur; other words as they are."""
-    is_glued = word[0] in "lr" and word[1:] in PART_WORDS and word not in PART_WORDS
-    return (word[0], word[1:]) if is_glued and word != "rear" else (word,)
+    """`lfemur` of the CMU skeletons -> l, femur; `thighl`, which three.js makes of `thigh.l` ->
+    thigh, l; other words as they are."""
+    if word in PART_WORDS or word in _SIDES or word == "rear":
+        return (word,)
+    if word[0] in "lr" and word[1:] in PART_WORDS:
+        return (word[0], word[1:])
+    # Not of props: a bowl is no left bow.
+    is_glued = word[-1] in "lr" and PART_WORDS.get(word[:-1], "prop") != "prop"
+    return (word[:-1], word[-1]) if is_glued else (word,)
 
 
 def side_of(name: str) -> Side:
@@ -47,21 +62,28 @@ def side_of(name: str) -> Side:
     return Side.CENTRE
 
 
+def end_of(name: str) -> str:
+    """`front` or `back` where a name says which pair of legs it is of; else empty."""
+    return next((END_WORDS[word] for word in words(name) if word in END_WORDS), "")
+
+
 @lru_cache(maxsize=4096)  # every branch of a body asks for the names below it
 def parts_of(name: str) -> frozenset[str]:
     """The parts of a body that a name mentions. A hip with a side is where a leg starts."""
     parts = frozenset(part for word in words(name) if (part := _part(word)))
     if "pelvis" in parts and side_of(name) is not Side.CENTRE:
         parts = parts - {"pelvis"} | {"leg"}
+    if {"finger", "foot"} <= parts:  # `dedos_pie`
+        parts = parts - {"finger", "foot"} | {"toe"}
     return parts
 
 
 def _part(word: str) -> str | None:
-    """The part a word stands for, also at the end of a compound such as `upperarm`."""
+    """The part a word stands for, also in a compound such as `upperarm` or `thightwist`."""
     if (part := PART_WORDS.get(word) or SIGNS.get(word)) is not None:
         return part
     ending = next((e for e in COMPOUND_ENDINGS if word.endswith(e) and len(word) > len(e) + 1), "")
-    return PART_WORDS.get(ending)
+    return PART_WORDS.get(ending or next(filter(word.startswith, COMPOUND_BEGINNINGS), ""))
 
 
 def without_side(name: str) -> tuple[str, ...]:

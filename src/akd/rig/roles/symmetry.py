@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from akd.rig.roles import names
@@ -14,6 +15,11 @@ from akd.rig.roles.body import Body, Evidence
 
 _OFF_PLANE = 0.01
 """A joint nearer to the plane than this fraction of the body's size lies on it."""
+_UNLIKE = 10.0
+"""Joints without a partner, as a share of all, that one body size between the surface and its
+mirror image counts as: a spider's legs also match front to back, its body does not."""
+_SAMPLES = 400
+"""Points of the surface that are mirrored."""
 _PARTNER = 0.05
 """Mirror images lie within this fraction of the body's size of each other."""
 
@@ -86,6 +92,27 @@ class _Below:
         )
 
 
+@dataclass(frozen=True)
+class _Surface:
+    """Points of the skin, to be compared with their mirror images."""
+
+    points: Float[np.ndarray, "P 3"]
+    tree: KDTree | None
+    size: float
+
+    @staticmethod
+    def of(evidence: Evidence) -> _Surface:
+        vertices = evidence.vertices
+        some = vertices[:: max(1, len(vertices) // _SAMPLES)]
+        return _Surface(some, KDTree(vertices) if len(vertices) else None, max(evidence.size, 1e-9))
+
+    def unlike(self, plane: Sagittal) -> float:
+        """Mean distance from mirror images to the nearest point, in body sizes."""
+        if self.tree is None:
+            return 0.0
+        return float(self.tree.query(plane.reflect(self.points))[0].mean()) / self.size
+
+
 def _pair(
     evidence: Evidence,
     body: Body,
@@ -144,6 +171,7 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
     joints = np.array(sorted(body.parents))
     points = evidence.positions[joints]
     below = _Below.of(evidence, body)
+    surface = _Surface.of(evidence)
     best: tuple[float, Sagittal] | None = None
     for degrees in (0, 90, *(a for a in range(15, 180, 15) if a != 90)):
         angle = math.radians(degrees)
@@ -156,6 +184,7 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
             off = np.abs(across - offset) > 2 * _OFF_PLANE * evidence.size
             paired = sum(1 for j in joints[off] if int(j) in partners)
             score = paired - 0.5 * (int(off.sum()) - paired) - 1e-3 * float(np.ptp(across))
+            score -= _UNLIKE * len(joints) * surface.unlike(plane)
             if best is None or score > best[0] + 1e-9:
                 best = (score, Sagittal(lateral, offset, partners, False))
     assert best is not None

@@ -1,0 +1,127 @@
+"""Known bodies in the conventions of other tools, and after what exporters do to a skeleton."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from akd.rig.character import Character, load_character
+from akd.rig.control_build import build_control_rig
+from akd.rig.roles.role import LimbKind, Part
+from benchmarks.rig_conventions import PEOPLE_ONLY, Case, body, cases, judge
+from benchmarks.stress_names import CONVENTIONS, PLAIN, named, numbered
+from benchmarks.stress_rig import StressRig, to_asset
+from benchmarks.stress_structures import STRUCTURES, control_chains, pedestal, twists, weapons
+
+QUICK = ("man", "fox")
+WRONG_WITHOUT_NAMES = {
+    # A strand of hair begins above the joint of the head and is taken for it.
+    ("man", "hair"),
+}
+
+
+@cache
+def cases_of(species: str) -> dict[tuple[str, str], Case]:
+    return {(c.convention, c.variant): c for c in cases((species,))}
+
+
+def case(species: str, convention: str, variant: str) -> Case | None:
+    return cases_of(species).get((convention, variant))
+
+
+def read(rig: StressRig) -> tuple[Character, dict[str, int]]:
+    """A rig as read from its file, and the joints by key."""
+    first = len(rig.armature.holders)
+    return load_character(to_asset(rig)), {j.key: first + i for i, j in enumerate(rig.joints)}
+
+
+@pytest.mark.parametrize("convention", [*CONVENTIONS, *STRUCTURES])
+@pytest.mark.parametrize("species", QUICK)
+def test_feet_sides_limbs_and_segments(species, convention):
+    if species == "fox" and convention in PEOPLE_ONLY:
+        return
+    chosen = case(species, convention, "names")
+    if chosen is None:  # the change leaves this body as it is
+        assert species == "fox"
+        return
+    verdict = judge(chosen)
+    assert not verdict.found
+    assert not verdict.joints
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_without_names(structure):
+    if ("man", structure) in WRONG_WITHOUT_NAMES:
+        pytest.xfail("known")
+    chosen = case("man", structure, "no names")
+    assert chosen is not None
+    assert not judge(chosen).found
+
+
+def test_a_case_with_swapped_sides_counts_as_wrong():
+    chosen = case("man", "as made", "names")
+    assert chosen is not None
+    swap = {"left": "right", "right": "left"}
+    swapped = [type(j)(**{**vars(j), "side": swap.get(j.side, j.side)}) for j in chosen.rig.joints]
+    wrong = StressRig(
+        "man", tuple(swapped), chosen.rig.vertices, chosen.rig.faces, chosen.rig.weights
+    )
+    assert judge(Case("man", "as made", "names", wrong)).found
+
+
+@pytest.mark.parametrize("rename", [lambda rig: named(rig, PLAIN), numbered])
+def test_twist_joints_in_the_chain_follow_and_are_not_driven(rename):
+    plain, _ = read(rename(body("man")))
+    character, joints = read(rename(twists(inline=True, count=2)(body("man"))))
+    twisting = [i for key, i in joints.items() if "twist" in key]
+    assert len(twisting) == 16
+    assert {character.anatomy.roles[i].part for i in twisting} == {Part.OTHER}
+    rig, plain_rig = build_control_rig(character), build_control_rig(plain)
+    assert set(twisting).isdisjoint(rig.joints)
+    assert sorted(map(str, rig.roles)) == sorted(map(str, plain_rig.roles))
+    # A twist joint is moved by the joint that its segment hangs on.
+    knee, twist = joints["left_leg_lower"], joints["left_leg_lower_twist_1"]
+    assert int(rig.driver_index[twist]) == int(rig.driver_index[knee])
+
+
+def test_limbs_that_hang_on_controls_hang_on_the_bones_that_lie_there():
+    character, joints = read(numbered(control_chains("tops")(body("man"))))
+    anatomy = character.anatomy
+    assert joints["spine_3"] in anatomy.trunk
+    assert anatomy.body.parents[joints["left_arm_shoulder"]] == joints["spine_3"]
+    assert anatomy.body.detached[joints["left_arm_shoulder"]] == joints["spine_3"]
+    assert str(anatomy.roles[joints["ctrl_spine_3"]]) == "helper"
+    # Controls were written with identities: they are where they rest, not at the origin.
+    world = character.skeleton.forward(character.bind)[:, :3, 3]
+    np.testing.assert_allclose(
+        world[joints["ctrl_left_arm_hand"]], world[joints["left_arm_hand"]], atol=1e-4
+    )
+
+
+def test_a_bone_is_what_the_control_is_that_holds_it():
+    character, joints = read(numbered(control_chains("each")(body("man"))))
+    roles = character.anatomy.roles
+    for key in ("pelvis", "head", "left_leg_lower", "right_arm_hand"):
+        assert roles[joints[key]] == roles[joints[f"ctrl_{key}"]]
+    assert str(roles[joints["left_leg_lower"]]) == "left leg lower"
+    assert joints["ctrl_left_leg_lower"] in character.control_rig.joints
+    assert joints["left_leg_lower"] not in character.control_rig.joints
+
+
+def test_weapons_of_no_name_are_found_by_shape():
+    bare = load_character(to_asset(numbered(body("man"))))
+    armed, joints = read(numbered(weapons("skinned")(body("man"))))
+    assert armed.mesh is not None
+    assert armed.body_mesh is not None
+    assert len(armed.mesh.vertices) - len(armed.body_mesh.vertices) == 16  # two boxes
+    assert armed.height == pytest.approx(bare.height)
+    assert [x.kind for x in armed.anatomy.legs] == [LimbKind.LEG, LimbKind.LEG]
+    assert str(armed.anatomy.roles[joints["sword_right"]]) == "helper"
+
+
+def test_a_stand_is_no_part_of_the_body():
+    bare, _ = read(body("frog"))
+    standing, _ = read(pedestal(body("frog")))
+    assert standing.body_mesh is not None
+    assert standing.height == pytest.approx(bare.height)
+    assert float(standing.body_mesh.vertices[:, 1].min()) == pytest.approx(0.0, abs=1e-3)
