@@ -36,7 +36,7 @@ from akd.motion.parametrization import (
 from akd.motion.root_limits import root_limits
 from akd.physics.ground import Grounded, ground
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
-from akd.rig.limits import BodyPlan
+from akd.rig.limits import BodyPlan, has_stiff_legs
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
 
@@ -179,7 +179,9 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
         period=period,
         turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
         symmetrical=is_symmetrical(prompt, legs),
-        root=root_limits(prompt, winds=BodyPlan.of(rig.roles).winds),
+        root=root_limits(
+            prompt, winds=BodyPlan.of(rig.roles).winds, waddles=has_stiff_legs(rig.roles)
+        ),
         at_once=gait is not None and gait.alternates == "at once",
         on_feet=medium == "ground",
         altitude=flight_altitude(character, rig) if medium == "air" else 0.0,
