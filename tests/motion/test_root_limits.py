@@ -1,5 +1,7 @@
 """How far the root may go, by what was asked for; true actions of the zoo stay within it."""
 
+import math
+
 import pytest
 import torch
 
@@ -28,6 +30,12 @@ from akd.zoo.gait.clips import perform
 )
 def test_what_is_asked_for_decides(prompt, limits):
     assert root_limits(prompt) == limits
+
+
+def test_a_body_on_stiff_legs_may_roll_over_its_feet():
+    yaw, pitch, roll = root_limits("a man walking", waddles=True).lean
+    assert (yaw, pitch) == GAIT.lean[:2]
+    assert GAIT.lean[2] < roll < math.radians(20.0)
 
 
 @pytest.mark.slow

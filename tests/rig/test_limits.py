@@ -9,7 +9,7 @@ from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.rig.character import load_character
-from akd.rig.limits import AngleLimits, BodyPlan, limit_of, range_of
+from akd.rig.limits import AngleLimits, BodyPlan, has_stiff_legs, limit_of, range_of
 from akd.rig.roles.names import Side
 from akd.rig.roles.role import LimbKind, Part, Role
 from akd.zoo.creature import build_creature
@@ -70,6 +70,8 @@ def test_a_leg_of_one_joint_swings_no_further_than_its_steps_are_long(rigs):
         torch.testing.assert_close(strides[others], gait[others])
     man = rigs["man"]
     torch.testing.assert_close(AngleLimits.of_strides(man).forth, AngleLimits.of(man).forth)
+    assert has_stiff_legs(figure.roles)
+    assert not has_stiff_legs(man.roles)
 
 
 def test_arms_reach_further_in_actions_than_in_gaits(rigs):

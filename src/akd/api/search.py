@@ -41,7 +41,7 @@ from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.tracking import Progress
 from akd.prior.protocol import KnownFrames, VideoPrior, takes_known_frames
 from akd.rig.character import Character
-from akd.rig.limits import BodyPlan
+from akd.rig.limits import BodyPlan, has_stiff_legs
 from akd.scene.stage import Stage
 from akd.splat.renderer import Renderer
 
@@ -193,7 +193,11 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
         period=period,
         turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
         symmetrical=is_symmetrical(prompt, legs),
-        root=root_limits(prompt, undulates=BodyPlan.of(rig.roles).undulates),
+        root=root_limits(
+            prompt,
+            undulates=BodyPlan.of(rig.roles).undulates,
+            waddles=has_stiff_legs(rig.roles),
+        ),
         at_once=gait is not None and gait.alternates == "at once",
         on_feet=medium == "ground",
         altitude=flight_altitude(character, rig) if medium == "air" else 0.0,

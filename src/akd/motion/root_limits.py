@@ -25,13 +25,16 @@ jump, attack), yaw by 0.45 (twist), pitch by 0.62 (drink) and roll by 0.13 radia
 DOWN = RootLimits((0.2, 1.3, 0.9), (0.6, 2.2, 0.2))
 """Of actions that leave them: the zoo's people sink by 0.93 leg lengths as they sit down, go back
 by 0.66 and pitch by 1.5 radians as they lie down."""
+_WADDLE = 0.3
+"""Roll of a body on stiff legs, radians: less than the 20 degrees at which a clip fails."""
 
 
-def root_limits(prompt: str, *, undulates: bool = False) -> RootLimits:
+def root_limits(prompt: str, *, undulates: bool = False, waddles: bool = False) -> RootLimits:
     """Limits of the action that a prompt names; those of gaits where it names none.
 
-    A body that undulates turns its middle as far as its curve does. In the air a body that stands
-    upright lies level, and banks.
+    A body that undulates turns its middle as far as its curve does. One that waddles on legs of one
+    joint, which cannot shorten, lifts a foot by rolling over the other. In the air a body that
+    stands upright lies level, and banks.
     """
     gait = read_sentence(prompt).gait
     limits = ACTION
@@ -42,6 +45,8 @@ def root_limits(prompt: str, *, undulates: bool = False) -> RootLimits:
     yaw, pitch, roll = limits.lean
     if undulates:
         yaw = max(yaw, 0.9)
+    if waddles:
+        roll = max(roll, _WADDLE)
     if gait is not None and gait.medium == "air":
         pitch, roll = max(pitch, 1.0), max(roll, 0.3)
     return replace(limits, lean=(yaw, pitch, roll))

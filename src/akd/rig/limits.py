@@ -146,6 +146,19 @@ def bends_one_way(role: Role) -> float:
     return _FLEXES.get((role.limb, role.part), 0.0)
 
 
+def _stiff_legs(roles: Sequence[Role]) -> list[int]:
+    """The driven joints of legs that have one: no knee shortens them."""
+    joints = Counter(role.limb_id for role in roles)
+    legs = [i for i, r in enumerate(roles) if r.limb is not None and r.limb.is_leg]
+    return [i for i in legs if joints[roles[i].limb_id] == 1]
+
+
+def has_stiff_legs(roles: Sequence[Role]) -> bool:
+    """Whether a body whose driven joints have these roles stands on two legs of one joint."""
+    legs = {r.limb_id for r in roles if r.limb is not None and r.limb.is_leg}
+    return len(_stiff_legs(roles)) == len(legs) == 2
+
+
 ON_FOUR_LEGS = BodyPlan()
 """With one joint of each part of the trunk."""
 
@@ -216,12 +229,9 @@ class AngleLimits:
     def of_strides(cls, rig: ControlRig) -> AngleLimits:
         """Limits of a gait whose feet carry the body: `of`, but a leg of one joint, which cannot
         shorten, swings no further than its steps are long."""
-        limits = cls.of(rig)
-        joints = Counter(role.limb_id for role in rig.roles)
-        for joint, role in enumerate(rig.roles):
-            if role.limb is not None and role.limb.is_leg and joints[role.limb_id] == 1:
-                for side in (limits.forth, limits.back):
-                    side[joint, 0] = side[joint, 0].clamp_max(math.radians(_STIFF_LEG))
+        limits, stiff = cls.of(rig), _stiff_legs(rig.roles)
+        for side in (limits.forth, limits.back):
+            side[stiff, 0] = side[stiff, 0].clamp_max(math.radians(_STIFF_LEG))
         return limits
 
     @classmethod
