@@ -56,7 +56,7 @@ def build_control_rig(character: Character) -> ControlRig:
         axes=torch.from_numpy(np.array(axes).reshape(len(driven), 3, 3)).float(),
         root_pivot=world[max(root, 0), :3, 3] if len(skeleton) else world.new_zeros(3),
         root_axes=torch.from_numpy(root_axes(anatomy.forward, anatomy.left)).float(),
-        driver_index=torch.tensor(_movers(skeleton, anatomy.body, index, travel)),
+        driver_index=torch.tensor(_movers(skeleton, anatomy.body, index, travel), dtype=torch.long),
         travel_joint=travel,
     )
 

@@ -41,7 +41,8 @@ def find_props(
 
     A joint is a prop's where its name says so. A rigid piece that hangs on a joint of a skin is one
     where its name says so, where it hangs in a slot, or where that joint has skin of its own. Next
-    to a skin, a rigid piece that hangs on no joint and that no clip moves is one, too.
+    to a skin, a rigid piece that hangs on no joint and that no clip moves is one, too, unless it
+    lies within the skin's box, as eyes do.
 
     Args:
         skeleton: All nodes of the file.
@@ -56,10 +57,15 @@ def find_props(
 
     holders = {a for j in np.flatnonzero(is_joint).tolist() for a in skeleton.ancestors(j)}
     has_bones = int((is_joint & has_skin).sum()) >= _BONES
+    points = mesh.vertices.numpy()
+    skin = points[is_joint[owners]]
 
     def is_loose(node: int) -> bool:
         own = {node, *skeleton.ancestors(node)} - holders
-        return has_bones and node not in holders and own.isdisjoint(moved)
+        if not has_bones or node in holders or not own.isdisjoint(moved):
+            return False
+        piece = points[owners == node]
+        return bool((piece < skin.min(axis=0)).any() or (piece > skin.max(axis=0)).any())
 
     def is_prop(node: int) -> bool:
         joint = int(carriers[node])
