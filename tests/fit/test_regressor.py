@@ -1,11 +1,13 @@
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from akd.base.files import DamagedFile
+from akd.fit.first_guess import set_first_guess
+from akd.fit.photometric import chroma
 from akd.fit.regressor.network import RegressorNetwork, orthonormal
 from akd.fit.regressor.regressor import (
     MotionRegressor,
@@ -17,6 +19,7 @@ from akd.fit.regressor.regressor import (
 from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.fit.regressor.train import RegressorTrainer, measure_errors
 from akd.fit.regressor.truth import TruthPool, nearest_rotation, true_motion
+from akd.fit.settings import WarmStartSettings
 from akd.math import quaternion
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import MotionStart
@@ -29,6 +32,7 @@ from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
 from akd.rig.character import bound_character
+from akd.rig.control import ControlPose
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 from akd.zoo.creature import build_creature
@@ -182,3 +186,41 @@ def test_curves_begin_with_what_is_seen(stage: Stage, action: str):
     assert bool(large.any())
     away = (found.angles - pose.angles).abs().mean(0)
     assert float(away[large].mean()) < 0.35 * float(pose.angles.abs().mean(0)[large].mean())
+
+
+@dataclass(frozen=True)
+class Sees(MotionRegressor):
+    """Sees a given pose in every video."""
+
+    pose: ControlPose
+
+    def __call__(self, stage: Stage, videos: torch.Tensor) -> list[ControlPose]:
+        return [self.pose] * len(videos)
+
+
+def test_a_fit_begins_with_the_start_that_looks_more_like_the_video(stage: Stage):
+    creature = build_creature("man", seed=1000, vertices=600)
+    rig, count = stage.rig, 8
+    pose = rig.from_pose(make_clip(creature, "wave", fps=12.0, frames=count).pose)
+    path = pose.translation - pose.translation.new_tensor((0.0, stage.lift, 0.0))
+    pose = ControlPose(path, pose.root_rotation, pose.angles)
+    with torch.no_grad():
+        video = stage.show(stage.transforms(pose))[None]
+    start = MotionStart(rig, count, 12.0, leg_length(stage.character, rig))
+    wrong = ControlPose(path, pose.root_rotation + 0.6, -pose.angles)
+    network = RegressorNetwork(NETWORK)
+
+    def began(regressor: MotionRegressor | None) -> torch.Tensor:
+        curves = Cycle().begin(start, stage)
+        set_first_guess(
+            stage, [curves], video, WarmStartSettings(), look=chroma, regressor=regressor
+        )
+        with torch.no_grad():
+            return curves.controls().angles
+
+    searched = began(None)
+    seen = began(Sees(network, pose))
+    assert float((seen - pose.angles).abs().mean()) < 0.5 * float(
+        (searched - pose.angles).abs().mean()
+    )
+    torch.testing.assert_close(began(Sees(network, wrong)), searched)
