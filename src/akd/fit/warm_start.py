@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.observer import Observer
-from akd.fit.first_guess import set_first_guess
+from akd.fit.first_guess import regress, set_first_guess
 from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
@@ -171,8 +171,10 @@ def fit_to_videos(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue and not stage.undulates else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
+    regressed = regress(stage, candidates, targets, regressor) if by_hue else None
     if by_hue and not refine:
-        set_first_guess(stage, candidates, targets, settings, look=look, regressor=regressor)
+        set_first_guess(stage, candidates, targets, settings, look=look, regressed=regressed)
+    anchor = None if regressed is None else _anchor(regressed, stage)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))
@@ -188,6 +190,10 @@ def fit_to_videos(
         difference = photometric_loss(look(video), wanted)
         others = evaluate(terms, stage, candidates, posed, video, progress)
         losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)
+        if anchor is not None:
+            assert posed.controls is not None
+            away = (posed.controls.angles - anchor).square().mean((-3, -2, -1))
+            losses = losses + settings.anchor * away.to(losses)
         gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
         return [torch.stack((losses, difference)).detach(), *gradients]
 
@@ -207,6 +213,17 @@ def fit_to_videos(
         if step is not None:
             step({"loss": fmean(total), "difference": fmean(last)})
     return last
+
+
+@torch.no_grad()
+def _anchor(regressed: Sequence[ControlCurves], stage: Stage) -> Float[Tensor, "K T D 3"] | None:
+    """The joint angles that a regressor sees, to which a fit is held; None for gaits, whose cycle
+    is seen several times and from which the far side follows."""
+    if regressed[0].period is not None:
+        return None
+    controls = pose_together(regressed, stage).controls
+    assert controls is not None
+    return controls.angles.detach()
 
 
 @torch.no_grad()
