@@ -45,16 +45,19 @@ def set_first_guess(
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     regressed: list[ControlCurves] = []
     if regressor is not None and not stage.undulates and len(curves) == len(candidates):
-        regressed = [own.with_values(own.values()) for own in curves]
+        regressed = curves
+        if settings.phase_search:
+            regressed = [own.with_values(own.values()) for own in curves]
         for other, pose in zip(regressed, regressor(stage, targets), strict=True):
             begin_with(other, pose)
-    if settings.phase_search:
-        for candidate, target in zip(candidates, targets, strict=True):
-            if isinstance(candidate, ControlCurves):
-                search_phases(stage, candidate, target)
-                search_waves(stage, candidate, target)
-        if len(curves) == len(candidates):
-            search_poses(stage, curves, targets)
+    if not settings.phase_search:
+        return
+    for candidate, target in zip(candidates, targets, strict=True):
+        if isinstance(candidate, ControlCurves):
+            search_phases(stage, candidate, target)
+            search_waves(stage, candidate, target)
+    if len(curves) == len(candidates):
+        search_poses(stage, curves, targets)
     if not regressed:
         return
     wanted = pyramid(look(targets))
@@ -64,5 +67,5 @@ def set_first_guess(
     )
     better = (seen < searched).tolist()
     for own, other, is_better in zip(curves, regressed, better, strict=True):
-        if is_better or not settings.phase_search:
+        if is_better:
             own.copy_values(other)

@@ -200,12 +200,13 @@ def fit_to_videos(
             tensor.grad = gradient
         optimiser.step()
         assert values is not None
-        total, last = values.tolist()
-        if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
-            for one in curves:
-                match_speed(stage, one)
         if step is not None:
+            total, last = values.tolist()
             step({"loss": fmean(total), "difference": fmean(last)})
+        elif iteration == iterations - 1:  # a GPU is not waited for in between
+            last = values[1].tolist()
+        if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
+            match_speeds(stage, curves)
     return last
 
 
@@ -228,16 +229,18 @@ def least_slip(curves: ControlCurves) -> float | None:
 
 
 @torch.no_grad()
-def match_speed(stage: Stage, curves: ControlCurves) -> None:
-    """Set the body's speed to that at which its stance feet move back under it; of a body that
+def match_speeds(stage: Stage, candidates: Sequence[ControlCurves]) -> None:
+    """Set each body's speed to that at which its stance feet move back under it; of a body that
     undulates over the ground, to that at which it slips sideways least."""
-    if not curves.on_feet or curves.speed <= 0.0:
+    moving = [curves for curves in candidates if curves.on_feet and curves.speed > 0.0]
+    if not moving:
         return
-    posed = curves.pose(stage)
-    assert posed.controls is not None
     if stage.soles:
-        step = Feet.of(stage, posed.controls, posed.transforms, curves).speed()
+        posed = pose_together(moving, stage)
+        assert posed.controls is not None
+        steps = Feet.of(stage, posed.controls, posed.transforms, moving[0]).speeds()
     else:
-        step = least_slip(curves)
-    if step is not None and step > 0.0:
-        curves.set_speed(step * curves.fps)
+        steps = [least_slip(curves) for curves in moving]
+    for curves, step in zip(moving, steps, strict=True):
+        if step is not None and step > 0.0:
+            curves.set_speed(step * curves.fps)
