@@ -21,7 +21,7 @@ from akd.api.poses import zoo_character
 from akd.api.request import make_request
 from akd.api.search import set_stage
 from akd.base.files import weights_hash
-from akd.batch.harvest import HarvestSettings, fit_poses
+from akd.batch.harvest_fit import HarvestSettings, fit_poses
 from akd.fit.regressor.regressor import MotionRegressor, load_regressor
 from akd.fit.settings import WarmStartSettings
 from akd.metrics.recognise.recogniser import find_recogniser
@@ -76,17 +76,15 @@ def measure(
         find_recogniser("a", weights), request.action, style=prior.style,
         size=(prior.frames, prior.height, prior.width),
     )  # fmt: skip
-    settings = HarvestSettings(videos=1, iterations=iterations)
-    warm = replace(settings.warm_start, phase_search=search, anchor=anchor)
-    settings = replace(settings, warm_start=warm)
-    (fit,) = fit_poses(
-        video[None].cpu(), request, stage, prior, codec, settings, judge=judge, regressor=regressor
-    )
+    settings = HarvestSettings(videos=1, iterations=iterations, search=search)
+    settings = replace(settings, warm_start=replace(settings.warm_start, anchor=anchor))
+    (fit,) = fit_poses(video[None], [request], stage, prior, codec, settings, regressor=regressor)
     body = codec.body.expand(prior.frames)
     true = grounded(codec.body, codec.encode(pose), fps=prior.fps)
     apart = (kinematics(body, fit.states)[0] - kinematics(body, true)[0]).norm(dim=-1).mean()
     return {
-        "difference": fit.difference, "fit": fit.judgement,
+        "difference": fit.difference,
+        "fit": 1.0 if judge is None else float(judge(fit.shown[None])[0]),
         "true": 1.0 if judge is None else float(judge(video[None])[0]),
         "error": float(apart) * codec.size / character.height,
     }  # fmt: skip

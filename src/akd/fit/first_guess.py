@@ -63,13 +63,16 @@ def set_first_guess(
         regressed: What a regressor sees in each video: see `regress`.
     """
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
-    if settings.phase_search:
-        for candidate, target in zip(candidates, targets, strict=True):
-            if isinstance(candidate, ControlCurves):
-                search_phases(stage, candidate, target)
-                search_waves(stage, candidate, target)
-        if len(curves) == len(candidates):
-            search_poses(stage, curves, targets)
+    if not settings.phase_search:
+        for own, other in zip(curves, regressed or [], strict=False):
+            own.copy_values(other)
+        return
+    for candidate, target in zip(candidates, targets, strict=True):
+        if isinstance(candidate, ControlCurves):
+            search_phases(stage, candidate, target)
+            search_waves(stage, candidate, target)
+    if len(curves) == len(candidates):
+        search_poses(stage, curves, targets)
     if regressed is None:
         return
     wanted = pyramid(look(targets))
@@ -79,5 +82,5 @@ def set_first_guess(
     )
     better = (seen < searched).tolist()
     for own, other, is_better in zip(curves, regressed, better, strict=True):
-        if is_better or not settings.phase_search:
+        if is_better:
             own.copy_values(other)

@@ -192,8 +192,9 @@ def fit_to_videos(
         losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)
         if anchor is not None:
             assert posed.controls is not None
-            away = (posed.controls.angles - anchor).square().mean((-3, -2, -1))
-            losses = losses + settings.anchor * away.to(losses)
+            angles, held = anchor
+            away = (posed.controls.angles - angles).square().mean((-3, -2, -1))
+            losses = losses + settings.anchor * (held * away).to(losses)
         gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
         return [torch.stack((losses, difference)).detach(), *gradients]
 
@@ -206,24 +207,28 @@ def fit_to_videos(
             tensor.grad = gradient
         optimiser.step()
         assert values is not None
-        total, last = values.tolist()
-        if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
-            for one in curves:
-                match_speed(stage, one)
         if step is not None:
+            total, last = values.tolist()
             step({"loss": fmean(total), "difference": fmean(last)})
+        elif iteration == iterations - 1:  # a GPU is not waited for in between
+            last = values[1].tolist()
+        if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
+            match_speeds(stage, curves)
     return last
 
 
 @torch.no_grad()
-def _anchor(regressed: Sequence[ControlCurves], stage: Stage) -> Float[Tensor, "K T D 3"] | None:
-    """The joint angles that a regressor sees, to which a fit is held; None for gaits, whose cycle
-    is seen several times and from which the far side follows."""
-    if regressed[0].period is not None:
-        return None
+def _anchor(
+    regressed: Sequence[ControlCurves], stage: Stage
+) -> tuple[Float[Tensor, "K T D 3"], Float[Tensor, "K"]]:
+    """The joint angles that a regressor sees, and 1 for each fit that is held to them.
+
+    Those of gaits are not: a video shows their cycle several times, and the far side follows.
+    """
     controls = pose_together(regressed, stage).controls
     assert controls is not None
-    return controls.angles.detach()
+    held = [float(curves.period is None) for curves in regressed]
+    return controls.angles.detach(), controls.angles.new_tensor(held)
 
 
 @torch.no_grad()
@@ -245,16 +250,18 @@ def least_slip(curves: ControlCurves) -> float | None:
 
 
 @torch.no_grad()
-def match_speed(stage: Stage, curves: ControlCurves) -> None:
-    """Set the body's speed to that at which its stance feet move back under it; of a body that
+def match_speeds(stage: Stage, candidates: Sequence[ControlCurves]) -> None:
+    """Set each body's speed to that at which its stance feet move back under it; of a body that
     undulates over the ground, to that at which it slips sideways least."""
-    if not curves.on_feet or curves.speed <= 0.0:
+    moving = [curves for curves in candidates if curves.on_feet and curves.speed > 0.0]
+    if not moving:
         return
-    posed = curves.pose(stage)
-    assert posed.controls is not None
     if stage.soles:
-        step = Feet.of(stage, posed.controls, posed.transforms, curves).speed()
+        posed = pose_together(moving, stage)
+        assert posed.controls is not None
+        steps = Feet.of(stage, posed.controls, posed.transforms, moving[0]).speeds()
     else:
-        step = least_slip(curves)
-    if step is not None and step > 0.0:
-        curves.set_speed(step * curves.fps)
+        steps = [least_slip(curves) for curves in moving]
+    for curves, step in zip(moving, steps, strict=True):
+        if step is not None and step > 0.0:
+            curves.set_speed(step * curves.fps)
