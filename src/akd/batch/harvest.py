@@ -316,7 +316,7 @@ def harvest(
         if judge is None and action is not None and not suits(action, character.anatomy):
             continue
         highest = FLIGHT if action is not None and action.leaves_ground else STANDING
-        kind = evaluated_alike(starting_point(request, prior, None))
+        kind = evaluated_alike(starting_point(request, prior))
         groups.setdefault(kind, []).append(_Asked(job, prompt, request, highest))
     if not groups:
         return
@@ -325,9 +325,14 @@ def harvest(
     batches = [some[k : k + each] for some in groups.values() for k in range(0, len(some), each)]
     for batch in batches:
         videos = _sample(stage, prior, batch, settings)
-        requests = [asked.request for asked in batch for _ in range(settings.videos)]
         fits = fit_poses(
-            videos, requests, stage, prior, codec, settings, regressor=models.regressor
+            videos,
+            [asked.request for asked in batch],
+            stage,
+            prior,
+            codec,
+            settings,
+            regressor=models.regressor,
         )
         for k, asked in enumerate(batch):
             own = fits[k * settings.videos : (k + 1) * settings.videos]

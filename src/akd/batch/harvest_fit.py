@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.api.request import Request
-from akd.api.search import starting_point
+from akd.api.search import starting_point, timed_by
 from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import fit_to_videos
@@ -85,13 +85,19 @@ def fit_poses(
     prior: VideoPrior, codec: PoseCodec, settings: HarvestSettings, *,
     regressor: MotionRegressor | None = None,
 ) -> list[FittedPoses]:  # fmt: skip
-    """The poses that are fitted to each video, in one batch: their requests must be alike, see
-    `akd.fit.losses.evaluated_alike`."""
+    """The poses that are fitted to each video, in one batch.
+
+    Requests have as many videos each, one request's after another's, and must be alike: see
+    `akd.fit.losses.evaluated_alike`.
+    """
     reads = regressor is not None and not stage.undulates
     warm = replace(settings.warm_start, phase_search=settings.search or not reads)
+    each = len(videos) // len(requests)
+    starts = [(request, starting_point(request, prior)) for request in requests]
     candidates = [
-        request.parametrization.begin(starting_point(request, prior, video), stage)
-        for request, video in zip(requests, videos.cpu(), strict=True)
+        request.parametrization.begin(timed_by(start, video), stage)
+        for (request, start), own in zip(starts, videos.cpu().split(each), strict=True)
+        for video in own
     ]
     differences = fit_to_videos(
         stage, candidates, videos, requests[0].losses, warm, iterations=settings.iterations,
