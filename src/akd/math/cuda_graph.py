@@ -92,7 +92,8 @@ class GraphStep:
                 self._capture(inputs, options)
             except RuntimeError as error:
                 self._may_capture, self._graph, self._outputs = False, None, ()
-                _log.warning("no CUDA graph, every kernel is launched by itself: %s", error)
+                first = _first_cause(error)
+                _log.warning("no CUDA graph, every kernel is launched by itself: %s", first)
                 return self._function(*inputs, **options)
         assert self._graph is not None
         for own, given in zip(self._inputs, inputs, strict=True):
@@ -131,3 +132,10 @@ class GraphStep:
                 with self._room.fixed():
                     self._outputs = self._function(*self._inputs, **options)
         self._graph = graph
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """What went wrong first: an error within a capture ends in another one, when that is closed."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return error

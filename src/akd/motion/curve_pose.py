@@ -12,7 +12,6 @@ from torch import Tensor
 from akd.math.resident import constant, resident
 from akd.motion.curves import waves
 from akd.rig.control import ControlPose
-from akd.rig.limits import AngleLimits
 
 if TYPE_CHECKING:
     from akd.motion.parameters import ControlCurves
@@ -167,11 +166,5 @@ def _same_kind(one: ControlCurves, other: ControlCurves) -> bool:
         and one.angles.shape == other.angles.shape
         and mirrors[0] == mirrors[1]
         and all(getattr(one, name) == getattr(other, name) for name in names)
-        and _same_limits(one.limits, other.limits)
-    )
-
-
-def _same_limits(one: AngleLimits, other: AngleLimits) -> bool:
-    return one is other or (
-        torch.equal(one.forth, other.forth) and torch.equal(one.back, other.back)
+        and one.limits.values == other.limits.values
     )

@@ -216,6 +216,11 @@ class AngleLimits:
     back: Float[Tensor, "D 3"]
     """Of negative angles: it goes forward."""
 
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """All of them, to tell limits apart without touching a tensor."""
+        return tuple(torch.stack((self.forth, self.back)).flatten().tolist())
+
     @classmethod
     def of(cls, rig: ControlRig) -> AngleLimits:
         """Limits by the role of every driven joint and by how it is bent in the neutral pose: the
