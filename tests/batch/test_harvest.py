@@ -28,6 +28,7 @@ def run(body, out, *, judge, settings=QUICK, actions=("walking",)):
     return list(harvest(body, out, prior=Screen(), actions=actions, settings=settings, judge=judge))
 
 
+@pytest.mark.slow
 def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
     def second(videos):
         assert videos.shape == (2, 8, 48, 48, 3)
@@ -59,6 +60,7 @@ def test_a_job_without_poses_is_done_too(body, tmp_path):
         load_poses(tmp_path)
 
 
+@pytest.mark.slow
 def test_shards_of_one_body_are_merged(body, tmp_path):
     def always(videos):
         return torch.ones(len(videos))
