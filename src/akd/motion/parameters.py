@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.math.resident import constant, resident
+from akd.motion.curve_clips import curves_to_motion, first_cycle
 from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.key_poses import Bend, KeyPoses
@@ -20,10 +20,10 @@ from akd.motion.motion import Motion
 from akd.motion.parametrization import MotionStart, PosedFrames
 from akd.motion.root_limits import GAIT, RootLimits
 from akd.rig.control import ControlPose, ControlRig
+from akd.rig.limits import AngleLimits
 
 if TYPE_CHECKING:
     from akd.scene.stage import Stage
-from akd.rig.limits import AngleLimits
 
 _SPEED_RANGE = 0.6
 """The speed may change by this fraction of the starting one, either way."""
@@ -178,80 +178,12 @@ class ControlCurves:
         return self.limits.bounded(angles) if self.bounded else angles
 
     def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
-        """The motion of the character's file, raised by `lift` metres to stand on the ground.
+        """The motion of the character's file; see `curves_to_motion`."""
+        return curves_to_motion(self, name, lift=lift, fps=fps)
 
-        At `fps` frames per second, by default the prior's. It lasts as long as the prior's video; a
-        cycle is completed, so that the clip is a loop up to its root motion, and retimed to a whole
-        number of frames. Key poses are of single frames of the video, and no part of the cycle.
-        """
-        fps = fps or self.fps
-        seconds = (self.frames - 1) / self.fps
-        with torch.no_grad():
-            if self.period is not None:
-                seconds = self._rounds() * float(self.cycle())
-        return self._sampled(name, seconds, round(seconds * fps), fps=fps, lift=lift)
-
-    @torch.no_grad()
     def one_cycle(self, name: str, *, lift: float, fps: float) -> Motion | None:
-        """The first cycle of the clip that `motion` makes, on whole frames of its own, at least as
-        many a second; None where there is no cycle."""
-        if self.period is None:
-            return None
-        seconds, rounds = float(self.cycle()), self._rounds()
-        clip = max(1, round(rounds * seconds * fps))
-        frames = math.ceil(clip / rounds)
-        return self._sampled(name, seconds, frames, fps=fps * frames * rounds / clip, lift=lift)
-
-    def _rounds(self) -> int:
-        """How many whole cycles last as long as the prior's video."""
-        seconds = (self.frames - 1) / self.fps
-        return max(1, math.ceil(seconds / float(self.cycle()) - 1e-3))
-
-    @torch.no_grad()
-    def _sampled(self, name: str, seconds: float, count: int, *, fps: float, lift: float) -> Motion:
-        """The first so many seconds of the curves, in `count` steps from frame to frame."""
-        phase = torch.linspace(0.0, seconds, count + 1) if count else torch.zeros(1)
-        controls = self.controls(phase)
-        if self.keys is not None and self.period is None:
-            controls = self._meeting(self.keys, phase)
-        if self.period is not None and float(self.turn) == 0.0:
-            controls = self._straightened(controls)
-        translation, root_rotation, angles = (
-            value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
-        )
-        shift = translation.new_tensor((0.0, lift, 0.0))
-        lifted = ControlPose(translation + shift, root_rotation, angles)
-        times = torch.arange(count + 1) / fps
-        return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
-
-    def _meeting(self, keys: KeyPoses, seconds: Float[Tensor, "S"]) -> ControlPose:
-        """The curves at some times, bent to meet key poses at their own, which may lie between."""
-        with_keys = torch.cat((seconds, torch.tensor(keys.seconds, dtype=seconds.dtype)))
-        bent = Bend.of(keys, with_keys, self.angles)(self.controls(with_keys))
-        count = len(seconds)
-        return ControlPose(
-            bent.translation[:count], bent.root_rotation[:count], bent.angles[:count]
-        )
-
-    def _straightened(self, controls: ControlPose) -> ControlPose:
-        """The same cycle, turned as a whole so that it goes where the character faces: the mean yaw
-        of a gait that is not symmetrical is that of the sampled video's camera."""
-        up, left, forward = self.rig.root_axes.to(controls.translation)
-        gone = controls.translation - controls.translation[:1]
-        ahead, aside = gone @ forward, gone @ left
-        angle = torch.atan2(aside[-1], ahead[-1])
-        if ahead[-1] <= 0.0:
-            return controls
-        cos, sin = angle.cos(), angle.sin()
-        translation = (
-            controls.translation[:1]
-            + (gone @ up)[:, None] * up
-            + (cos * ahead + sin * aside)[:, None] * forward
-            + (cos * aside - sin * ahead)[:, None] * left
-        )
-        yaw = controls.root_rotation[:, :1] - angle
-        rotation = torch.cat((yaw, controls.root_rotation[:, 1:]), dim=1)
-        return ControlPose(translation, rotation, controls.angles)
+        """The first cycle of that motion; see `first_cycle`."""
+        return first_cycle(self, name, lift=lift, fps=fps)
 
     @torch.no_grad()
     def set_controls(self, pose: ControlPose) -> None:
