@@ -31,7 +31,7 @@ class Animation:
     grounded: Grounded | None
     """The motion tracked by physics, where that was asked for."""
     kept_distilled: str | None
-    """Why `final` is the distilled motion all the same: what physics made worse."""
+    """What physics made worse, if that is why `final` is the distilled motion; otherwise None."""
     history: list[dict[str, float]]
     """Loss and its terms at every iteration."""
     notes: tuple[str, ...]

@@ -235,7 +235,7 @@ def ground_motion(
 ) -> Grounded:
     """A motion tracked by physics; where it repeats a cycle, that alone, and the result repeated.
 
-    A body that has gone wrong once goes on from there, and is further off in each repetition.
+    Tracking errors accumulate: over repetitions, a body would drift further and further off.
     """
     rig, mesh = character.control_rig, character.body_mesh
 

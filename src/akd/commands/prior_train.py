@@ -154,7 +154,7 @@ class PriorTrainRegressor:
     creatures: int = PoolSettings.creatures
     """Creatures to learn from."""
     judges: int = 24
-    """Creatures of the measuring side to be judged by."""
+    """Creatures of the measuring side to evaluate on."""
     assets: Path | None = None
     """Folder of rigged characters with clips. Those in its folder `training` and those that
     splits.toml lists are filmed too."""

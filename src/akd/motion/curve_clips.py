@@ -24,7 +24,7 @@ def curves_to_motion(
 
     At `fps` frames per second, by default the prior's. It lasts as long as the prior's video; a
     cycle is completed, so that the clip is a loop up to its root motion, and retimed to a whole
-    number of frames. Key poses are of single frames of the video, and no part of the cycle.
+    number of frames. Key poses belong to single frames of the video and are not part of the cycle.
     """
     fps = fps or curves.fps
     seconds = (curves.frames - 1) / curves.fps
@@ -58,7 +58,7 @@ def _rounds(curves: ControlCurves) -> int:
 def _sampled(
     curves: ControlCurves, name: str, seconds: float, count: int, *, fps: float, lift: float
 ) -> Motion:
-    """The first so many seconds of the curves, in `count` steps from frame to frame."""
+    """The curves from 0 to `seconds`, sampled at `count` + 1 frames."""
     phase = torch.linspace(0.0, seconds, count + 1) if count else torch.zeros(1)
     controls = curves.controls(phase)
     if curves.keys is not None and curves.period is None:
@@ -75,7 +75,7 @@ def _sampled(
 
 
 def _meeting(curves: ControlCurves, keys: KeyPoses, seconds: Float[Tensor, "S"]) -> ControlPose:
-    """The curves at some times, bent to meet key poses at their own, which may lie between."""
+    """The curves at these times, bent to meet the key poses, whose times may lie between them."""
     with_keys = torch.cat((seconds, torch.tensor(keys.seconds, dtype=seconds.dtype)))
     bent = Bend.of(keys, with_keys, curves.angles)(curves.controls(with_keys))
     count = len(seconds)
@@ -83,8 +83,8 @@ def _meeting(curves: ControlCurves, keys: KeyPoses, seconds: Float[Tensor, "S"])
 
 
 def _straightened(curves: ControlCurves, controls: ControlPose) -> ControlPose:
-    """The same cycle, turned as a whole so that it goes where the character faces: the mean yaw
-    of a gait that is not symmetrical is that of the sampled video's camera."""
+    """Rotate the whole cycle so that it travels where the character faces: in an asymmetric gait,
+    a mean yaw comes from the camera of the sampled video."""
     up, left, forward = curves.rig.root_axes.to(controls.translation)
     gone = controls.translation - controls.translation[:1]
     ahead, aside = gone @ forward, gone @ left

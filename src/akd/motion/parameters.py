@@ -32,7 +32,7 @@ _TEMPO_RANGE = 0.3
 _INSIDE = 0.98
 """Share of a limit up to which `_bounded` is inverted: beyond, its gradient is all but zero."""
 _TURN = 2.0
-"""How far its way may turn over the clip, radians."""
+"""How far the path may turn over the clip, radians."""
 
 _VALUES = ("angles", "root", "pace", "turn", "tempo")
 
@@ -187,7 +187,7 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_controls(self, pose: ControlPose) -> None:
-        """Take the curves that come nearest to given coordinates of all frames.
+        """Fit the curves to the given coordinates of all frames, by least squares.
 
         Raises:
             ValueError: The root is not free, or has a speed of its own.
@@ -203,7 +203,7 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_angles(self, angles: Float[Tensor, "T D 3"]) -> None:
-        """Take the curves that come nearest to given joint angles of all frames."""
+        """Fit the curves to the given joint angles of all frames, by least squares."""
         nearest = self._nearest()
         angles = angles.to(nearest)
         if self.bounded:
@@ -212,8 +212,8 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_sway(self, sway: Float[Tensor, "T 3"]) -> None:
-        """Let the root leave its path, left, up and forward, by so many metres in each frame, as
-        near to it as the bounds allow."""
+        """Set the root's offset from its path in each frame (left, up, forward; metres), as
+        closely as the bounds allow."""
         nearest, most = self._nearest(), torch.tensor(self.root_limits.sway)
         sway = sway.to(nearest) / self.leg_length
         if self.bounded and not self.free_root:
@@ -222,8 +222,8 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_translation(self, translation: Float[Tensor, "T 3"]) -> None:
-        """Let the root be where it is in each frame, metres from its neutral place, world axes, as
-        near to it as its path and the bounds allow."""
+        """Set the root's position in each frame, metres from its neutral position, world axes, as
+        closely as its path and the bounds allow."""
         seconds = torch.arange(self.frames) / self.fps
         up, left, forward = self.rig.root_axes
         gone = (self.current_speed() * seconds)[:, None] * forward
@@ -232,8 +232,8 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_root_rotation(self, rotation: Float[Tensor, "T 3"]) -> None:
-        """Let the root be turned by yaw, pitch and roll in each frame, radians, as near to it as
-        the bounds allow; the turn of the path is taken off the yaw."""
+        """Set the root's yaw, pitch and roll in each frame, radians, as closely as the bounds
+        allow; the turn of the path is subtracted from the yaw."""
         nearest, most = self._nearest(), torch.tensor(self.root_limits.lean)
         seconds = torch.arange(self.frames) / self.fps
         rotation = rotation.to(nearest, copy=True)
@@ -245,13 +245,13 @@ class ControlCurves:
         self.root[:, 3:].copy_(nearest @ rotation)
 
     def _nearest(self) -> Float[Tensor, "K T"]:
-        """From values of all frames to the coefficients of the nearest curves."""
+        """Pseudo-inverse of the basis: from values at all frames to least-squares coefficients."""
         basis = self.curves(torch.arange(self.frames) / self.fps)
         return torch.linalg.pinv(basis.double()).to(basis)
 
     @torch.no_grad()
     def set_speed(self, speed: float) -> None:
-        """Go at another speed, m/s, as near to it as the bounds allow."""
+        """Set the speed, m/s, as closely as the bounds allow."""
         if self.speed <= 0.0:
             return
         change = speed / self.speed - 1.0
@@ -260,14 +260,14 @@ class ControlCurves:
         self.pace.fill_(change)
 
     def current_speed(self) -> float:
-        """Metres per second along forward, as it is now."""
+        """Current speed along forward, m/s."""
         pace = self.pace.detach()
         if self.bounded:
             pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
         return self.speed * (1.0 + float(pace))
 
     def cycle(self) -> Float[Tensor, ""]:
-        """Seconds of the cycle as it is now."""
+        """Current length of the cycle, s."""
         assert self.period is not None
         return self.period * (1.0 + _bounded(self.tempo, constant((_TEMPO_RANGE,), self.tempo))[0])
 
@@ -335,10 +335,10 @@ class ControlCurves:
 
 
 def _bounded(values: Tensor, limit: Tensor) -> Tensor:
-    """Values that come no further than the limit, and are unchanged near zero."""
+    """Squash values smoothly to within the limit; near zero they are unchanged."""
     return limit * torch.tanh(values / limit)
 
 
 def _unbounded(values: Tensor, limit: Tensor) -> Tensor:
-    """The inverse of `_bounded`; values near or beyond the limit end shortly before it."""
+    """The inverse of `_bounded`; values near or beyond the limit are clamped just inside it."""
     return limit * torch.atanh((values / limit).clamp(-_INSIDE, _INSIDE))
