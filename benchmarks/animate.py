@@ -70,7 +70,7 @@ def print_profile(fox: akd.Character, options: argparse.Namespace, iterations: i
     finalists = settings.warm_start.finalists
 
     def work() -> None:
-        start = starting_point(request, prior, None)
+        start = starting_point(request, prior)
         distil(
             stage, prior, request.asked,
             [request.parametrization.begin(start, stage) for _ in range(finalists)], settings,

@@ -149,7 +149,7 @@ def run_preset(
     stage = set_stage(request, prior)
     say(f"{name}: stage with {settings.splats} splats in {time.perf_counter() - began:.1f} s")
     began = time.perf_counter()
-    start = request.parametrization.begin(starting_point(request, prior, None), stage)
+    start = request.parametrization.begin(starting_point(request, prior), stage)
     posed = start.pose(stage)
     video = stage.show(posed.transforms)
     video.square().mean().backward()

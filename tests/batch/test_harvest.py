@@ -1,11 +1,20 @@
 """Harvesting poses: shards, tables, filters, and continuing."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
-from akd.batch.harvest import HarvestBody, HarvestSettings, harvest, harvest_jobs
+from akd.batch.harvest import (
+    HarvestBody,
+    HarvestModels,
+    evenly_mixed,
+    harvest,
+    harvest_jobs,
+    taken_in_turn,
+)
+from akd.batch.harvest_fit import FittedPoses, HarvestSettings
 from akd.fit.settings import WarmStartSettings
 from akd.motion.actions import action_label
 from akd.motion.repertoire import repertoire
@@ -25,7 +34,8 @@ def body(fox) -> HarvestBody:
 
 
 def run(body, out, *, judge, settings=QUICK, actions=("walking",)):
-    return list(harvest(body, out, prior=Screen(), actions=actions, settings=settings, judge=judge))
+    asked = {"actions": actions, "settings": settings, "judge": judge}
+    return list(harvest(body, out, models=HarvestModels(Screen()), **asked))
 
 
 @pytest.mark.slow
@@ -110,27 +120,48 @@ def test_other_weights_are_other_jobs(body, tmp_path):
     def always(videos):
         return torch.ones(len(videos))
 
-    asked = {"prior": Screen(), "actions": ("walking",), "settings": QUICK, "judge": always}
+    asked = {"actions": ("walking",), "settings": QUICK, "judge": always}
     for weights in (None, folder):
-        ((_, rows),) = harvest(body, tmp_path / "out", weights=weights, **asked)
+        models = HarvestModels.find(Screen(), weights)
+        ((_, rows),) = harvest(body, tmp_path / "out", models=models, **asked)
         assert bool(rows[0]["weights"]) == (weights is not None)
-        assert not list(harvest(body, tmp_path / "out", weights=weights, **asked))
+        assert not list(harvest(body, tmp_path / "out", models=models, **asked))
 
 
 def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
-    found = harvest(
-        body, tmp_path, prior=Screen(), actions=("running", "galloping"), settings=QUICK
-    )
+    models = HarvestModels(Screen())
+    asked = {"actions": ("running", "galloping"), "settings": QUICK}
+    found = harvest(body, tmp_path, models=models, **asked)
     assert [prompt for prompt, _ in found] == ["a fox galloping"]
 
 
 def test_poses_off_the_ground_are_dropped(fox):
-    from akd.batch.harvest import FittedPoses
     from akd.posespace.codec import PoseCodec
     from akd.posespace.ground import FLIGHT, STANDING, lifted
 
     codec = PoseCodec.of(fox)
     states = lifted(torch.zeros(3, codec.body.tokens, 3), torch.tensor([0.0, 0.2, -0.1]))
-    fit = FittedPoses(states, difference=0.0, judgement=1.0)
-    assert fit.fates(codec, HarvestSettings(), highest=STANDING) == ["", "ground", "ground"]
-    assert fit.fates(codec, HarvestSettings(), highest=FLIGHT) == ["", "", "ground"]
+    fit = FittedPoses(states, difference=0.0, shown=torch.zeros(3, 2, 2, 3))
+    for highest, fates in ((STANDING, ["", "ground", "ground"]), (FLIGHT, ["", "", "ground"])):
+        assert fit.fates(codec, HarvestSettings(), judgement=1.0, highest=highest) == fates
+
+
+def test_prompts_that_are_fitted_together_keep_their_own_videos(body, tmp_path):
+    """Three prompts, two of them with the same losses, in whatever batches: the same poses."""
+    actions = ("walking", "sitting", "walking, slowly")
+    found = {}
+    for batch in (2, 64):
+        settings = replace(QUICK, batch=batch)
+        judge = lambda videos: torch.ones(len(videos))  # noqa: E731
+        rows = run(body, tmp_path / str(batch), judge=judge, settings=settings, actions=actions)
+        found[batch] = {
+            (prompt, row["sample"]): row["difference"] for prompt, rows in rows for row in rows
+        }
+    assert {prompt for prompt, _ in found[2]} == {f"a fox {action}" for action in actions}
+    assert found[64] == pytest.approx(found[2], rel=1e-4)
+
+
+def test_jobs_that_are_stopped_anywhere_are_a_mix():
+    assert taken_in_turn([[1, 2, 3], [4], [5, 6]]) == [1, 4, 5, 2, 6, 3]
+    assert evenly_mixed("abcd", "xy") == ["a", "x", "b", "c", "y", "d"]
+    assert evenly_mixed("ab", "") == ["a", "b"]

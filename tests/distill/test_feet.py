@@ -8,7 +8,7 @@ import torch
 
 from akd.fit.losses import Feet, LossState, LossTerm, default, evaluate
 from akd.fit.settings import LossSettings
-from akd.fit.warm_start import match_speed
+from akd.fit.warm_start import match_speeds
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import pose_together
 from tests.distill.fox import fox_stage, standing
@@ -116,14 +116,14 @@ def test_the_body_goes_as_fast_as_its_standing_feet_go_back(fox, stage):
     slow = swinging(fox, speed=0.3)
     controls = slow.controls()
     found = Feet.of(stage, controls, stage.transforms(controls), slow)
-    step = found.speed()
+    (step,) = found.speeds()
     assert step is not None
     assert step > 0.0
     for part, moves in zip(found.stance.T, found.back.T, strict=True):
         # Feet stand while they go back.
         assert float(part[moves > 0.01].mean()) > float(part[moves < -0.01].mean()) + 0.3
     matched = swinging(fox, speed=0.8 * step * 12.0)
-    match_speed(stage, matched)
+    match_speeds(stage, [matched])
     way = matched.controls().translation.detach()
     assert float((way[1] - way[0]).norm()) == pytest.approx(step, rel=1e-3)
     for speed in (0.3, 2.0):
@@ -179,7 +179,7 @@ def test_a_body_that_folds_its_legs_in_its_place_must_come_down(fox, stage):
 
 def test_feet_that_never_stand_say_nothing_of_the_speed():
     never = feet(torch.zeros(1, FRAMES), torch.zeros(1, FRAMES), torch.zeros(1, FRAMES - 1))
-    assert never.speed() is None
+    assert never.speeds() == [None]
 
 
 def test_terms_of_a_batch_are_those_of_each_candidate(fox, stage):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from akd.base.files import DamagedFile
-from akd.fit.first_guess import set_first_guess
+from akd.fit.first_guess import regress, set_first_guess
 from akd.fit.photometric import chroma
 from akd.fit.regressor.network import RegressorNetwork, orthonormal
 from akd.fit.regressor.regressor import (
@@ -214,8 +214,9 @@ def test_a_fit_begins_with_the_start_that_looks_more_like_the_video(stage: Stage
 
     def began(regressor: MotionRegressor | None) -> torch.Tensor:
         curves = Cycle().begin(start, stage)
+        regressed = regress(stage, [curves], video, regressor)
         set_first_guess(
-            stage, [curves], video, WarmStartSettings(), look=chroma, regressor=regressor
+            stage, [curves], video, WarmStartSettings(), look=chroma, regressed=regressed
         )
         with torch.no_grad():
             return curves.controls().angles

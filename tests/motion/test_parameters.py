@@ -6,7 +6,7 @@ import torch
 from akd.motion.key_poses import KeyPoses
 from akd.motion.loop import loop_gap
 from akd.motion.parameters import ControlCurves
-from akd.motion.parametrization import MotionStart
+from akd.motion.parametrization import MotionStart, pose_together
 from akd.rig.control import ControlPose
 from tests.distill.fox import fox_stage, standing
 
@@ -178,3 +178,30 @@ def test_choices_of_coefficients_are_posed_as_one_by_one(fox, stage, mirrored, k
             alone = curves.pose(stage)
             torch.testing.assert_close(together[k].transforms, alone.transforms)
             torch.testing.assert_close(together[k].path, alone.path)
+
+
+def test_curves_of_all_kinds_are_posed_at_once_as_they_are_alone(fox, stage):
+    many = [
+        shaken(standing(fox, period=0.5, speed=0.8)),
+        shaken(standing(fox, period=None, speed=0.0), 0.2),
+        shaken(standing(fox, period=0.62, speed=1.1), 0.4),
+        shaken(standing(fox, period=0.5, speed=0.8, symmetrical=True)),
+        shaken(standing(fox, period=None, speed=0.5), 0.1),
+    ]
+    weight = torch.linspace(0.5, 1.5, stage.neutral.shape[0])[:, None, None]
+    together = pose_together(many, stage)
+    (together.transforms * weight).square().sum().backward()
+    found = [leaf.grad for one in many for leaf in one.tensors()]
+    for one in many:
+        for leaf in one.tensors():
+            leaf.grad = None
+    assert together.controls is not None
+    for k, one in enumerate(many):
+        alone = one.pose(stage)
+        assert alone.controls is not None
+        torch.testing.assert_close(together.transforms[k], alone.transforms)
+        torch.testing.assert_close(together.controls.angles[k], alone.controls.angles)
+        torch.testing.assert_close(together.path[k], alone.path)
+        (alone.transforms * weight).square().sum().backward()
+    for own, leaf in zip(found, (leaf for one in many for leaf in one.tensors()), strict=True):
+        torch.testing.assert_close(own, leaf.grad, rtol=1e-4, atol=1e-3)

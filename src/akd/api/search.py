@@ -66,8 +66,8 @@ def begin(
 ) -> MotionParameters:
     """The parameters to start from; how long a gait's cycle lasts is seen in the video."""
     keys = key_poses(request, prior, lift=stage.lift)
-    start = replace(starting_point(request, prior, video), keys=keys)
-    return request.parametrization.begin(start, stage)
+    start = timed_by(starting_point(request, prior), video)
+    return request.parametrization.begin(replace(start, keys=keys), stage)
 
 
 def sample(
@@ -167,11 +167,15 @@ def known_frames(
     return KnownFrames(stage.show(posed.transforms), posed.known)
 
 
-def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) -> MotionStart:
-    """The neutral pose, moving as fast as the words and the legs suggest.
+def timed_by(start: MotionStart, video: Float[Tensor, "T H W 3"] | None) -> MotionStart:
+    """The same with a gait's cycle as long as a video shows it, where there is one."""
+    if start.period is None or video is None:
+        return start
+    return replace(start, period=find_period(video, start.fps, near=start.period))
 
-    How long a gait's cycle lasts is seen in the video, where there is one.
-    """
+
+def starting_point(request: Request, prior: VideoPrior) -> MotionStart:
+    """The neutral pose, moving as fast as the words and the legs suggest."""
     character, prompt, speed = request.character, request.prompt, request.settings.speed
     rig, legs = character.control_rig, len(character.anatomy.legs)
     leg = leg_length(character, rig)
@@ -182,8 +186,6 @@ def starting_point(request: Request, prior: VideoPrior, video: Tensor | None) ->
     period = starting_period(prompt, leg)
     if period is not None and period * prior.fps < SHORTEST_CYCLE:
         period = None  # too fast for the prior's frame rate to show
-    if period is not None and video is not None:
-        period = find_period(video, prior.fps, near=period)
     medium = "ground" if gait is None else gait.medium
     return MotionStart(
         rig=rig,

@@ -93,10 +93,16 @@ class PoseHarvest:
     prior: PriorName = "tiny"
     weights: Path | None = None
     """Folder of the tiny prior's weights, and of its recognisers, instead of the bundled ones."""
+    regressor: Path | None = None
+    """Weights of the motion regressor that starts the fits; by default those in --weights, or the
+    bundled ones, where there are any."""
     videos: int = 32
-    """Videos of each body and prompt, fitted in one batch."""
+    """Videos of each body and prompt in a round."""
     iterations: int = 60
     """Iterations of the fit."""
+    search: bool = True
+    """Search the poses of limbs before a fit. With --no-search, only for bodies that the regressor
+    does not read."""
     minutes: float | None = None
     """Start no new body after this time."""
     engine: EngineName = "local"
@@ -128,6 +134,8 @@ class PoseHarvest:
         if self.videos < 1 or self.iterations < 1:
             raise UsageError("--videos and --iterations must be at least 1")
         check_folders(assets=self.assets, weights=self.weights)
+        if self.regressor is not None:
+            input_file(self.regressor)
         until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
         with open_engine(self.engine, self.address, self._command) as engine:
             if self.engine == "local":
@@ -138,8 +146,8 @@ class PoseHarvest:
                 for job in harvest_jobs(
                     zoo=self.zoo, assets=self.assets, actions=self.actions,
                     prior=self.prior, weights=self.weights, videos=self.videos,
-                    iterations=self.iterations, device=self.device, seed=self.seed,
-                    seeds=self.seeds,
+                    iterations=self.iterations, search=self.search, regressor=self.regressor,
+                    device=self.device, seed=self.seed, seeds=self.seeds,
                     resources=self._resources(engine),
                 )
                 if self.only in (None, job.id)
@@ -175,6 +183,9 @@ class PoseHarvest:
             words += ["--actions", *self.actions]
         if self.weights is not None:
             words += ["--weights", str(self.weights.resolve())]
+        if self.regressor is not None:
+            words += ["--regressor", str(self.regressor.resolve())]
+        words += ["--search" if self.search else "--no-search"]
         options = ("zoo", "prior", "videos", "iterations", "device", "together", "seed", "seeds")
         for name in options:
             value = whole_name(self.prior) if name == "prior" else getattr(self, name)

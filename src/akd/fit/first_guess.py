@@ -20,6 +20,26 @@ from akd.scene.stage import Stage
 
 
 @torch.no_grad()
+def regress(
+    stage: Stage,
+    candidates: Sequence[MotionParameters],
+    targets: Float[Tensor, "K T H W 3"],
+    regressor: MotionRegressor | None,
+) -> list[ControlCurves] | None:
+    """Copies of the candidates, set to what the regressor sees in their videos.
+
+    None where there is no regressor, and for undulating bodies, whose long chains it does not read.
+    """
+    curves = [c for c in candidates if isinstance(c, ControlCurves)]
+    if regressor is None or stage.undulates or len(curves) < len(candidates):
+        return None
+    copies = [own.with_values(own.values()) for own in curves]
+    for copy, pose in zip(copies, regressor(stage, targets), strict=True):
+        begin_with(copy, pose)
+    return copies
+
+
+@torch.no_grad()
 def set_first_guess(
     stage: Stage,
     candidates: Sequence[MotionParameters],
@@ -27,7 +47,7 @@ def set_first_guess(
     settings: WarmStartSettings,
     *,
     look: Callable[[Tensor], Tensor],
-    regressor: MotionRegressor | None = None,
+    regressed: Sequence[ControlCurves] | None = None,
 ) -> None:
     """Set each candidate that is made of control curves to what its video seems to show.
 
@@ -40,22 +60,20 @@ def set_first_guess(
         targets: A video for each.
         settings: Whether to search.
         look: What is compared of images.
-        regressor: Not used for undulating bodies, whose long chains it does not read.
+        regressed: What a regressor sees in each video: see `regress`.
     """
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
-    regressed: list[ControlCurves] = []
-    if regressor is not None and not stage.undulates and len(curves) == len(candidates):
-        regressed = [own.with_values(own.values()) for own in curves]
-        for other, pose in zip(regressed, regressor(stage, targets), strict=True):
-            begin_with(other, pose)
-    if settings.phase_search:
-        for candidate, target in zip(candidates, targets, strict=True):
-            if isinstance(candidate, ControlCurves):
-                search_phases(stage, candidate, target)
-                search_waves(stage, candidate, target)
-        if len(curves) == len(candidates):
-            search_poses(stage, curves, targets)
-    if not regressed:
+    if not settings.phase_search:
+        for own, other in zip(curves, regressed or [], strict=False):
+            own.copy_values(other)
+        return
+    for candidate, target in zip(candidates, targets, strict=True):
+        if isinstance(candidate, ControlCurves):
+            search_phases(stage, candidate, target)
+            search_waves(stage, candidate, target)
+    if len(curves) == len(candidates):
+        search_poses(stage, curves, targets)
+    if regressed is None:
         return
     wanted = pyramid(look(targets))
     searched, seen = (
@@ -64,5 +82,5 @@ def set_first_guess(
     )
     better = (seen < searched).tolist()
     for own, other, is_better in zip(curves, regressed, better, strict=True):
-        if is_better or not settings.phase_search:
+        if is_better:
             own.copy_values(other)

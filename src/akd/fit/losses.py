@@ -19,7 +19,7 @@ from akd.fit.settings import LossSettings
 from akd.math.resident import constant, resident
 from akd.motion.actions import FASTEST_WALK
 from akd.motion.parameters import ControlCurves
-from akd.motion.parametrization import MotionParameters, PosedFrames
+from akd.motion.parametrization import MotionParameters, MotionStart, PosedFrames
 from akd.motion.undulation import sideways
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
@@ -172,6 +172,17 @@ def evaluate(
     return values
 
 
+def evaluated_alike(start: MotionStart) -> tuple[bool, ...]:
+    """What candidates of one `evaluate` must have in common, because the default terms take it from
+    the first one: whether they go, fast, on their feet, and in a cycle."""
+    return (start.speed == 0.0, _runs(start), start.on_feet, start.period is None)
+
+
+def _runs(path: MotionStart | ControlCurves) -> bool:
+    """Whether a body goes faster than any walk."""
+    return path.speed**2 > FASTEST_WALK * GRAVITY * path.leg_length
+
+
 def while_unsure(terms: Sequence[LossTerm]) -> list[LossTerm]:
     """The terms with their weights for a first fit."""
     return [replace(term, weight=term.unsure * term.weight) for term in terms]
@@ -216,8 +227,7 @@ class Feet:
                 stands = torch.sigmoid((_STEPS - _steps(middle) / curves.leg_length) / _STILL)
                 return cls(low, middle, near * stands, back)
             goes = torch.sigmoid(back / (_SLOW * curves.leg_length))
-            runs = curves.speed**2 > FASTEST_WALK * GRAVITY * curves.leg_length
-            if runs and len(stage.soles) == 2:
+            if _runs(curves) and len(stage.soles) == 2:
                 fastest = back.amax(-2, keepdim=True).clamp_min(1e-9)
                 goes = goes * torch.sigmoid((back / fastest - _STRIKES) / _ROLLS)
         return cls(low, middle, near * goes, back)
@@ -234,12 +244,13 @@ class Feet:
         """Mean distance that stance feet slide from frame to frame, in leg lengths."""
         return (self.stance * _steps(self.middle)).mean((-2, -1)) / leg_length
 
-    def speed(self) -> float | None:
-        """How far the body must go from frame to frame for the feet to stand still, metres."""
+    def speeds(self) -> list[float | None]:
+        """How far each body of a batch must go from frame to frame for the feet to stand still,
+        metres; None where none stands."""
         # A foot that is just set down or lifted goes back more slowly than one that stands.
         weight = self.stance * self.back.clamp_min(0.0) ** 3
-        total = float(weight.sum())
-        return float((weight * self.back).sum()) / total if total > 0.0 else None
+        sums = torch.stack((weight.sum((-2, -1)), (weight * self.back).sum((-2, -1))), dim=-1)
+        return [gone / total if total > 0.0 else None for total, gone in sums.view(-1, 2).tolist()]
 
 
 def _steps(places: Float[Tensor, "*k T F 3"]) -> Float[Tensor, "*k T-1 F"]:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.observer import Observer
-from akd.fit.first_guess import set_first_guess
+from akd.fit.first_guess import regress, set_first_guess
 from akd.fit.graph import graph_step
 from akd.fit.losses import Feet, LossTerm, evaluate, while_unsure
 from akd.fit.photometric import chroma, halved, photometric_loss, pyramid
@@ -171,8 +171,10 @@ def fit_to_videos(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue and not stage.undulates else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
+    regressed = regress(stage, candidates, targets, regressor) if by_hue else None
     if by_hue and not refine:
-        set_first_guess(stage, candidates, targets, settings, look=look, regressor=regressor)
+        set_first_guess(stage, candidates, targets, settings, look=look, regressed=regressed)
+    anchor = None if regressed is None else _anchor(regressed, stage)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))
@@ -188,6 +190,11 @@ def fit_to_videos(
         difference = photometric_loss(look(video), wanted)
         others = evaluate(terms, stage, candidates, posed, video, progress)
         losses = torch.stack([settings.weight * difference, *others.values()]).sum(0)
+        if anchor is not None:
+            assert posed.controls is not None
+            angles, held = anchor
+            away = (posed.controls.angles - angles).square().mean((-3, -2, -1))
+            losses = losses + settings.anchor * (held * away).to(losses)
         gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
         return [torch.stack((losses, difference)).detach(), *gradients]
 
@@ -200,13 +207,28 @@ def fit_to_videos(
             tensor.grad = gradient
         optimiser.step()
         assert values is not None
-        total, last = values.tolist()
-        if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
-            for one in curves:
-                match_speed(stage, one)
         if step is not None:
+            total, last = values.tolist()
             step({"loss": fmean(total), "difference": fmean(last)})
+        elif iteration == iterations - 1:  # a GPU is not waited for in between
+            last = values[1].tolist()
+        if settings.speed_from_feet and (iteration + 1) % max(1, iterations // 3) == 0:
+            match_speeds(stage, curves)
     return last
+
+
+@torch.no_grad()
+def _anchor(
+    regressed: Sequence[ControlCurves], stage: Stage
+) -> tuple[Float[Tensor, "K T D 3"], Float[Tensor, "K"]]:
+    """The joint angles that a regressor sees, and 1 for each fit that is held to them.
+
+    Those of gaits are not: a video shows their cycle several times, and the far side follows.
+    """
+    controls = pose_together(regressed, stage).controls
+    assert controls is not None
+    held = [float(curves.period is None) for curves in regressed]
+    return controls.angles.detach(), controls.angles.new_tensor(held)
 
 
 @torch.no_grad()
@@ -228,16 +250,18 @@ def least_slip(curves: ControlCurves) -> float | None:
 
 
 @torch.no_grad()
-def match_speed(stage: Stage, curves: ControlCurves) -> None:
-    """Set the body's speed to that at which its stance feet move back under it; of a body that
+def match_speeds(stage: Stage, candidates: Sequence[ControlCurves]) -> None:
+    """Set each body's speed to that at which its stance feet move back under it; of a body that
     undulates over the ground, to that at which it slips sideways least."""
-    if not curves.on_feet or curves.speed <= 0.0:
+    moving = [curves for curves in candidates if curves.on_feet and curves.speed > 0.0]
+    if not moving:
         return
-    posed = curves.pose(stage)
-    assert posed.controls is not None
     if stage.soles:
-        step = Feet.of(stage, posed.controls, posed.transforms, curves).speed()
+        posed = pose_together(moving, stage)
+        assert posed.controls is not None
+        steps = Feet.of(stage, posed.controls, posed.transforms, moving[0]).speeds()
     else:
-        step = least_slip(curves)
-    if step is not None and step > 0.0:
-        curves.set_speed(step * curves.fps)
+        steps = [least_slip(curves) for curves in moving]
+    for curves, step in zip(moving, steps, strict=True):
+        if step is not None and step > 0.0:
+            curves.set_speed(step * curves.fps)

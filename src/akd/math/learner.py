@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -48,6 +49,28 @@ class Descent:
             * min(1.0, (step + 1) / self.warm_up)
             * (min(1.0, 1.5 * (1.0 - part)) + 1e-3)
         )
+
+
+def compiled_if_it_works(
+    function: Callable[..., Tensor], attempt: Callable[[Callable[..., Tensor]], Tensor]
+) -> Callable[..., Tensor]:
+    """A function compiled, or as it is where that fails; the reason is printed.
+
+    Args:
+        function: Returns a loss, or what one is made of.
+        attempt: Calls a function as training will, and returns a scalar to go back from.
+    """
+    started = time.perf_counter()
+    try:
+        compiled = torch.compile(function)
+        attempt(compiled).backward()
+    except Exception as error:  # a compiler may fail in many ways; plain torch still works
+        print(f"not compiled: {type(error).__name__}: {str(error)[:300]}", flush=True)
+        return function
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    print(f"compiled in {time.perf_counter() - started:.1f} s", flush=True)
+    return compiled
 
 
 def linear_weights(module: nn.Module) -> list[Tensor]:

@@ -47,7 +47,7 @@ def video_score(
     if style is not SceneStyle.ROLES or frames != recogniser.settings.frames or height != width:
         return None
     place = recogniser.classes.index(action)
-    return lambda videos: recogniser(videos.cpu())[:, place]
+    return lambda videos: recogniser(videos)[:, place]
 
 
 def lowered(before: MotionMetrics, after: MotionMetrics) -> str | None:

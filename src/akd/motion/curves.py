@@ -49,9 +49,12 @@ def harmonics_within(period: float, fps: float, most: int) -> int:
 
 
 def waves(
-    seconds: Float[Tensor, "S"], period: Float[Tensor, ""], count: int
-) -> Float[Tensor, "S 2*{count}+1"]:
-    """A constant, and cosine and sine of the first `count` harmonics of a cycle in `period` s."""
+    seconds: Float[Tensor, "S"], period: Float[Tensor, "..."], count: int
+) -> Float[Tensor, "*b S 2*{count}+1"]:
+    """A constant, and cosine and sine of the first `count` harmonics of a cycle in `period` s.
+
+    Periods of a batch are a column.
+    """
     turns = 2.0 * math.pi * seconds / period
     columns = [torch.ones_like(turns) * math.sqrt(0.5)]
     for k in range(1, count + 1):

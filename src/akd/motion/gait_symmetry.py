@@ -64,12 +64,12 @@ class Mirror:
         return cls(found, signs, known, swings & (not at_once), at_once)
 
     def mirrored(
-        self, angles: Float[Tensor, "*b K D 3"], root: Float[Tensor, "K 6"]
-    ) -> tuple[Float[Tensor, "*b K D 3"], Float[Tensor, "K 6"]]:
+        self, angles: Float[Tensor, "*b K D 3"], root: Float[Tensor, "*r K 6"]
+    ) -> tuple[Float[Tensor, "*b K D 3"], Float[Tensor, "*r K 6"]]:
         """Coefficients of a constant and harmonics, mirrored, and moved by half a cycle unless both
         sides move at once."""
         device = angles.device
-        parity = resident(_parity(len(root), self.at_once), device, angles.dtype)
+        parity = resident(_parity(root.shape[-2], self.at_once), device, angles.dtype)
         partners = resident(self.partners, device)
         moved = parity[:, None, None] * resident(self.signs, device, angles.dtype)
         moved = moved * angles[..., partners, :]
@@ -78,11 +78,11 @@ class Mirror:
         return torch.where(known, moved, angles), parity[:, None] * signs * root
 
     def balanced(
-        self, angles: Float[Tensor, "*b K D 3"], root: Float[Tensor, "K 6"]
-    ) -> tuple[Float[Tensor, "*b K D 3"], Float[Tensor, "K 6"]]:
+        self, angles: Float[Tensor, "*b K D 3"], root: Float[Tensor, "*r K 6"]
+    ) -> tuple[Float[Tensor, "*b K D 3"], Float[Tensor, "*r K 6"]]:
         """The nearest coefficients that are the same in the mirror: see `mirrored`."""
         other_angles, other_root = self.mirrored(angles, root)
-        even = resident(_even(len(root)), angles.device)
+        even = resident(_even(root.shape[-2]), angles.device)
         left_out = (even[:, None] & resident(self.swings, angles.device))[..., None]
         both = 0.5 * (angles + other_angles)
         return both.masked_fill(left_out, 0.0), 0.5 * (root + other_root)

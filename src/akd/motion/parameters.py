@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,8 +11,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.math.resident import constant, resident
+from akd.math.resident import constant
 from akd.motion.curve_clips import curves_to_motion, first_cycle
+from akd.motion.curve_pose import (
+    SPEED_RANGE,
+    TURN_RANGE,
+    bounded,
+    cycle_length,
+    joint_angles,
+    pose_curves,
+    pose_curves_together,
+    unbounded,
+)
 from akd.motion.curves import bumps, harmonics_within, waves
 from akd.motion.gait_symmetry import Mirror
 from akd.motion.key_poses import Bend, KeyPoses
@@ -24,15 +34,6 @@ from akd.rig.limits import AngleLimits
 
 if TYPE_CHECKING:
     from akd.scene.stage import Stage
-
-_SPEED_RANGE = 0.6
-"""The speed may change by this fraction of the starting one, either way."""
-_TEMPO_RANGE = 0.3
-"""A cycle may become longer or shorter by this fraction."""
-_INSIDE = 0.98
-"""Share of a limit up to which `_bounded` is inverted: beyond, its gradient is all but zero."""
-_TURN = 2.0
-"""How far the path may turn over the clip, radians."""
 
 _VALUES = ("angles", "root", "pace", "turn", "tempo")
 
@@ -159,23 +160,24 @@ class ControlCurves:
             known = known.expand(controls.translation.shape[:-1])
         return PosedFrames(stage.transforms(controls), controls.translation, controls, known)
 
+    @staticmethod
+    def pose_batch(candidates: Sequence[ControlCurves], stage: Stage) -> PosedFrames | None:
+        """`pose` of several at once, in a leading axis; None where key poses must be met."""
+        if any(one.keys is not None for one in candidates):
+            return None
+        controls = pose_curves_together(candidates)
+        return PosedFrames(stage.transforms(controls), controls.translation, controls)
+
     def _chosen(self, controls: ControlPose, choices: Float[Tensor, "C K D 3"]) -> ControlPose:
-        angles = self._joint_angles(self._frame_curves(), choices)
+        if self.mirror is not None:
+            choices, _ = self.mirror.balanced(choices, self.root)
+        angles = joint_angles(self, self._frame_curves(), choices)
         count = len(choices)
         return ControlPose(
             controls.translation.expand(count, -1, -1),
             controls.root_rotation.expand(count, -1, -1),
             angles,
         )
-
-    def _joint_angles(
-        self, basis: Float[Tensor, "T K"], angles: Float[Tensor, "*b K D 3"]
-    ) -> Float[Tensor, "*b T D 3"]:
-        """Angles over time that follow from their coefficients."""
-        if self.mirror is not None:
-            angles, _ = self.mirror.balanced(angles, self.root)
-        angles = torch.einsum("tk,...kdc->...tdc", basis, angles)
-        return self.limits.bounded(angles) if self.bounded else angles
 
     def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
         """The motion of the character's file; see `curves_to_motion`."""
@@ -217,7 +219,7 @@ class ControlCurves:
         nearest, most = self._nearest(), torch.tensor(self.root_limits.sway)
         sway = sway.to(nearest) / self.leg_length
         if self.bounded and not self.free_root:
-            sway = _unbounded(sway, most.to(nearest))
+            sway = unbounded(sway, most.to(nearest))
         self.root[:, :3].copy_(nearest @ sway)
 
     @torch.no_grad()
@@ -237,17 +239,18 @@ class ControlCurves:
         nearest, most = self._nearest(), torch.tensor(self.root_limits.lean)
         seconds = torch.arange(self.frames) / self.fps
         rotation = rotation.to(nearest, copy=True)
-        turn = _bounded(self.turn, constant((_TURN,), self.turn)) if self.bounded else self.turn
+        turn = bounded(self.turn, constant((TURN_RANGE,), self.turn)) if self.bounded else self.turn
         share = seconds.to(nearest) / max(float(seconds[-1]), 1e-9)
         rotation[:, 0] -= turn.detach() * share
         if self.bounded and not self.free_root:
-            rotation = _unbounded(rotation, most.to(nearest))
+            rotation = unbounded(rotation, most.to(nearest))
         self.root[:, 3:].copy_(nearest @ rotation)
 
     def _nearest(self) -> Float[Tensor, "K T"]:
         """Pseudo-inverse of the basis: from values at all frames to least-squares coefficients."""
         basis = self.curves(torch.arange(self.frames) / self.fps)
-        return torch.linalg.pinv(basis.double()).to(basis)
+        # On the CPU: a GPU takes longer for so few numbers.
+        return torch.linalg.pinv(basis.double().cpu()).to(basis)
 
     @torch.no_grad()
     def set_speed(self, speed: float) -> None:
@@ -256,20 +259,20 @@ class ControlCurves:
             return
         change = speed / self.speed - 1.0
         if self.bounded:
-            change = float(_unbounded(torch.tensor(change), torch.tensor(_SPEED_RANGE)))
+            change = float(unbounded(torch.tensor(change), torch.tensor(SPEED_RANGE)))
         self.pace.fill_(change)
 
     def current_speed(self) -> float:
         """Current speed along forward, m/s."""
         pace = self.pace.detach()
         if self.bounded:
-            pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
+            pace = bounded(pace, constant((SPEED_RANGE,), pace))
         return self.speed * (1.0 + float(pace))
 
     def cycle(self) -> Float[Tensor, ""]:
         """Current length of the cycle, s."""
         assert self.period is not None
-        return self.period * (1.0 + _bounded(self.tempo, constant((_TEMPO_RANGE,), self.tempo))[0])
+        return cycle_length(self.period, self.tempo)[0]
 
     def curves(self, seconds: Float[Tensor, "S"]) -> Float[Tensor, "S K"]:
         """The curves at any times of the clip."""
@@ -281,20 +284,22 @@ class ControlCurves:
         return waves(seconds.to(self.angles), self.cycle(), len(self.angles) // 2)
 
     @cached_property
-    def _frame_times(self) -> Float[Tensor, "T"]:
+    def frame_times(self) -> Float[Tensor, "T"]:
+        """Seconds of the frames, on the device."""
         return (torch.arange(self.frames) / self.fps).to(self.angles.device)
 
     @cached_property
-    def _frame_bumps(self) -> Float[Tensor, "T K"]:
+    def frame_bumps(self) -> Float[Tensor, "T K"]:
+        """The splines at the frames: they never change."""
         return self.curves(torch.arange(self.frames) / self.fps)
 
     @cached_property
     def _frame_bend(self) -> Bend | None:
-        return None if self.keys is None else Bend.of(self.keys, self._frame_times, self.angles)
+        return None if self.keys is None else Bend.of(self.keys, self.frame_times, self.angles)
 
     def _frame_curves(self) -> Float[Tensor, "T K"]:
-        """The curves at the frames: those of splines never change."""
-        return self._frame_bumps if self.period is None else self.curves(self._frame_times)
+        """The curves at the frames."""
+        return self.frame_bumps if self.period is None else self.curves(self.frame_times)
 
     def controls(self, seconds: Float[Tensor, "S"] | None = None) -> ControlPose:
         """Coordinates at every frame, or at other times from zero on.
@@ -302,43 +307,8 @@ class ControlCurves:
         A cycle repeats for as long as requested; other curves hold still after the last frame.
         """
         basis = self._frame_curves() if seconds is None else self.curves(seconds)
-        seconds = self._frame_times if seconds is None else seconds
-        root = self.root
-        if self.mirror is not None:
-            _, root = self.mirror.balanced(self.angles, root)
-        angles = self._joint_angles(basis, self.angles)
-        root = basis @ root
-        pace, turn = self.pace, self.turn
-        if self.bounded:
-            if not self.free_root:
-                most = (*self.root_limits.sway, *self.root_limits.lean)
-                root = _bounded(root, constant(most, root))
-            pace = _bounded(pace, constant((_SPEED_RANGE,), pace))
-            turn = _bounded(turn, constant((_TURN,), turn))
-        gone = self.speed * (1.0 + pace) * seconds.to(root)
-        sway = self.leg_length * root[:, :3]
-        up, left, forward = resident(self.rig.root_axes, root.device, root.dtype).unbind(0)
-        # The body goes where it looks, so a yaw bends the path.
-        way = turn * seconds.to(root) / max((self.frames - 1) / self.fps, 1e-9)
-        yaw = root[:, 3] + way
-        step = gone[1:] - gone[:-1]
-        middle = 0.5 * (yaw[1:] + yaw[:-1])
-        start = yaw.new_zeros(1)
-        ahead = torch.cat((start, (step * middle.cos()).cumsum(0)))
-        aside = torch.cat((start, (step * middle.sin()).cumsum(0)))
-        translation = (
-            (ahead + sway[:, 2])[:, None] * forward
-            + (aside + sway[:, 0])[:, None] * left
-            + (self.altitude + sway[:, 1, None]) * up
-        )
-        return ControlPose(translation, torch.cat((yaw[:, None], root[:, 4:]), dim=1), angles)
-
-
-def _bounded(values: Tensor, limit: Tensor) -> Tensor:
-    """Squash values smoothly to within the limit; near zero they are unchanged."""
-    return limit * torch.tanh(values / limit)
-
-
-def _unbounded(values: Tensor, limit: Tensor) -> Tensor:
-    """The inverse of `_bounded`; values near or beyond the limit are clamped just inside it."""
-    return limit * torch.atanh((values / limit).clamp(-_INSIDE, _INSIDE))
+        seconds = self.frame_times if seconds is None else seconds
+        return pose_curves(
+            self, basis, seconds, angles=self.angles, root=self.root, pace=self.pace,
+            turn=self.turn, speed=self.speed, altitude=self.altitude,
+        )  # fmt: skip

@@ -120,7 +120,16 @@ class MotionParameters(Protocol):
 
 
 def pose_together(candidates: Sequence[MotionParameters], stage: Stage) -> PosedFrames:
-    """The bodies of several candidates, in a leading axis."""
+    """The bodies of several candidates, in a leading axis.
+
+    Parameters whose type has a `pose_batch`, as `ControlCurves` do, are posed at once.
+    """
+    kind = type(candidates[0])
+    together = getattr(kind, "pose_batch", None)
+    if together is not None and len(candidates) > 1 and all(type(c) is kind for c in candidates):
+        found = together(candidates, stage)
+        if found is not None:
+            return found
     posed = [candidate.pose(stage) for candidate in candidates]
     transforms = torch.stack([one.transforms for one in posed])
     path = torch.stack([one.path for one in posed])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import torch
@@ -15,7 +15,7 @@ from akd.fit.regressor.network import PartMotion, RegressorNetwork
 from akd.fit.regressor.regressor import save_regressor
 from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.fit.regressor.truth import Truth, TruthPool, true_motion
-from akd.math.learner import Descent, Learner, linear_weights
+from akd.math.learner import Descent, Learner, compiled_if_it_works, linear_weights
 from akd.metrics.recognise.train import roughen
 from akd.motion.retargeting.body_parts import BODY_PARTS
 from akd.prior.tiny.actor import Actor
@@ -57,14 +57,29 @@ class RegressorTrainer(Learner[RegressorNetwork]):
         super().__init__(network, descent, device=device, matrices=linear_weights(network.time))
         self.training, self.prior = training, prior
         self._draw = torch.Generator(device).manual_seed(seed + 1)
+        self._call: Callable[..., Tensor] = self._loss
+
+    def compile(self, batch: Batch, truth: Truth) -> None:
+        """Compile network and loss where that works; otherwise say why not and go on without."""
+        videos, images = 0.5 * batch.videos + 0.5, 0.5 * batch.reference_images + 0.5
+        self._call = compiled_if_it_works(
+            self._loss, lambda loss: loss(videos, images, *_tensors(truth))
+        )
+        self.network.zero_grad(set_to_none=True)
 
     def step(self, batch: Batch, truth: Truth, *, part: float) -> None:
         """One step; `part` of the whole training is over, 0..1."""
         videos = roughen(0.5 * self.degraded(batch) + 0.5, self.training.noise, self._draw)
         images = 0.5 * batch.reference_images + 0.5
+        self.descend(self._call(videos, images, *_tensors(truth)), part=part)
+
+    def _loss(
+        self, videos: Tensor, images: Tensor, rotations: Tensor, shift: Tensor, present: Tensor,
+        views: Tensor,
+    ) -> Tensor:  # fmt: skip
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            found = self.network(videos, images, truth.views, truth.present)
-        self.descend(motion_loss(found, truth), part=part)
+            found = self.network(videos, images, views, present)
+        return motion_loss(found, Truth(rotations, shift, present, views))
 
     @torch.no_grad()
     def degraded(self, batch: Batch) -> Tensor:
@@ -87,6 +102,10 @@ class RegressorTrainer(Learner[RegressorNetwork]):
             everywhere, nowhere,
         )  # fmt: skip
         return torch.cat((clean.float().clamp(-1.0, 1.0), batch.videos[count:]))
+
+
+def _tensors(truth: Truth) -> tuple[Tensor, ...]:
+    return tuple(getattr(truth, field.name) for field in fields(Truth))
 
 
 def motion_loss(found: PartMotion, truth: Truth) -> Tensor:
@@ -161,6 +180,9 @@ def train_regressor(
             break
     while videos.count < min(pool.ready, videos.capacity):
         videos.film_next()
+
+    if device.type == "cuda":
+        trainer.compile(*videos.batch_with_truth(training.batch))
 
     def save() -> None:
         trainer.save(state)

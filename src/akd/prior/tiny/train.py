@@ -17,7 +17,7 @@ from torch import Tensor
 from akd.base.files import write_json
 from akd.base.process_group import ProcessGroup
 from akd.base.splits import zoo_seed_trains
-from akd.math.learner import Descent, Learner, linear_weights
+from akd.math.learner import Descent, Learner, compiled_if_it_works, linear_weights
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import build_actors, cast_actors
@@ -54,7 +54,6 @@ class Trainer(Learner[TinyNetwork]):
 
     def compile(self, tiny: TinySettings) -> None:
         """Compile network and errors where that works; otherwise say why not and go on without."""
-        started = time.perf_counter()
         batch = self.settings.batch
         shape = (tiny.frames, tiny.height, tiny.width, 3)
         blank = Batch(
@@ -63,16 +62,13 @@ class Trainer(Learner[TinyNetwork]):
             torch.zeros(batch, 3, dtype=torch.long, device=self.device),
             torch.zeros(batch, dtype=torch.long, device=self.device),
         )
-        try:
-            self._call = torch.compile(self._errors)
-            self.loss(blank).backward()
-        except Exception as error:  # a compiler may fail in many ways; plain torch still works
-            print(f"not compiled: {type(error).__name__}: {str(error)[:300]}", flush=True)
-            self._call = self._errors
+
+        def attempt(errors: Callable[..., Tensor]) -> Tensor:
+            self._call = errors
+            return self.loss(blank)
+
+        self._call = compiled_if_it_works(self._errors, attempt)
         self.network.zero_grad(set_to_none=True)
-        if self.device.type == "cuda":
-            torch.cuda.synchronize()
-        print(f"network compiled in {time.perf_counter() - started:.1f} s", flush=True)
 
     def loss(self, batch: Batch) -> Tensor:
         """Mean squared error of the clean estimate at random times, weighted by 1 / sigma^2.
