@@ -108,6 +108,7 @@ def test_a_body_is_asked_for_all_that_suits_it(fox):
     assert set(few) == {"walking", "trotting", "walking, quickly"}
 
 
+@pytest.mark.slow
 def test_other_weights_are_other_jobs(body, tmp_path):
     folder = tmp_path / "weights"
     folder.mkdir()
