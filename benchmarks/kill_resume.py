@@ -35,7 +35,7 @@ from akd.api.loading import load
 from akd.base.files import read_checkpoint, read_tensors
 from akd.batch.harvest import HarvestBody, HarvestSettings, harvest
 from akd.cli import main as akd
-from akd.commands.prior import SMOKE_POOL, SMOKE_TINY
+from akd.commands.prior_options import SMOKE_POOL, SMOKE_TINY
 from akd.fit.settings import FitSettings, WarmStartSettings
 from akd.posespace.codec import PoseCodec
 from akd.posespace.dataset import BodyPoses, BodyRecord, join_poses, save_poses

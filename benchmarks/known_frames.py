@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 import akd
+from akd.api.animation import Animation
 from akd.api.clips import find_motion
 from akd.base.splits import zoo_seed_trains
 from akd.export.creature import write_creature
@@ -28,7 +29,6 @@ from akd.motion.direction import Direction
 from akd.motion.feet import leg_length
 from akd.motion.joining import acceleration
 from akd.motion.motion import Motion
-from akd.pipeline import Animation
 from akd.presets import TINY, with_values
 from akd.prior.protocol import VideoPrior, for_body
 from akd.rig.character import Character

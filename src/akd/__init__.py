@@ -12,6 +12,7 @@ from akd.base.processor import avoid_broken_amx
 from akd.base.version import __version__
 
 if TYPE_CHECKING:
+    from akd.api.animation import Animation
     from akd.api.converting import convert
     from akd.api.creating import create
     from akd.api.creatures import zoo
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from akd.motion.motion import Motion
     from akd.motion.parametrization import MotionParameters, Parametrization
     from akd.motion.settings import Cycle, Spline, per_frame
-    from akd.pipeline import Animation, animate
+    from akd.pipeline import animate
     from akd.posespace.keyframes import Keyframes
     from akd.posespace.space import PoseSpace
     from akd.prior.protocol import Condition, VideoPrior
@@ -102,6 +103,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "akd.api.animation": "Animation",
     "akd.api.converting": "convert",
     "akd.api.creating": "create",
     "akd.api.evaluating": "Evaluation evaluate",
@@ -124,7 +126,7 @@ _NAMES = {
     "akd.motion.motion": "Motion",
     "akd.motion.parametrization": "MotionParameters Parametrization",
     "akd.motion.settings": "Cycle Spline per_frame",
-    "akd.pipeline": "Animation animate",
+    "akd.pipeline": "animate",
     "akd.posespace.keyframes": "Keyframes",
     "akd.posespace.space": "PoseSpace",
     "akd.prior.protocol": "Condition VideoPrior",

@@ -48,6 +48,7 @@ def test_a_format_without_a_document_becomes_glb(tmp_path):
     assert read_asset(tmp_path / "a.glb").face_count == 1
 
 
+@pytest.mark.slow
 def test_qpos_poses_the_body_in_mujoco(fox, tmp_path):
     mujoco = pytest.importorskip("mujoco")
     table, xml = akd.convert(fox, tmp_path / "walk.csv", fps=10.0)

@@ -95,6 +95,7 @@ def test_shap_e_makes_a_coloured_mesh(shap_e, monkeypatch):
     assert colours.max() <= 1.0
 
 
+@pytest.mark.slow
 def test_weights_that_are_missing_are_one_line(tmp_path, capsys):
     words = ["create", "an ostrich", "-o", str(tmp_path / "a.glb")]
     assert main([*words, "--weights", str(tmp_path)]) == 2
@@ -102,6 +103,7 @@ def test_weights_that_are_missing_are_one_line(tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_another_generator_and_floaters(tmp_path):
     animal = creature("ostrich")
     vertices, faces = animal.mesh.vertices.numpy(), animal.mesh.faces.numpy()

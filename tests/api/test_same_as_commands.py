@@ -81,6 +81,7 @@ def fox():
     return akd.zoo("fox", vertices=600, clips=("walk", "stand"))
 
 
+@pytest.mark.slow
 def test_a_creature_is_the_one_that_its_file_holds(fox, tmp_path):
     creature = build_creature("fox", vertices=600)
     path = tmp_path / "fox.glb"

@@ -58,6 +58,7 @@ def test_a_clip_can_be_added_and_the_file_written_as_glb(tmp_path):
     np.testing.assert_array_equal(again.clips[0].tracks[0].values, asset.clips[0].tracks[0].values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -103,6 +103,7 @@ def write_large_glb(path: Path, *, megabytes: int, layout: str) -> tuple[int, in
     return count * len(primitives), len(faces) * len(primitives)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["interleaved", "separate"])
 def test_a_glb_of_100_megabytes_opens_in_three_times_its_size(tmp_path: Path, layout: str) -> None:
     path = tmp_path / "large.glb"

@@ -96,6 +96,7 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, data: bytes, mes
     assert str(error.value) == f"{tmp_path / 'house.off'}: {message}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [HOUSE, COLOURED], ids=["plain", "coloured"])
 def test_fuzzed(tmp_path: Path, data: bytes) -> None:
     check_fuzzed(off.read, tmp_path / "a.off", data)

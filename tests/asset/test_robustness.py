@@ -319,6 +319,7 @@ def test_small_files_that_ask_for_much(tmp_path: Path) -> None:
     assert {name for name, kind in kinds.items() if kind == "asset"} == allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["image", "buffer"])
 def test_no_uri_opens_a_file_elsewhere_or_the_network(tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "secret.png"

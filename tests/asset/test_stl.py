@@ -86,6 +86,7 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, data: bytes, mes
     assert str(error.value) == f"{tmp_path / 'part.stl'}: {message}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [ascii_stl(), binary_stl()], ids=["ascii", "binary"])
 def test_fuzzed(tmp_path: Path, data: bytes) -> None:
     check_fuzzed(stl.read, tmp_path / "a.stl", data)

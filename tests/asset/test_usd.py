@@ -32,6 +32,7 @@ def fox(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_was_written_is_read(fox):
     asset = read_asset(fox.with_suffix(".usda"))
     check_sound(asset)

@@ -48,6 +48,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["pose", "train", "POSES"], ["prior", "train", "--smoke"]])
 def test_a_second_training_in_a_folder_is_one_line(tmp_path: Path, capsys, words) -> None:
     poses = tmp_path / "poses.safetensors"

@@ -38,6 +38,7 @@ def run(body, out, *, judge, settings=QUICK, actions=("walking",)):
     return list(harvest(body, out, models=HarvestModels(Screen()), **asked))
 
 
+@pytest.mark.slow
 def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
     def second(videos):
         assert videos.shape == (2, 8, 48, 48, 3)
@@ -69,6 +70,7 @@ def test_a_job_without_poses_is_done_too(body, tmp_path):
         load_poses(tmp_path)
 
 
+@pytest.mark.slow
 def test_shards_of_one_body_are_merged(body, tmp_path):
     def always(videos):
         return torch.ones(len(videos))
@@ -106,6 +108,7 @@ def test_a_body_is_asked_for_all_that_suits_it(fox):
     assert set(few) == {"walking", "trotting", "walking, quickly"}
 
 
+@pytest.mark.slow
 def test_other_weights_are_other_jobs(body, tmp_path):
     folder = tmp_path / "weights"
     folder.mkdir()

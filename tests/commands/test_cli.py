@@ -131,6 +131,7 @@ def test_a_file_that_is_no_model(capsys, tmp_path):
     assert refused(capsys, "inspect", str(tmp_path / "x.glb")).startswith(f"akd: {tmp_path}/x.glb:")
 
 
+@pytest.mark.slow
 def test_a_wrong_axis_and_a_wrong_height(capsys, fox):
     assert (
         refused(capsys, "inspect", fox, "--up", "w") == "akd: --up must be auto, x, y or z, got 'w'"

@@ -159,6 +159,7 @@ def full_disk():
         signal.signal(signal.SIGXFSZ, handler)
 
 
+@pytest.mark.slow
 @commands
 def test_a_full_disk_is_one_line(given, tmp_path, capsys, command):
     out = tmp_path / "out"
@@ -198,6 +199,7 @@ def kept_permissions():
         assert LIBC.capset(header, sets) == 0
 
 
+@pytest.mark.slow
 @commands
 def test_a_read_only_folder_is_one_line(given, tmp_path, capsys, command):
     out = tmp_path / "out"
@@ -246,6 +248,7 @@ def test_an_input_deleted_under_a_command_is_one_line(
     assert not list((tmp_path / "out").glob("*.glb"))
 
 
+@pytest.mark.slow
 @commands
 def test_sigterm_during_a_write_leaves_the_old_file(given, tmp_path, capsys, monkeypatch, command):
     """When the new file is complete and about to be renamed."""
@@ -275,6 +278,7 @@ def test_sigterm_during_a_write_leaves_the_old_file(given, tmp_path, capsys, mon
     assert run(command, given, out) in (0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "hold"), [("fit", hold_lock), ("batch", hold_batch)])
 def test_a_second_run_into_a_folder_is_one_line(given, tmp_path, capsys, command, hold):
     out = tmp_path / "out"
@@ -285,6 +289,7 @@ def test_a_second_run_into_a_folder_is_one_line(given, tmp_path, capsys, command
     assert run(command, given, out) in (0, 3)
 
 
+@pytest.mark.slow
 @commands
 def test_a_clock_that_is_set_back_changes_nothing(given, tmp_path, monkeypatch, command):
     assert run(command, given, tmp_path / "out") in (0, 3)

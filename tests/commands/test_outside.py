@@ -41,6 +41,7 @@ def limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -100,6 +101,7 @@ def read_only(tmp_path):
     folder.chmod(0o700)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -161,6 +163,7 @@ def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.txt"]
 
 
+@pytest.mark.slow
 def test_a_terminal_that_has_not_all_letters_shows_their_numbers(alone, tmp_path):
     path = tmp_path / "fox.glb"
     document = creature_document(build_creature("fox", vertices=600), [])

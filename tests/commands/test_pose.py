@@ -34,6 +34,7 @@ def run(*arguments):
     return main(["pose", *(str(a) for a in arguments)])
 
 
+@pytest.mark.slow
 def test_sample_writes_a_clip_for_each_pose(files, tmp_path, capsys):
     fox, model = files
     assert run("sample", fox, "--weights", model, "--count", 2, "-o", tmp_path) == 0
@@ -51,6 +52,7 @@ def test_score_names_the_worst_joints(files, capsys):
     assert all("worst:" in line for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stand", ["--stand", "--no-stand"])
 def test_ik_states_the_residual(files, stand, tmp_path, capsys):
     fox, model = files
@@ -91,6 +93,7 @@ def test_a_missing_model_is_named(files, tmp_path, capsys):
     assert "no poses were found" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_handle_out_of_reach_is_approached(files, tmp_path, capsys):
     fox, model = files
     handle = "left fore foot=0,50,0"
@@ -99,6 +102,7 @@ def test_a_handle_out_of_reach_is_approached(files, tmp_path, capsys):
     assert 40.0 < far < 50.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joints", [2, 300])
 def test_chains_of_any_length_are_scored(files, joints, tmp_path, capsys):
     _, model = files
@@ -121,6 +125,7 @@ def test_numbers_that_are_not_finite_give_finite_scores(files, tmp_path, capsys)
     assert "nan" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
     _, model = files
     points = write_points(tmp_path / "points.glb")
@@ -153,6 +158,7 @@ def test_ids_of_a_harvest_are_those_of_machines_with_gpus():
     assert command._resources(with_gpus).cpus == command._resources(without).cpus == 1
 
 
+@pytest.mark.slow
 def test_keyframes_are_images_of_mesh_and_skeleton(files, tmp_path):
     fox, model = files
     poses = ("walk@0", "walk@0.3")
@@ -169,6 +175,7 @@ def test_keyframes_are_images_of_mesh_and_skeleton(files, tmp_path):
     assert len(read_asset(tmp_path / "poses.glb").clips) == 2
 
 
+@pytest.mark.slow
 def test_keyframes_become_a_video_of_the_tiny_prior(files, weights, tmp_path, monkeypatch):
     fox, model = files
     monkeypatch.setattr("akd.prior.choose.check_prior", lambda *_, **__: weights)

@@ -18,6 +18,7 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_retarget_adds_the_clip(files, tmp_path, capsys):
     out = tmp_path / "out.glb"
     given = [f"{files / 'man.glb'}:walk", str(files / "child.glb"), "-o", str(out)]
@@ -26,6 +27,7 @@ def test_retarget_adds_the_clip(files, tmp_path, capsys):
     assert "stroll" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_name_that_is_said_is_the_one_in_the_file(files, tmp_path, capsys):
     out = tmp_path / "out.glb"
     given = [f"{files / 'man.glb'}:walk", str(files / "man.glb"), "-o", str(out), "--no-plant"]
@@ -34,6 +36,7 @@ def test_the_name_that_is_said_is_the_one_in_the_file(files, tmp_path, capsys):
     assert "'walk 2'" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_bvh_is_written_of_the_skeleton(files, tmp_path):
     out = tmp_path / "out.bvh"
     given = [f"{files / 'man.glb'}:walk", str(files / "child.glb"), "-o", str(out), "--no-plant"]
@@ -41,6 +44,7 @@ def test_bvh_is_written_of_the_skeleton(files, tmp_path):
     assert read_asset(out).clips
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clip", "target", "more", "said"),
     [

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from akd.api.animation import Animation
 from akd.asset.asset import AssetError
 from akd.batch.many import Job, animate_many
-from akd.pipeline import Animation, animate
+from akd.pipeline import animate
 from akd.presets import TINY, with_values
 from akd.rig.character import Character
 

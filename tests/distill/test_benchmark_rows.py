@@ -34,6 +34,7 @@ def make(tmp_path_factory):
     return make
 
 
+@pytest.mark.slow
 def test_a_row_of_the_ablation(make):
     variant = "no reference image"
     row = make("ablation", variant, CHANGES[variant].change(QUICK))
@@ -45,6 +46,7 @@ def test_a_row_of_the_ablation(make):
     assert f"| {variant} |" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", rows.FIELDS)
 def test_a_row_of_a_deformation_field(make, variant):
     row = make("field", variant, QUICK)

@@ -40,7 +40,7 @@ def prior(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def unseen(monkeypatch):
     """No recogniser looks at the results."""
-    monkeypatch.setattr("akd.pipeline.reporting_recognisers", lambda weights: {})
+    monkeypatch.setattr("akd.api.search.reporting_recognisers", lambda weights: {})
 
 
 def made(fox, prior, prompt, **more):
@@ -71,6 +71,7 @@ def apart(fox, one, other) -> float:
     return float((places[0] - places[1]).norm(dim=-1).mean()) / fox.height
 
 
+@pytest.mark.slow
 def test_keyframes_are_known_frames(fox, prior, lying):
     prior, asked = prior
     fps = rate(fox, prior)
@@ -94,6 +95,7 @@ def test_a_clip_that_is_retimed_meets_its_keyframes_afterwards(fox, prior, lying
     assert not any(mask for masks in asked for mask in masks)
 
 
+@pytest.mark.slow
 def test_an_action_begins_with_the_last_frames_of_the_one_before(fox, prior):
     prior, asked = prior
     clip = made(fox, prior, "a fox shakes, then roars")
@@ -106,6 +108,7 @@ def test_an_action_begins_with_the_last_frames_of_the_one_before(fox, prior):
     assert clip.motion.duration == pytest.approx((11 + 11 - 3) / fps, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_prior_without_known_frames_is_shown_the_poses_all_the_same(fox, lying):
     prior = Screen()
     direction = Direction(keyframes=(f"0={lying}@0",))

@@ -9,6 +9,7 @@ from fuzz.harness import MODULES
 NEEDS = {"fbx": "ufbx", "usd": "pxr", "video": "av"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "parser"), [(module, name) for module, names in MODULES.items() for name in names]
 )

@@ -28,6 +28,7 @@ def test_many_tests_are_named() -> None:
     assert all("::" in line or line.startswith(("| what", "| ---")) for line in statements)
 
 
+@pytest.mark.slow
 def test_the_source_runs_no_foreign_code() -> None:
     # `batch.many` pickles what goes to its own child processes and back, and reads nothing else.
     for path in (path for path in SOURCE if path.parts[-2:] != ("batch", "many.py")):
@@ -46,6 +47,7 @@ def test_the_source_runs_no_foreign_code() -> None:
                 )
 
 
+@pytest.mark.slow
 def test_no_duration_depends_on_the_time_of_day() -> None:
     # A clock that is set back would give negative durations and waits without end: they are taken
     # from `time.monotonic` and `time.perf_counter`. The date is written to logs alone.

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_builds_without_a_warning(tmp_path):
     pytest.importorskip("material")
     pytest.importorskip("mkdocstrings")

@@ -62,6 +62,7 @@ def pivots(body: Body, state: State) -> torch.Tensor:
     return zup_from_yup(place(body, state).origins)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [quadruped, biped, lambda: random_tree(4)])
 def test_free_flight_is_mujocos(make) -> None:
     body = make()
@@ -160,6 +161,7 @@ def test_the_clip_keyframe_is_the_start_of_the_clip() -> None:
     assert sorted(key.ctrl.tolist()) == targets.flatten().tolist()
 
 
+@pytest.mark.slow
 def test_mujoco_follows_a_tracked_walk() -> None:
     body, walk = quadruped(), one_cycle()
     made = track(body, walk, feet=FEET, settings=TrackingSettings(iterations=60))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from akd.asset.read import read_asset
@@ -49,6 +50,7 @@ def test_constant_properties_have_keys_at_the_ends_alone(shared_assets):
     assert keys.times.tolist() == [0.0, float(motion.times[-1])]
 
 
+@pytest.mark.slow
 def test_reduced_keys_stay_within_the_tolerance_and_on_frames(shared_assets, tmp_path):
     body, motion = artists_walk(shared_assets)
     data, every = channels(body, motion)

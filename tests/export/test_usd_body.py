@@ -55,6 +55,7 @@ def test_masses_joints_and_corners_come_back(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_newton_reads_it(tmp_path: Path) -> None:
     newton = pytest.importorskip("newton")
     pytest.importorskip("newton_usd_schemas")

@@ -63,6 +63,7 @@ def test_files_are_read_in_the_order_of_their_numbers(tmp_path):
     assert not is_sequence(tmp_path / "video.mp4")
 
 
+@pytest.mark.slow
 def test_sequences_that_cannot_be_used_are_one_line(tmp_path, fox):
     with pytest.raises(ValueError, match="from 2 to 300 files of geometry, got 0"):
         read_sequence(tmp_path)

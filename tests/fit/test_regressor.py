@@ -78,6 +78,7 @@ def test_the_nearest_rotation_of_a_stretched_one_is_that_of_its_polar_decomposit
     torch.testing.assert_close(nearest_rotation(given), u @ v, atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 def test_true_rotations_are_those_of_the_clip(actor: Actor, stage: Stage):
     footage = film(actor, "run")
     truth = true_motion(footage)
@@ -198,6 +199,7 @@ class Sees(MotionRegressor):
         return [self.pose] * len(videos)
 
 
+@pytest.mark.slow
 def test_a_fit_begins_with_the_start_that_looks_more_like_the_video(stage: Stage):
     creature = build_creature("man", seed=1000, vertices=600)
     rig, count = stage.rig, 8

@@ -40,6 +40,7 @@ def test_recognisers_see_the_scene_they_were_trained_on():
     assert SCENE == film.SCENE
 
 
+@pytest.mark.slow
 def test_every_view_of_every_window_is_shown(recogniser, fox):
     character, walk = fox
     videos = film_for(recogniser, character, walk)
@@ -49,6 +50,7 @@ def test_every_view_of_every_window_is_shown(recogniser, fox):
     assert float((videos[0] - videos[3]).abs().mean()) > 0.01
 
 
+@pytest.mark.slow
 def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
     character, walk = fox
     filmed = []
@@ -67,6 +69,7 @@ def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
     assert len(filmed) == 4
 
 
+@pytest.mark.slow
 def test_a_short_loop_is_repeated_and_a_jump_is_held(recogniser, fox):
     character, walk = fox
     stride = walk.sample(walk.times[0] + torch.linspace(0.0, 0.5 * walk.duration, 16))
@@ -83,6 +86,7 @@ def test_a_short_loop_is_repeated_and_a_jump_is_held(recogniser, fox):
     assert moves("jump") < 0.5 * moves("walk")  # the camera still settles
 
 
+@pytest.mark.slow
 def test_a_score_is_the_mean_over_views(recogniser, fox):
     character, walk = fox
     found = score_action(recogniser, character, walk, "walk")

@@ -31,6 +31,7 @@ def statue(species: str, action: str) -> tuple[object, Motion]:
     return character, Motion(clip.skeleton, clip.times, held, "statue")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("species", "action"), MOVES)
 def test_true_clips_meet_all_conditions(species, action):
     character, clip = true_clip(species, action)

@@ -21,6 +21,7 @@ def body(species: str):
     return creature, bound_character(species, creature.skeleton, creature.mesh)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("species", "action"), [("man", "run"), ("fox", "gallop"), ("trex", "walk")]
 )

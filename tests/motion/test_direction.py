@@ -48,6 +48,7 @@ def test_a_gait_goes_as_fast_as_it_is_told(fox):
         direct(character, walk, Direction(speed=20.0), fps=FPS)
 
 
+@pytest.mark.slow
 def test_a_turn_bends_the_path_and_feet_stay_planted(fox):
     character, walk, _ = fox
     turned = direct(character, walk, Direction(turn=45.0), fps=FPS)

@@ -19,6 +19,7 @@ def test_a_creature_is_a_character_joint_for_joint():
     torch.testing.assert_close(character.mesh.vertices, creature.mesh.vertices)
 
 
+@pytest.mark.slow
 def test_gaits_of_the_zoo_go_from_body_to_body():
     fox = build_creature("fox", seed=1001, vertices=800)
     clip = LibraryClip(

@@ -32,6 +32,7 @@ def walked(people):
     return retarget(man, walk, child, travel=True)
 
 
+@pytest.mark.slow
 def test_retargeted_feet_stand_and_nothing_sinks(people, walked):
     man, walk, child = people
     found = measure(child, child.control_rig, walked)
@@ -59,6 +60,7 @@ def test_a_loop_stays_a_loop(people, walked):
     assert measure(child, child.control_rig, walked).loop_gap < 1e-3
 
 
+@pytest.mark.slow
 def test_there_and_back_again(people):
     man, walk, child = people
     there = retarget(man, walk, child, travel=True)

@@ -30,6 +30,7 @@ def true_motion(species: str, action: str):
     return character, character.control_rig.from_pose(clip.pose), clip.duration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("species", "action"), MOVES)
 def test_the_limits_of_a_gait_leave_room_for_the_true_one(species, action):
     character, controls, _ = true_motion(species, action)

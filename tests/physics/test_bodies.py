@@ -33,6 +33,7 @@ def test_captured_people_weigh_what_adults_weigh(shared_assets: Path, tmp_path: 
     assert not {name: mass for name, mass in masses.items() if not 45.0 < mass < 90.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file",
     [
@@ -60,6 +61,7 @@ def test_an_eagle_weighs_kilograms_and_its_wings_a_fifth(shared_assets: Path) ->
     assert float(made.body.masses[is_wing].sum()) == pytest.approx(0.2 * made.body.mass)
 
 
+@pytest.mark.slow
 def test_a_given_density_decides(shared_assets: Path) -> None:
     character, _ = load(shared_assets / "quaternius/modular_men/King.glb")
     body = build_body(character.control_rig, character.body_mesh, density=500.0).body

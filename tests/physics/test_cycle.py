@@ -73,6 +73,7 @@ def test_closing_a_cycle_leaves_no_seam_and_no_drift(overlap: int) -> None:
     assert bends[1] < bends[0] + 1e-3
 
 
+@pytest.mark.slow
 def test_a_simulated_cycle_repeats_itself() -> None:
     body, walk = quadruped(), one_cycle()
     made = track(body, walk, feet=FEET, settings=TrackingSettings(iterations=60))

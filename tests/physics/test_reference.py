@@ -14,6 +14,7 @@ from tests.physics.bodies_for_tests import quadruped, random_tree, scattered
 from tests.physics.reference import rollout_reference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("height", [-0.01, 2.0])
 def test_kernel_matches_the_reference(seed: int, height: float) -> None:

@@ -1,5 +1,6 @@
 """Augmented bodies stay bodies in the same poses."""
 
+import pytest
 import torch
 
 from akd.posespace.augment import augmented, hidden, rebased, reframed, resized
@@ -22,6 +23,7 @@ def posed(body, states):
     return places, turned, bone_ends(body[index], places, turned)
 
 
+@pytest.mark.slow
 def test_another_neutral_pose_describes_the_same_poses(poses):
     body, states = batch(poses)
     other, moved = rebased(body, states, drawn(poses, *body.pivots.shape))

@@ -30,6 +30,7 @@ def bench(poses) -> Bench:
     return Bench(Measured.of(poses, torch.arange(SIZES.count)), poses, SIZES, random_features)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_plan_states_the_evaluations(bench, section):
     torch.manual_seed(0)

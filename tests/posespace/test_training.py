@@ -118,6 +118,7 @@ def test_a_resumed_training_is_the_same(poses, tmp_path):
         assert torch.equal(one, other)
 
 
+@pytest.mark.slow
 def test_training_reduces_the_error(poses, tmp_path):
     file = tmp_path / "poses.safetensors"
     save_poses(poses, file)
@@ -141,6 +142,7 @@ def test_training_reduces_the_error(poses, tmp_path):
     assert errors[1] < 0.8 * errors[0]
 
 
+@pytest.mark.slow
 def test_training_needs_no_heavy_library():
     code = (
         "import sys, akd.posespace.train; "

@@ -90,6 +90,7 @@ def test_the_neutral_pose_is_valid(codec, surface):
         assert float(validator(states)) == 0.0
 
 
+@pytest.mark.slow
 def test_a_folded_body_is_found_and_guided_away(codec, surface):
     states = random_states(codec, 4, 2.5)
     validators = body_validators(codec.body.expand(4)) + surface.validators()

@@ -73,6 +73,7 @@ def noisy_pair(case: Case) -> tuple[Tensor, Tensor]:
     return noise, torch.tensor([0.35, 0.8])
 
 
+@pytest.mark.slow
 def test_it_is_a_video_prior(case: Case) -> None:
     prior: VideoPrior = case.prior
     assert isinstance(prior, VideoPrior)
@@ -127,6 +128,7 @@ def test_guidance_is_one_formula(case: Case) -> None:
     torch.testing.assert_close(plain, with_words)
 
 
+@pytest.mark.slow
 def test_encoding_has_the_gradient_of_its_values(case: Case) -> None:
     """Along a random direction, against central differences."""
     prior = case.prior
@@ -156,6 +158,7 @@ def test_a_gradient_runs_back_through_noise_but_not_the_network(case: Case) -> N
     assert not case.prior.predict(noisy, t, [case.condition] * 2).requires_grad
 
 
+@pytest.mark.slow
 def test_videos_can_be_sampled(case: Case) -> None:
     prior = case.prior
     others = prior.condition("a man running", reference_image=case.condition.reference_image)

@@ -331,6 +331,7 @@ def one_batch(rows: int) -> Batch:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_training_learns_a_video_and_goes_on_from_where_it_was_saved(tmp_path: Path):
     settings = TrainSettings(batch=8, learning_rate=3e-3, warm_up=5)
     trainer = Trainer(SMALL, settings, device=torch.device("cpu"), seed=0)

@@ -57,6 +57,7 @@ def coloured(picture: torch.Tensor) -> torch.Tensor:
     return (picture.amax(-1) - picture.amin(-1)) > 0.25
 
 
+@pytest.mark.slow
 def test_the_reference_shows_the_whole_character_in_the_colours_of_its_roles(fox: Character):
     assert SCENE.style is SceneStyle.ROLES
     picture = reference_image_of(fox, WIDE)
@@ -99,6 +100,7 @@ def test_subjects_are_of_the_measuring_side_each_once_of_both_plans(folder: Path
     assert "Deer" not in " ".join(paths)
 
 
+@pytest.mark.slow
 def test_the_evaluation_from_pictures_to_card(folder: Path, tmp_path: Path):
     torch.manual_seed(0)
     prior = PriorTiny(TinyNetwork(SMALL))

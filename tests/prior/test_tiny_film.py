@@ -55,6 +55,7 @@ def test_an_actor_does_everything_its_species_does_and_comes_back_from_its_file(
     assert len({tuple(c) for c in actor.bone_colours.tolist()}) > 8
 
 
+@pytest.mark.slow
 def test_a_loop_goes_on_as_it_began(actor: Actor):
     walk = actor.clips[actor.actions.index("walk")]
     # A made-up loop of 10 frames: its last frame is its first moved 0.5 m on.
@@ -204,6 +205,7 @@ def test_the_cast_takes_all_species_and_keeps_to_its_side():
     assert all(zoo_seed_trains(seed) for _, seed in cast)
 
 
+@pytest.mark.slow
 def test_actors_are_cached(tmp_path: Path):
     settings = replace(SMALL, splats=100)
     cast = [Casting("pig", 1002)]

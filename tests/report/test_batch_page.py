@@ -37,6 +37,7 @@ def test_names_and_errors_are_text(jobs, tmp_path):
     assert "<dt>waiting</dt><dd>1</dd>" in page
 
 
+@pytest.mark.slow
 def test_a_click_sorts_and_words_filter(jobs, tmp_path):
     write_batch_page(tmp_path / "index.html", tmp_path, jobs)
     names = "[...document.querySelectorAll('tbody tr:not([hidden]) td:first-child')]"

@@ -21,12 +21,14 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_prompt_cannot_control_a_terminal(folder):
     run = read_run(folder)
     assert run.prompt.isprintable()
     assert "fox" in run.prompt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"height": "tall"}, {"height": [1.0]}, {"up": "w"}, {"up": 1}, {"roles": 3}]
 )
@@ -54,6 +56,7 @@ def test_a_preview_is_named_where_there_is_no_result_yet(tmp_path):
         read_run(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 100_000])
 def test_broken_metrics_are_one_line(folder, text):
     (folder / "metrics.json").write_text(text)
@@ -61,6 +64,7 @@ def test_broken_metrics_are_one_line(folder, text):
         read_run(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "titles"),
     [

@@ -75,6 +75,7 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.tmp*"))
 
 
+@pytest.mark.slow
 def test_charts_hold_what_acted(grounded: Grounded) -> None:
     torques = torque_charts(grounded)
     titles = [ET.fromstring(chart).get("aria-label") for chart in torques]

@@ -179,6 +179,7 @@ def test_pages_work_without_scripts(browser, videos, tmp_path):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_3d_view_shows_the_clip_and_follows_the_videos(browser, videos, fox, tmp_path):
     from dataclasses import replace
 

@@ -28,6 +28,7 @@ def joints_of(skin) -> np.ndarray:
     return skin.bone_joints[skin.bones.gather(1, strongest)[:, 0]].numpy()
 
 
+@pytest.mark.slow
 def test_vertices_follow_the_bones_beside_them(boxes):
     made = skin_character(boxes)
     assert made.warnings == ()

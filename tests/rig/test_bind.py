@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from akd.asset.asset import Asset, Node
@@ -34,6 +35,7 @@ def rigify_like(asset: Asset) -> Asset:
     return replace(asset, nodes=nodes, meshes=meshes, skins=(controlled,), scene_roots=roots)
 
 
+@pytest.mark.slow
 def test_control_bones_have_no_say_in_where_the_mesh_is(zoo_character):
     fox = zoo_character("fox")
     rigged = load_character(rigify_like(fox.asset))

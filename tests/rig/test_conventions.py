@@ -35,6 +35,7 @@ def read(rig: StressRig) -> tuple[Character, dict[str, int]]:
     return load_character(to_asset(rig)), {j.key: first + i for i, j in enumerate(rig.joints)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convention", [*CONVENTIONS, *STRUCTURES])
 @pytest.mark.parametrize("species", QUICK)
 def test_feet_sides_limbs_and_segments(species, convention):
@@ -49,6 +50,7 @@ def test_feet_sides_limbs_and_segments(species, convention):
     assert not verdict.joints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_without_names(structure):
     if ("man", structure) in WRONG_WITHOUT_NAMES:

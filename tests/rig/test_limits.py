@@ -40,6 +40,7 @@ def sides(rig, limb, part):
     return forth[0], back[0]
 
 
+@pytest.mark.slow
 def test_a_knee_bends_back_and_an_elbow_forward(rigs):
     forth, back = sides(rigs["man"], LimbKind.LEG, Part.LOWER)
     assert forth == pytest.approx(90.0)

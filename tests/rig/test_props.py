@@ -44,6 +44,7 @@ def test_height_ground_soles_and_mass_are_the_same_without_props(shared_assets):
     assert bodies[0].ground == pytest.approx(bodies[1].ground, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [p for p in gltf_files() if p.startswith("kaykit/")])
 def test_kaykit_bodies_are_measured_without_props(path, shared_assets):
     armed = character(path)

@@ -110,6 +110,7 @@ def nameless(zoo_character):
     return cache(lambda species: load_character(without_names(zoo_character(species).asset)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rotation", ROTATIONS, ids=IDS)
 @pytest.mark.parametrize("species", SPECIES)
 @pytest.mark.parametrize("named", [True, False], ids=["named", "nameless"])
@@ -120,6 +121,7 @@ def test_a_turned_file_has_the_same_anatomy(zoo_character, nameless, species, na
     assert_same_anatomy(body, true, turn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rotation", ROTATIONS, ids=IDS)
 @pytest.mark.parametrize("species", SPECIES)
 def test_a_mesh_stored_in_other_axes_has_the_same_anatomy(zoo_character, species, rotation):

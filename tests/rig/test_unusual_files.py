@@ -39,6 +39,7 @@ def reach(character: Character) -> torch.Tensor:
     return torch.stack((points.amin(dim=1), points.amax(dim=1)), dim=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", unusual.SAME, ids=lambda change: change.__name__)
 def test_it_is_the_same_character(plain, tmp_path, change):
     wanted, found = load_character(read_asset(plain)), changed(plain, tmp_path, change)
@@ -115,6 +116,7 @@ def test_a_driven_joint_of_scale_zero_leaves_the_others_as_they_are(plain, tmp_p
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("up", ["x", "y", "z"])
 def test_two_actors_in_one_bvh_are_a_body_of_some_kind(tmp_path, up):
     man = build_creature("man", vertices=600)

@@ -63,6 +63,7 @@ def test_legs_hang_down(tmp_path: Path, up: str) -> None:
     assert find_up_axis(asset) == up
 
 
+@pytest.mark.slow
 def test_real_files(shared_assets: Path) -> None:
     files = dict.fromkeys(sorted((shared_assets / "cmu_bvh").glob("*.bvh"))[:4], "y")
     files |= dict.fromkeys(sorted((shared_assets / "makehuman" / "bvh").glob("*.bvh")), "z")

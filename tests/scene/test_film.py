@@ -1,5 +1,6 @@
 """Films: bytes, and fewer frames a second where they would take too much memory."""
 
+import pytest
 import torch
 
 from akd.api.loading import load
@@ -13,6 +14,7 @@ from akd.zoo.gait.clips import make_clip
 SIZE = (16, 12)
 
 
+@pytest.mark.slow
 def test_a_long_film_has_fewer_frames_a_second(tmp_path, monkeypatch):
     creature = build_creature("fox", vertices=600)
     write_creature(creature, [make_clip(creature, "walk", cycles=1)], tmp_path / "fox.glb")

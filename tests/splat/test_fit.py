@@ -40,6 +40,7 @@ def test_fitting_improves_on_views_it_has_not_seen() -> None:
     assert after > before + 5.0
 
 
+@pytest.mark.slow
 def test_a_fitted_cloud_hangs_on_the_bones_of_the_nearest_surface() -> None:
     mesh = make_sphere(rings=10)
     cloud = fit_splats(mesh, settings=replace(QUICK, iterations=10))

@@ -24,6 +24,7 @@ def waited(call: dict) -> tuple[Outcome, ListRoom]:
         return differentiate(rasterize, call), room
 
 
+@pytest.mark.slow
 def test_fixed_lists_change_no_bit(call: dict, waited: tuple[Outcome, ListRoom]) -> None:
     expected, room = waited
     with room.fixed():

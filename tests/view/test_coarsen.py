@@ -1,6 +1,7 @@
 """Large surfaces in the viewer: fewer triangles, in the same places, with the same colours."""
 
 import numpy as np
+import pytest
 import torch
 from scipy.spatial import cKDTree
 
@@ -9,6 +10,7 @@ from akd.view import looks
 from akd.view.coarsen import coarsen
 
 
+@pytest.mark.slow
 def test_the_surface_keeps_its_place_in_every_pose(fox):
     target = len(fox.mesh.faces) // 2
     small, faces, owner = coarsen(fox.mesh, target)

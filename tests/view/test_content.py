@@ -25,6 +25,7 @@ def test_a_file_without_clips_shows_its_neutral_pose(tmp_path):
     assert np.ptp(frames.points(0)[:, 1]) == pytest.approx(subject.character.height, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("best", "shown"), [("motion", "distilled"), ("grounded", "grounded"), (None, "grounded")]
 )
@@ -77,6 +78,7 @@ def test_files_deleted_under_the_viewer_are_one_line(tmp_path):
     assert content.subject("b.glb").name == "b.glb"  # as long as it is kept in memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "..", ".hidden", "", "a\0b\n"])
 def test_what_is_written_stays_inside(tmp_path, name):
     write_fox(tmp_path / "fox.glb")
@@ -87,6 +89,7 @@ def test_what_is_written_stays_inside(tmp_path, name):
     assert not safe_name(name).startswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", ["fox", "f" * 80])
 def test_saved_poses_replace_no_file_and_are_listed(tmp_path, stem):
     content = Content(write_fox(tmp_path / f"{stem}.glb"))
@@ -109,6 +112,7 @@ def test_nothing_is_written_through_a_link(tmp_path):
         Content(root).new_path("runs", "walk")
 
 
+@pytest.mark.slow
 def test_runs_that_differ_by_their_seed_belong_together(tmp_path):
     write_fox(tmp_path / "fox-3.glb")
     for name in ("fox-walk-0", "fox-walk-12", "fox-run-0", "walk"):

@@ -85,6 +85,7 @@ def test_a_mirrored_pose_exchanges_left_and_right(editor, fox):
     assert np.abs(editor.places() - before).max() > 0.05 * fox.height
 
 
+@pytest.mark.slow
 def test_keyframes_become_a_clip(editor):
     token = editor.handles()[-1]
     editor.keep(0.5)

@@ -19,6 +19,7 @@ def viewer(tmp_path_factory):
         yield made
 
 
+@pytest.mark.slow
 def test_connections_of_other_sites_are_refused(viewer):
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect

@@ -16,6 +16,7 @@ FPS = 24.0
 IN_THE_AIR = {"fly", "glide"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", ALL)
 def test_every_act_stays_on_the_ground(species):
     """Nothing below the ground, planted soles at rest on it, and each joint turns smoothly."""

@@ -19,6 +19,7 @@ def relative_to_root(animal, motion):
     return torch.linalg.inv(world[:, :1]) @ world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("species", "action"),
     [("eagle", "fly"), ("spider", "walk"), ("crab", "scuttle"), ("snake", "slither"),
@@ -47,6 +48,7 @@ def test_an_eagle_beats_its_wings_about_three_times_a_second():
     assert np.ptp(tips[:, 0, 1].numpy()) > 0.15 * wing_span(eagle)
 
 
+@pytest.mark.slow
 def test_birds_whose_legs_are_short_jump_too():
     """Their legs are straight at a height below the usual crouch."""
     for seed in (1416, 1460):

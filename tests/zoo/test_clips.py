@@ -49,6 +49,7 @@ def body_speed(act):
     return np.linalg.norm(np.diff(root_path(act), axis=0), axis=1).sum() / act.motion.duration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", STRIDERS)
 def test_planted_feet_stay(species):
     """Contact speed under one hundredth of the body's speed, on the vertices of the soles."""
@@ -61,6 +62,7 @@ def test_planted_feet_stay(species):
         assert lift < 0.002 * creature(species).height, action
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", STRIDERS)
 def test_nothing_sinks_into_the_ground(species):
     animal = creature(species)
@@ -305,6 +307,7 @@ def test_a_clip_is_the_motion_of_a_performance():
     assert motion.name == "trot"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["stand", "walk", "gallop", "jump"])
 def test_frames_are_counted(action):
     for frames in (1, 16, 90):

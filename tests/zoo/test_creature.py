@@ -181,6 +181,7 @@ def test_seeds_are_individuals(species):
     assert all(animal.skeleton.names == family[0].skeleton.names for animal in family)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("species", ALL)
 def test_every_individual_is_sound(species):
     mesh = build_creature(species, seed=1, vertices=1000).mesh

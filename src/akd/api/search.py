@@ -1,8 +1,8 @@
-"""The phases of `animate`: set the stage, sample, fit, ground, compare."""
+"""The phases of `animate`: set the stage, sample, fit, ground, compare, measure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
@@ -19,8 +19,9 @@ from akd.distill.checkpoint import pack, unpack
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.regressor.regressor import MotionRegressor, find_regressor
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
-from akd.math.threads import torch_threads
-from akd.metrics.motion import measure
+from akd.math.threads import map_threads, torch_threads
+from akd.metrics.motion import MotionMetrics, judged, measure
+from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.metrics.selection import lowered
 from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
@@ -236,7 +237,7 @@ def ground_motion(
 ) -> Grounded:
     """A motion tracked by physics; where it repeats a cycle, that alone, and the result repeated.
 
-    A body that has gone wrong once goes on from there, and is further off in each repetition.
+    Tracking errors accumulate: over repetitions, a body would drift further and further off.
     """
     rig, mesh = character.control_rig, character.body_mesh
 
@@ -309,3 +310,13 @@ def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None
         measure(character, rig, m, asked=request.action) for m in (motion, grounded.motion)
     )
     return lowered(before, after)
+
+
+def measure_each(request: Request, motions: Mapping[str, Motion]) -> dict[str, MotionMetrics]:
+    """Metrics of each motion by its name, with the scores of recognisers B and C."""
+    recognisers = reporting_recognisers(request.weights)
+    found = map_threads(
+        lambda m: judged(request.character, m, recognisers, request.action),
+        list(motions.values()),
+    )
+    return dict(zip(motions, found, strict=True))

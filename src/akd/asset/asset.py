@@ -19,7 +19,7 @@ Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 
 
 class AssetError(Exception):
-    """A file that cannot be used. The message is one line: the file, the rule and the value."""
+    """A file that cannot be used. The one-line message names the file, the rule and the value."""
 
 
 MEMORY_LIMIT = 768 * 2**20

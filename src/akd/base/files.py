@@ -270,7 +270,7 @@ def _before(path: Path) -> Path:
 
 @contextmanager
 def checking_content(where: object) -> Iterator[None]:
-    """Raise one `DamagedFile` for whatever goes wrong while a checkpoint's content is put to use.
+    """Turn any error raised while a checkpoint's content is used into a `DamagedFile`.
 
     Its checksum says that it is as it was written, not that a job like this one wrote it.
     """

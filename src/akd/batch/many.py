@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from akd.api.animation import Animation
 from akd.engine.call import Call, Resources, Seat
 from akd.engine.local import Local
 from akd.engine.queue import run_calls
-from akd.pipeline import Animation, animate
+from akd.pipeline import animate
 from akd.rig.character import Character
 
 _MOST_PROCESSES = 8

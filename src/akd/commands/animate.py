@@ -35,11 +35,11 @@ from akd.export.formats import files_of, read_formats
 from akd.presets import TRACKING
 
 if TYPE_CHECKING:
+    from akd.api.animation import Animation
     from akd.commands.terminal import Terminal
     from akd.distill.run_folder import RunFinished, RunFolder
     from akd.distill.settings import DistillSettings
     from akd.motion.direction import Direction
-    from akd.pipeline import Animation
 
 
 @dataclass(frozen=True)

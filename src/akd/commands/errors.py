@@ -1,4 +1,4 @@
-"""Errors of commands, one line each: what the user can fix (exit code 2), a failed result (3)."""
+"""Errors of commands: what the user can fix (exit code 2), and a failed result (3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class UsageError(Exception):
 
 
 class ResultFailed(Exception):
-    """A finished result that failed its own conditions: exit code 3. The message is one line."""
+    """A finished result that fails a check: exit code 3. The message is a single line."""
 
 
 SEEDS = (0, 2**63 - 1)

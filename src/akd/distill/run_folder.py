@@ -40,11 +40,11 @@ _PREVIEW_SECONDS = 20.0
 
 
 class RunError(Exception):
-    """An output folder that cannot be used. The message is one line."""
+    """An output folder that cannot be used. The message is a single line."""
 
 
 class RunFinished(Exception):
-    """The folder holds the finished results of the same job. The message is one line."""
+    """The folder holds the finished results of the same job. The message is a single line."""
 
 
 class RunFolder(Observer):

@@ -59,7 +59,7 @@ class WorkerLost(Exception):
 
 
 class Refused(Exception):
-    """The call can never succeed: it is not tried again. The message is one line."""
+    """The call can never succeed and is not retried. The message is a single line."""
 
 
 class Busy(Exception):

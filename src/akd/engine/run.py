@@ -19,7 +19,7 @@ State = Literal["earlier", "started", "retried", "done", "failed", "deferred"]
 
 
 class BatchBusy(Exception):
-    """Another process runs a batch in the same folder. The message is one line."""
+    """Another process is running a batch in the same folder. The message is a single line."""
 
 
 @dataclass(frozen=True)

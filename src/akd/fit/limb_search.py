@@ -41,7 +41,7 @@ _COLOUR = 3.0
 _TOGETHER = 12
 """Frames that are compared at once."""
 MOST_FRAMES = 32
-"""Of longer videos only so many frames are searched, evenly taken."""
+"""Maximum number of frames searched; longer videos are subsampled evenly."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Layer:
         return self.colour[poses], self.transmittance[poses]
 
     def smaller(self, part: int) -> Layer:
-        """The same with so many pixels on a side taken as one."""
+        """The same, downsampled by this factor along each side."""
         colour, transmittance = (nn.avg_pool2d(x, part) for x in (self.colour, self.transmittance))
         return Layer(colour, transmittance, self.depth)
 
@@ -202,7 +202,7 @@ class LimbSearch:
     targets: list[LimbTarget]
     """Of the frames that were searched."""
     every: int
-    """One frame out of so many was searched."""
+    """Stride: every n-th frame was searched."""
 
     def residual_of(self, poses: Int[Tensor, "T limbs"]) -> float:
         """What other poses than those found leave of the targets."""

@@ -52,7 +52,7 @@ def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
     """Masks from a plain background or, with a static camera, by background subtraction.
 
     Raises:
-        ValueError: The video is of neither kind: one line that says what to give.
+        ValueError: The video is of neither kind. The message says what to pass instead.
     """
     tried = []
     for smooth in (False, True):

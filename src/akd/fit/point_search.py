@@ -49,7 +49,8 @@ the trunk a limb would seem to explain more."""
 _LIMB_POINTS = 500
 """Points of a frame by which poses of limbs are compared."""
 _NEIGHBOURS, _LONELY = 8, 2.5
-"""A point whose mean distance to so many neighbours is so many times the median is an outlier."""
+"""Neighbours, and factor: a point is an outlier if its mean distance to its neighbours exceeds the
+median by this factor."""
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,8 @@ _LEG_STRAIN = 0.5
 _HIDDEN = 2.0
 """How much more that costs of a limb that cannot be seen: it could be anywhere behind the body."""
 _SHIFT = 6
-"""The camera follows the centre of the body, and where the root is in the image is not known yet:
-in each frame it may be so many cells of the hue maps aside of where it is in the neutral pose."""
+"""The camera follows the centre of the body, so the image does not give the root's position: in
+each frame it may be this many cells of the hue maps away from where the neutral pose has it."""
 _MOVES = 0.02
 """Cost of a change of that place from frame to frame, per cell squared, as `_JUMP`."""
 _ROUNDS = 2

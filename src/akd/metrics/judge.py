@@ -72,7 +72,7 @@ class MotionMetrics:
 
     @property
     def verdict(self) -> str:
-        """What the numbers say in one line."""
+        """A one-line summary of the metrics."""
         return verdict(self)
 
     @property
@@ -133,7 +133,7 @@ class MotionMetrics:
 
 
 def verdict(metrics: MotionMetrics) -> str:
-    """What the numbers say in one line. Faults come first, the worst of them before others."""
+    """A one-line summary of the metrics. Faults come first, the worst ones before the others."""
     m = metrics
     steps, goes = m.foot_travel >= _STILL_FEET, m.travel >= _STILL_BODY
     if not m.on_feet:

@@ -19,7 +19,7 @@ from akd.rig.character import Character
 from akd.rig.units import FileUnits
 
 _MOST_SMALLER = 1000.0
-"""No walk is timed for a body so many times smaller: its root leaps from place to place."""
+"""Above this multiple of the fastest walk's Froude number, the root leaps instead of walking."""
 
 
 def sized_for_walk(character: Character, motion: Motion) -> tuple[Character, Motion]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPEED_RANGE = 0.6
 """The speed may change by this fraction of the starting one, either way."""
 TURN_RANGE = 2.0
-"""How far its way may turn over the clip, radians."""
+"""How far the path may turn over the clip, radians."""
 _TEMPO_RANGE = 0.3
 """A cycle may become longer or shorter by this fraction."""
 _INSIDE = 0.98
@@ -27,12 +27,12 @@ _INSIDE = 0.98
 
 
 def bounded(values: Tensor, limit: Tensor) -> Tensor:
-    """Values that come no further than the limit, and are unchanged near zero."""
+    """Squash values smoothly to within the limit; near zero they are unchanged."""
     return limit * torch.tanh(values / limit)
 
 
 def unbounded(values: Tensor, limit: Tensor) -> Tensor:
-    """The inverse of `bounded`; values near or beyond the limit end shortly before it."""
+    """The inverse of `bounded`; values near or beyond the limit are clamped just inside it."""
     return limit * torch.atanh((values / limit).clamp(-_INSIDE, _INSIDE))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.math.resident import constant
+from akd.motion.curve_clips import curves_to_motion, first_cycle
 from akd.motion.curve_pose import (
     SPEED_RANGE,
     TURN_RANGE,
@@ -30,10 +30,10 @@ from akd.motion.motion import Motion
 from akd.motion.parametrization import MotionStart, PosedFrames
 from akd.motion.root_limits import GAIT, RootLimits
 from akd.rig.control import ControlPose, ControlRig
+from akd.rig.limits import AngleLimits
 
 if TYPE_CHECKING:
     from akd.scene.stage import Stage
-from akd.rig.limits import AngleLimits
 
 _VALUES = ("angles", "root", "pace", "turn", "tempo")
 
@@ -180,84 +180,16 @@ class ControlCurves:
         )
 
     def motion(self, name: str, *, lift: float, fps: float | None = None) -> Motion:
-        """The motion of the character's file, raised by `lift` metres to stand on the ground.
+        """The motion of the character's file; see `curves_to_motion`."""
+        return curves_to_motion(self, name, lift=lift, fps=fps)
 
-        At `fps` frames per second, by default the prior's. It lasts as long as the prior's video; a
-        cycle is completed, so that the clip is a loop up to its root motion, and retimed to a whole
-        number of frames. Key poses are of single frames of the video, and no part of the cycle.
-        """
-        fps = fps or self.fps
-        seconds = (self.frames - 1) / self.fps
-        with torch.no_grad():
-            if self.period is not None:
-                seconds = self._rounds() * float(self.cycle())
-        return self._sampled(name, seconds, round(seconds * fps), fps=fps, lift=lift)
-
-    @torch.no_grad()
     def one_cycle(self, name: str, *, lift: float, fps: float) -> Motion | None:
-        """The first cycle of the clip that `motion` makes, on whole frames of its own, at least as
-        many a second; None where there is no cycle."""
-        if self.period is None:
-            return None
-        seconds, rounds = float(self.cycle()), self._rounds()
-        clip = max(1, round(rounds * seconds * fps))
-        frames = math.ceil(clip / rounds)
-        return self._sampled(name, seconds, frames, fps=fps * frames * rounds / clip, lift=lift)
-
-    def _rounds(self) -> int:
-        """How many whole cycles last as long as the prior's video."""
-        seconds = (self.frames - 1) / self.fps
-        return max(1, math.ceil(seconds / float(self.cycle()) - 1e-3))
-
-    @torch.no_grad()
-    def _sampled(self, name: str, seconds: float, count: int, *, fps: float, lift: float) -> Motion:
-        """The first so many seconds of the curves, in `count` steps from frame to frame."""
-        phase = torch.linspace(0.0, seconds, count + 1) if count else torch.zeros(1)
-        controls = self.controls(phase)
-        if self.keys is not None and self.period is None:
-            controls = self._meeting(self.keys, phase)
-        if self.period is not None and float(self.turn) == 0.0:
-            controls = self._straightened(controls)
-        translation, root_rotation, angles = (
-            value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
-        )
-        shift = translation.new_tensor((0.0, lift, 0.0))
-        lifted = ControlPose(translation + shift, root_rotation, angles)
-        times = torch.arange(count + 1) / fps
-        return Motion(self.rig.skeleton, times, self.rig.to_pose(lifted), name)
-
-    def _meeting(self, keys: KeyPoses, seconds: Float[Tensor, "S"]) -> ControlPose:
-        """The curves at some times, bent to meet key poses at their own, which may lie between."""
-        with_keys = torch.cat((seconds, torch.tensor(keys.seconds, dtype=seconds.dtype)))
-        bent = Bend.of(keys, with_keys, self.angles)(self.controls(with_keys))
-        count = len(seconds)
-        return ControlPose(
-            bent.translation[:count], bent.root_rotation[:count], bent.angles[:count]
-        )
-
-    def _straightened(self, controls: ControlPose) -> ControlPose:
-        """The same cycle, turned as a whole so that it goes where the character faces: the mean yaw
-        of a gait that is not symmetrical is that of the sampled video's camera."""
-        up, left, forward = self.rig.root_axes.to(controls.translation)
-        gone = controls.translation - controls.translation[:1]
-        ahead, aside = gone @ forward, gone @ left
-        angle = torch.atan2(aside[-1], ahead[-1])
-        if ahead[-1] <= 0.0:
-            return controls
-        cos, sin = angle.cos(), angle.sin()
-        translation = (
-            controls.translation[:1]
-            + (gone @ up)[:, None] * up
-            + (cos * ahead + sin * aside)[:, None] * forward
-            + (cos * aside - sin * ahead)[:, None] * left
-        )
-        yaw = controls.root_rotation[:, :1] - angle
-        rotation = torch.cat((yaw, controls.root_rotation[:, 1:]), dim=1)
-        return ControlPose(translation, rotation, controls.angles)
+        """The first cycle of that motion; see `first_cycle`."""
+        return first_cycle(self, name, lift=lift, fps=fps)
 
     @torch.no_grad()
     def set_controls(self, pose: ControlPose) -> None:
-        """Take the curves that come nearest to given coordinates of all frames.
+        """Fit the curves to the given coordinates of all frames, by least squares.
 
         Raises:
             ValueError: The root is not free, or has a speed of its own.
@@ -273,7 +205,7 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_angles(self, angles: Float[Tensor, "T D 3"]) -> None:
-        """Take the curves that come nearest to given joint angles of all frames."""
+        """Fit the curves to the given joint angles of all frames, by least squares."""
         nearest = self._nearest()
         angles = angles.to(nearest)
         if self.bounded:
@@ -282,8 +214,8 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_sway(self, sway: Float[Tensor, "T 3"]) -> None:
-        """Let the root leave its path, left, up and forward, by so many metres in each frame, as
-        near to it as the bounds allow."""
+        """Set the root's offset from its path in each frame (left, up, forward; metres), as
+        closely as the bounds allow."""
         nearest, most = self._nearest(), torch.tensor(self.root_limits.sway)
         sway = sway.to(nearest) / self.leg_length
         if self.bounded and not self.free_root:
@@ -292,8 +224,8 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_translation(self, translation: Float[Tensor, "T 3"]) -> None:
-        """Let the root be where it is in each frame, metres from its neutral place, world axes, as
-        near to it as its path and the bounds allow."""
+        """Set the root's position in each frame, metres from its neutral position, world axes, as
+        closely as its path and the bounds allow."""
         seconds = torch.arange(self.frames) / self.fps
         up, left, forward = self.rig.root_axes
         gone = (self.current_speed() * seconds)[:, None] * forward
@@ -302,8 +234,8 @@ class ControlCurves:
 
     @torch.no_grad()
     def set_root_rotation(self, rotation: Float[Tensor, "T 3"]) -> None:
-        """Let the root be turned by yaw, pitch and roll in each frame, radians, as near to it as
-        the bounds allow; the turn of the path is taken off the yaw."""
+        """Set the root's yaw, pitch and roll in each frame, radians, as closely as the bounds
+        allow; the turn of the path is subtracted from the yaw."""
         nearest, most = self._nearest(), torch.tensor(self.root_limits.lean)
         seconds = torch.arange(self.frames) / self.fps
         rotation = rotation.to(nearest, copy=True)
@@ -315,14 +247,14 @@ class ControlCurves:
         self.root[:, 3:].copy_(nearest @ rotation)
 
     def _nearest(self) -> Float[Tensor, "K T"]:
-        """From values of all frames to the coefficients of the nearest curves."""
+        """Pseudo-inverse of the basis: from values at all frames to least-squares coefficients."""
         basis = self.curves(torch.arange(self.frames) / self.fps)
         # On the CPU: a GPU takes longer for so few numbers.
         return torch.linalg.pinv(basis.double().cpu()).to(basis)
 
     @torch.no_grad()
     def set_speed(self, speed: float) -> None:
-        """Go at another speed, m/s, as near to it as the bounds allow."""
+        """Set the speed, m/s, as closely as the bounds allow."""
         if self.speed <= 0.0:
             return
         change = speed / self.speed - 1.0
@@ -331,14 +263,14 @@ class ControlCurves:
         self.pace.fill_(change)
 
     def current_speed(self) -> float:
-        """Metres per second along forward, as it is now."""
+        """Current speed along forward, m/s."""
         pace = self.pace.detach()
         if self.bounded:
             pace = bounded(pace, constant((SPEED_RANGE,), pace))
         return self.speed * (1.0 + float(pace))
 
     def cycle(self) -> Float[Tensor, ""]:
-        """Seconds of the cycle as it is now."""
+        """Current length of the cycle, s."""
         assert self.period is not None
         return cycle_length(self.period, self.tempo)[0]
 

@@ -58,7 +58,7 @@ class Keyframes:
 
 
 def check_pixels(count: int, size: tuple[int, int]) -> None:
-    """Raise `ValueError` where so many keyframes of a size would take too much memory."""
+    """Raise `ValueError` if this number of keyframes would take too much memory."""
     most = _MOST_PIXELS // (size[0] * size[1])
     if count > most:
         raise ValueError(

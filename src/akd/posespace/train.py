@@ -155,7 +155,7 @@ class PoseTrainer(Learner[PoseNetwork]):
         half = torch.rand(len(states), generator=draw, device=device) < 0.5
         shown = torch.where(half[:, None, None], spoil(every, states, draw), states)
         change = (shown - states).norm(dim=-1)
-        # A joint that is hardly off is neither right nor wrong.
+        # A joint with a very small error counts neither as right nor as wrong.
         wrong, sure = change > _WRONG, (change > _WRONG) | (change < _RIGHT)
         spoilt = wrong.any(-1)
         clear = spoilt | (change < _RIGHT).all(-1)

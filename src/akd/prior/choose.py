@@ -1,7 +1,7 @@
 """Resolves the name of a prior to the prior, and a prompt to the text that it is given.
 
 `tiny` is the one that ships; any other name is a large one (`akd.prior.large.catalogue`) or a
-folder that diffusers wrote. What is wrong is one line, before any weights are read.
+folder that diffusers wrote. Errors are reported as a single line, before any weights are read.
 """
 
 from __future__ import annotations

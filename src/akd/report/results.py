@@ -27,7 +27,7 @@ from akd.report.view_data import ContactForces, ViewData
 from akd.scene.film import film_motion
 
 if TYPE_CHECKING:
-    from akd.pipeline import Animation
+    from akd.api.animation import Animation
 
 FORMAT = 1
 """Of metrics.json."""

@@ -10,9 +10,9 @@ from jaxtyping import UInt8
 from numpy import ndarray
 from torch import Tensor
 
+from akd.api.animation import Animation
 from akd.base.observer import Observer, Observers
 from akd.distill.run_folder import RunFinished, RunFolder
-from akd.pipeline import Animation
 from akd.report.results import result_names
 from akd.rig.character import Character
 

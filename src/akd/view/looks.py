@@ -93,7 +93,7 @@ class Looks:
 
     character: Character
     most_triangles: int | None = TRIANGLES
-    """Larger surfaces are reduced to so many; None keeps all."""
+    """Surfaces with more triangles are decimated to this number; None keeps all."""
 
     @cached_property
     def surface(self) -> Surface | None:

@@ -51,7 +51,7 @@ class Viewer:
             path: A GLB, glTF or BVH file, a folder that `akd animate` wrote, or a folder of these.
             host: Address to bind to.
             port: Port; the next free one is taken where it is in use. 0 takes any.
-            most_triangles: Larger characters are shown reduced to so many; None shows all.
+            most_triangles: Larger characters are decimated to this number; None shows all.
             make: `akd.animate`, or the same with other settings: what run mode calls.
 
         Raises:

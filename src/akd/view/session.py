@@ -259,7 +259,7 @@ class Session:
         command.on_trigger(lambda _: act())
 
     def _step(self, frames: int) -> None:
-        """Pause, and go on by so many frames."""
+        """Pause, and step by this many frames."""
         if self.actors:
             self._time.value = min(max(self._time.value + frames, 0), self._last_frame())
             self._scrub()

@@ -109,6 +109,7 @@ def test_other_formats_as_glb_and_gltf(tmp_path):
     check(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["fbx", "usda"])
 def test_files_of_isolated_readers(suffix, tmp_path):
     source = tmp_path / f"a.{suffix}"
@@ -124,6 +125,7 @@ def test_files_of_isolated_readers(suffix, tmp_path):
     check([tmp_path / "made.glb"])
 
 
+@pytest.mark.slow
 def test_clips_of_all_options_and_other_weights(tmp_path):
     fox = build_creature("fox", vertices=500)
     write_creature(fox, [make_clip(fox, "walk", frames=6)], tmp_path / "fox.glb")

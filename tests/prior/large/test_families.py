@@ -209,6 +209,7 @@ def test_wan_5b_with_a_first_frame(tmp_path: Path) -> None:
     assert (plain - clean)[:, :, 1:].abs().max() > 1e-3
 
 
+@pytest.mark.slow
 def test_protocol_and_gradient(saved: Any) -> None:
     name, _, folder = saved
     prior = load(name, folder)
@@ -243,6 +244,7 @@ def test_rows_have_their_own_time_and_words(saved: Any) -> None:
     assert (prior.predict(noisy[:1], t[:1], [other]) - one).abs().max() > 1e-4
 
 
+@pytest.mark.slow
 def test_spread_over_devices_gives_the_same(saved: Any) -> None:
     name, _, folder = saved
     spread = replace(FULL, spread=2)
@@ -264,6 +266,7 @@ def test_spread_over_devices_gives_the_same(saved: Any) -> None:
         prior.predict(start(prior), torch.tensor([0.5]), [condition])
 
 
+@pytest.mark.slow
 def test_noise_is_that_of_the_scheduler(saved: Any) -> None:
     name, pipeline, folder = saved
     prior = load(name, folder)

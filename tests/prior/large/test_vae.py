@@ -57,6 +57,7 @@ def test_chunks_are_what_diffusers_encodes(family: str, chunk: int) -> None:
         assert slope.abs().max() > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_recomputation_changes_no_bit(family: str) -> None:
     vae = autoencoder(family).requires_grad_(False)

@@ -33,7 +33,7 @@ class GltfError(AssetError):
 
 
 def shown(value: object) -> str:
-    """Return a value as it is shown in a message: on one line and never long."""
+    """Return a value as messages show it: on a single line, abbreviated."""
     return "null" if value is None else _short.repr(value)
 
 

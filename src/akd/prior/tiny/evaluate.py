@@ -98,9 +98,13 @@ class Evaluation:
             }
         return scores
 
-    def write(self, folder: Path, *, rows: int = 20) -> None:
-        """Write `evaluation.json` and `evaluation.png`: the first samples, a row each."""
-        write_json(folder / "evaluation.json", self.report())
+    def write(self, folder: Path, *, rows: int = 20, **settings: float) -> dict:
+        """Write `evaluation.json` and `evaluation.png`: the first samples, a row each.
+
+        Returns the content of `evaluation.json`: the report, and the settings that are given.
+        """
+        about = {**self.report(), **settings}
+        write_json(folder / "evaluation.json", about)
         captions = [
             f"{prompt.removeprefix('a ')} / {'/'.join(s[k] for s in self.said.values())}"
             for k, prompt in enumerate(self.prompts[:rows])
@@ -109,6 +113,7 @@ class Evaluation:
             folder / "evaluation.png", self.reference_images[:rows], self.videos[:rows],
             captions=captions, every=1, zoom=1,
         )  # fmt: skip
+        return about
 
 
 def evaluate(

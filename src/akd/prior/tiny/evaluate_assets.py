@@ -142,12 +142,14 @@ class AssetEvaluation:
             }
         return scores
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Path, **settings: float) -> dict:
         """Write `evaluation-assets.json` and `evaluation-assets.png`: one row per subject.
 
         A row is the image that the prior was shown, then every other frame of its samples.
+        Returns the content of the JSON file: the report, and the settings that are given.
         """
-        write_json(folder / "evaluation-assets.json", self.report())
+        about = {**self.report(), **settings}
+        write_json(folder / "evaluation-assets.json", about)
         one = self.samples
         captions = []
         for k in range(0, len(self.subjects), PROMPTS_EACH):
@@ -159,6 +161,7 @@ class AssetEvaluation:
             folder / "evaluation-assets.png", one.reference_images[::PROMPTS_EACH], videos,
             captions=captions, every=1,
         )  # fmt: skip
+        return about
 
 
 def evaluate_assets(

@@ -111,7 +111,7 @@ class PoolSettings:
     videos_a_call: int = 64
     """Videos of one creature that are rendered in one go."""
     ready: int = 4_000
-    """Training starts when so many are there."""
+    """Training starts once this many are ready."""
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ class Choice:
 
 
 PLANS = 5
-"""Of cuDNN's plans for a convolution, its most promising ones first, so many are tried."""
+"""Number of cuDNN plans tried per convolution, in cuDNN's own order of preference."""
 PATIENCE = 45.0
 """Seconds after which cuDNN's first plan is taken for every further size."""
 choices: dict[tuple, Choice] = {}

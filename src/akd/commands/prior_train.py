@@ -1,0 +1,197 @@
+"""`akd prior train`, `train-recogniser` and `train-regressor`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from akd.base.files import write_json
+from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.options import Device, Out, Seed
+from akd.commands.prior_options import (
+    SMOKE_POOL,
+    SMOKE_TINY,
+    SMOKE_TRAIN,
+    count_workers,
+    device_of,
+    find_recordings,
+)
+from akd.metrics.recognise.settings import RECOGNISERS
+from akd.prior.tiny.settings import PoolSettings, TrainSettings
+
+
+@dataclass(frozen=True)
+class PriorTrain:
+    """Train the tiny prior on rendered creatures. Run again to continue.
+
+    On several GPUs: accelerate launch --num_processes 8 -m akd prior train ...
+
+    Example: akd prior train -o out/prior
+    """
+
+    out: Out = Path("out/prior")
+    """Folder for creatures, state, weights and sheets."""
+    minutes: float = 15.0
+    """Of the whole training, building and rendering included."""
+    stop_after: float | None = None
+    """Minutes after which this run stops and saves; the same command continues from there."""
+    creatures: int = PoolSettings.creatures
+    assets: Path | None = None
+    """Folder of rigged characters with clips. Those in its folder `training` and those that
+    splits.toml lists are filmed too."""
+    mocap: Path | None = None
+    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    start: Path | None = None
+    """Folder of weights to begin with, such as those of an earlier run."""
+    learning_rate: float = TrainSettings.learning_rate
+    device: Device = "auto"
+    seed: Seed = 0
+    workers: int | None = None
+    """Processes that build creatures; one per core, less one, if left out."""
+    compiled: bool = True
+    """Compile the network where that works."""
+    smoke: bool = False
+    """Run everything at a very small size, as a smoke test of about a minute on a CPU."""
+
+    def run(self) -> None:
+        """Train, then write what there is of the card."""
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
+        recordings = find_recordings(self.assets, self.mocap)
+        from akd.base.lock import hold_lock
+        from akd.base.process_group import is_first_process
+        from akd.prior.tiny.card import write_card
+        from akd.prior.tiny.train import train
+
+        pool, tiny = replace(PoolSettings(), creatures=self.creatures), None
+        settings = replace(TrainSettings(), learning_rate=self.learning_rate)
+        minutes, workers = self.minutes, count_workers(self.workers)
+        if self.smoke:
+            tiny, pool, settings = SMOKE_TINY, SMOKE_POOL, SMOKE_TRAIN
+            minutes, workers = min(self.minutes, 0.5), min(workers, 2)
+        device = device_of(self.device)
+        with hold_lock(self.out) if is_first_process() else nullcontext():
+            train(
+                self.out, minutes=minutes, stop_after=self.stop_after, device=device,
+                seed=self.seed, workers=workers, recordings=recordings, start=self.start,
+                tiny=tiny, pool=pool, settings=settings,
+                compiled=self.compiled and not self.smoke and device.type == "cuda",
+            )  # fmt: skip
+        if not is_first_process():
+            return
+        record = self.out / "training.json"
+        about = json.loads(record.read_text())
+        about["command"] = " ".join(["akd", *sys.argv[1:]])
+        write_json(record, about)
+        print(f"{write_card(self.out)}: the card; `akd prior evaluate` completes it")
+
+
+@dataclass(frozen=True)
+class PriorTrainRecogniser:
+    """Train an action recogniser on true and on wrong motions.
+
+    Example: akd prior train-recogniser b -o out/prior
+    """
+
+    name: tyro.conf.Positional[Literal["a", "b", "c"]]
+    """`a` may steer, `b` and `c` only report; `c` learns from recorded clips alone."""
+    out: Out = Path("out/prior")
+    """The folder of `akd prior train`: its creatures are used again."""
+    minutes: float = 1.5
+    """Of training, after the creatures are there."""
+    creatures: int = PoolSettings.creatures
+    """Creatures to learn from."""
+    judges: int = 48
+    """Creatures of the measuring side to evaluate on."""
+    assets: Path | None = None
+    """Folder of rigged characters with clips. Those in its folder `training` and those that
+    splits.toml lists are filmed too."""
+    mocap: Path | None = None
+    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    device: Device = "auto"
+    workers: int | None = None
+    smoke: bool = False
+    """Run everything at a very small size."""
+
+    def run(self) -> None:
+        """Film, train, measure on unseen creatures, write."""
+        from akd.prior.tiny.make_recogniser import make_recogniser
+
+        pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
+        seconds, workers = 60.0 * self.minutes, count_workers(self.workers)
+        if self.smoke:
+            pool, judges, seconds, workers = SMOKE_POOL, 2, min(seconds, 5.0), min(workers, 2)
+        scores = make_recogniser(
+            RECOGNISERS[self.name] if not self.smoke else replace(RECOGNISERS[self.name], batch=8),
+            self.out, seconds=seconds, pool=pool, judges=judges,
+            device=device_of(self.device), workers=workers,
+            recordings=find_recordings(self.assets, self.mocap),
+        )  # fmt: skip
+        for side, values in scores.items():
+            print(f"recogniser {self.name}: {100.0 * values['all']:.2f} % right, unseen {side}")
+            for label, score in values.items():
+                print(f"  {label:<22} {100.0 * score:.1f} %")
+
+
+@dataclass(frozen=True)
+class PriorTrainRegressor:
+    """Train the motion regressor: joint angles from a video, the start of a fit.
+
+    Example: akd prior train-regressor -o out/prior
+    """
+
+    out: Out = Path("out/prior")
+    """The folder of `akd prior train`: its creatures are used again."""
+    minutes: float = 8.0
+    """Of training, after the first creatures are there."""
+    creatures: int = PoolSettings.creatures
+    """Creatures to learn from."""
+    judges: int = 24
+    """Creatures of the measuring side to evaluate on."""
+    assets: Path | None = None
+    """Folder of rigged characters with clips. Those in its folder `training` and those that
+    splits.toml lists are filmed too."""
+    mocap: Path | None = None
+    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    device: Device = "auto"
+    seed: int = 0
+    workers: int | None = None
+    smoke: bool = False
+    """Run everything at a very small size."""
+
+    def run(self) -> None:
+        """Film, train, measure on unseen creatures, write."""
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
+        from akd.base.lock import hold_lock
+        from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
+        from akd.fit.regressor.train import train_regressor
+        from akd.prior.tiny.load import has_weights, shipped_weights
+
+        pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
+        settings, training = RegressorSettings(), RegressorTraining()
+        minutes, workers = self.minutes, count_workers(self.workers)
+        if self.smoke:
+            settings = replace(settings, size=48, channels=(8, 8, 8, 8), width=32, layers=1)
+            training = replace(training, batch=4, warm_up=2, estimated=0.0)
+            pool, judges, minutes, workers = SMOKE_POOL, 2, min(minutes, 0.1), min(workers, 2)
+        own = self.out / "weights"
+        with hold_lock(self.out):
+            scores = train_regressor(
+                self.out, minutes=minutes, device=device_of(self.device), seed=self.seed,
+                workers=workers, recordings=find_recordings(self.assets, self.mocap),
+                weights=own if has_weights(own) else shipped_weights(), settings=settings,
+                training=training, pool=pool, judges=judges,
+            )  # fmt: skip
+        for side, values in scores.items():
+            print(f"regressor: {values['all']:.1f} degrees from the true rotations, unseen {side}")
+            for name, value in values.items():
+                print(f"  {name:<22} {value:.3g}")
