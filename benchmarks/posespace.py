@@ -4,6 +4,10 @@
         true=out/true.safetensors harvest=out/harvest.safetensors both=out/both.safetensors \
         --device cuda --processes 3 --timed 60 -o out/bench
 
+On two cores, without what is only of interest beside the judge and with the queries of one model:
+
+    python -m benchmarks.posespace ... --processes 2 --brief --queries both
+
 The two files are those of `akd pose collect --side training` and `--side measuring`. Needs torch,
 numpy and safetensors only. The zoo's measuring side consists of whole species that never train.
 
@@ -32,7 +36,14 @@ from akd.posespace.dataset import PoseSet, load_poses
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from benchmarks.posespace_baselines import Features, train_autoencoder
-from benchmarks.posespace_measures import SECTIONS, Bench, Sizes, baselines, ik_seconds
+from benchmarks.posespace_measures import (
+    QUERIES,
+    SECTIONS,
+    Bench,
+    Sizes,
+    baselines,
+    ik_seconds,
+)
 from benchmarks.posespace_poses import Measured, choose
 from benchmarks.rows import append_row, read_rows
 
@@ -203,6 +214,12 @@ def main() -> None:
     parser.add_argument("--timed", type=int, default=0, help="single IK queries that are timed")
     parser.add_argument("--sources", nargs="+", default=["zoo", "assets", "mocap"])
     parser.add_argument("--sections", nargs="+", default=list(SECTIONS), choices=list(SECTIONS))
+    parser.add_argument(
+        "--queries", nargs="+", help=f"models of which {', '.join(QUERIES)} are measured; all"
+    )
+    parser.add_argument(
+        "--brief", action="store_true", help="no unguided samples, no denoising error"
+    )
     parser.add_argument("--processes", type=int, default=1, help="rows made side by side")
     parser.add_argument("--threads", type=int, default=1, help="of each process")
     parser.add_argument("--device", default="cpu")
@@ -210,7 +227,7 @@ def main() -> None:
     options = parser.parse_args()
     setup = Setup(
         options.train, options.measure, options.device, options.threads,
-        Sizes(options.count, options.pairs, options.problems),
+        Sizes(options.count, options.pairs, options.problems, brief=options.brief),
     )  # fmt: skip
     models = {text.rpartition("=")[0]: Path(text.rpartition("=")[2]) for text in options.weights}
     rows = [Row(BASELINES, source) for source in options.sources]
@@ -219,6 +236,7 @@ def main() -> None:
         for section in options.sections
         for source in options.sources
         for name, weights in models.items()
+        if section not in QUERIES or name in (options.queries or models)
     ]
     found = run(rows, setup, options.out, processes=options.processes)
     results: dict[str, Any] = by_model(found)

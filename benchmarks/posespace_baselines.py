@@ -91,7 +91,7 @@ def gradient_ik(
     with torch.enable_grad():
         for _ in range(iterations):
             likely = ((free - mean) / deviation).square().mean((1, 2))
-            loss = goals.errors(body, free).square().sum() + (weight * likely).sum()
+            loss = goals.errors(*kinematics(body, free)).square().sum() + (weight * likely).sum()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

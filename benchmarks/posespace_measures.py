@@ -17,6 +17,7 @@ from akd.posespace.dataset import PoseSet
 from akd.posespace.diffusion import interpolate, invert, levels, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
 from akd.posespace.ik import IK_STEPS, Goals, guided_ik
+from akd.posespace.ik_graph import GraphIk
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
@@ -87,6 +88,8 @@ class Sizes:
     """IK problems, of 1 to 4 handles in turn."""
     inverted: int = 200
     """Poses at most that are inverted and decoded."""
+    brief: bool = False
+    """Leave out samples without guidance, and the denoising error beside the judge."""
 
 
 @dataclass(frozen=True)
@@ -158,13 +161,16 @@ class Bench:
         return found
 
 
+def _judges(network: PoseNetwork, bench: Bench) -> dict[str, Callable[..., Tensor]]:
+    """What says how implausible poses are."""
+    judge = {"judge": lambda body, states: score(network, body, states).poses}
+    return judge if bench.sizes.brief else judge | {"denoising": partial(denoising_error, network)}
+
+
 def plausibility(network: PoseNetwork, bench: Bench) -> Numbers:
     """Area under the ROC curve: true poses against the same poses spoilt."""
     body, states, draw = bench.given.body, bench.given.states, bench.draw(1)
-    kinds = {
-        "judge": lambda body, states: score(network, body, states).poses,
-        "denoising": partial(denoising_error, network),
-    }
+    kinds = _judges(network, bench)
     true = {kind: value(body, states) for kind, value in kinds.items()}
     areas: dict[str, dict[str, float]] = defaultdict(dict)
     for name, spoil in SPOILT.items():
@@ -181,7 +187,9 @@ def plausibility(network: PoseNetwork, bench: Bench) -> Numbers:
 def samples(network: PoseNetwork, bench: Bench) -> Numbers:
     """Samples of the model beside true poses, guided by the validators and as they come."""
     body = bench.given.body
-    ways = {"model": guidance(body_validators(body)), "model, unguided": None}
+    ways = {"model": guidance(body_validators(body))}
+    if not bench.sizes.brief:
+        ways["model, unguided"] = None
     made = {
         name: sample(network, body, steps=STEPS, generator=bench.draw(2), steer=steer)
         for name, steer in ways.items()
@@ -269,8 +277,8 @@ def interpolation(network: PoseNetwork, bench: Bench) -> Numbers:
         flat = path.flatten(0, 1)
         inside = intersection_depth(batch, flat) > INTERSECTS
         found[f"{name} intersecting"] = float(inside.float().mean())
-        means["judge"][name] = score(network, batch, flat).poses
-        means["denoising"][name] = denoising_error(network, batch, flat)
+        for kind, value in _judges(network, bench).items():
+            means[kind][name] = value(batch, flat)
     for kind, values in means.items():
         one, other = (
             values[name].unflatten(0, (len(shares), -1)).mean(0) for name in ("decoded", "straight")
@@ -306,7 +314,9 @@ def ik(network: PoseNetwork, bench: Bench) -> Numbers:
 
 @torch.no_grad()
 def ik_seconds(network: PoseNetwork, given: Measured) -> Numbers:
-    """Seconds of single queries; the first five are for warming up."""
+    """Seconds of single queries, on a GPU by CUDA graphs; the first five are for warming up."""
+    on_gpu = given.states.device.type == "cuda"
+    solve = GraphIk(network) if on_gpu else partial(guided_ik, network)
     seconds, draw = [], torch.Generator(given.states.device).manual_seed(1)
     for k in range(len(given.rows)):
         part = given[slice(k, k + 1)]
@@ -315,7 +325,7 @@ def ik_seconds(network: PoseNetwork, given: Measured) -> Numbers:
         chosen = 1 + chance.topk(1 + k % 4).indices[None]
         goals = Goals.at(chosen, truth[:, chosen[0]])
         started = time.perf_counter()
-        guided_ik(network, part.body, goals, torch.zeros_like(part.states)).cpu()
+        solve(part.body, goals, torch.zeros_like(part.states)).cpu()
         seconds.append(time.perf_counter() - started)
     found = torch.tensor(seconds[5:] or seconds)
     return {"p50": float(found.quantile(0.5)), "p95": float(found.quantile(0.95))}
@@ -330,16 +340,19 @@ class Section:
     """Poses that the network sees, at most."""
 
 
-_JUDGED = 1 + len(LEVELS)
-"""Evaluations of a pose by the judge and by denoising error."""
+def _judged(sizes: Sizes) -> int:
+    """Evaluations of a pose by the judge, and by denoising error."""
+    return 1 if sizes.brief else 1 + len(LEVELS)
+
+
 SECTIONS = {
-    "samples": Section(samples, lambda n: 2 * STEPS * n.count),
-    "AUC": Section(plausibility, lambda n: _JUDGED * (1 + len(SPOILT)) * n.count),
+    "samples": Section(samples, lambda n: (1 if n.brief else 2) * STEPS * n.count),
+    "AUC": Section(plausibility, lambda n: _judged(n) * (1 + len(SPOILT)) * n.count),
     "IK": Section(ik, lambda n: (IK_STEPS + 3) * n.problems + n.count),
     "interpolation": Section(
         interpolation,
         lambda n: (
-            n.pairs * (2 * MIXED_STEPS * ROUNDS + BETWEEN * (MIXED_STEPS + 1 + 2 * _JUDGED))
+            n.pairs * (2 * MIXED_STEPS * ROUNDS + BETWEEN * (MIXED_STEPS + 1 + 2 * _judged(n)))
         ),
     ),
     "inversion": Section(
@@ -347,3 +360,5 @@ SECTIONS = {
     ),
 }  # fmt: skip
 """In the order of the run: the claim first."""
+QUERIES = ("IK", "interpolation", "inversion")
+"""Sections of what the model that ships is asked; the others compare models."""

@@ -1,5 +1,7 @@
 """Queries of the pose space of a character."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -66,7 +68,7 @@ def test_chains_lead_from_the_goals_to_the_root(space):
     while token:
         expected.add(token)
         token = int(body.parents[token])
-    for row in goals.chains(body.expand(2)):
+    for row in goals.chains(ik.ancestry(body.expand(2))):
         assert set(torch.nonzero(row)[:, 0].tolist()) == expected
 
 
@@ -76,16 +78,39 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
     states = 0.6 * torch.randn(3, body.tokens, 3, generator=draw)
     goals = Goals(
         torch.tensor([[0, 9], [5, 12], [20, 3]]), torch.randn(3, 2, 3, generator=draw),
-        torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw), soft=1,
+        torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw),
+        torch.tensor([1.0, 0.1]),
     )  # fmt: skip
-    moved_by = ik._ancestors(body, goals.tokens), ik._ancestors(body, goals.facing)
-    found = ik._jacobian(body, states, goals, moved_by)
+    moved_by = ik.Search.begin(body, states, goals, ik.ancestry(body)).moved_by
+    found = ik._jacobian(body, states, *kinematics(body, states), goals, moved_by)
     expected = (
-        -torch.autograd.functional.jacobian(lambda x: goals.errors(body, x).sum(0), states)
+        -torch.autograd.functional.jacobian(
+            lambda x: goals.errors(*kinematics(body, x)).sum(0), states
+        )
         .permute(1, 0, 2, 3)
         .flatten(2)
     )
     torch.testing.assert_close(found, expected, atol=2e-4, rtol=0)
+
+
+def test_ik_that_can_be_captured_gives_the_same_answers(space):
+    """Padded bodies and goals, no waiting for the device: the same poses, soft goals included."""
+    from akd.posespace.ik_graph import GraphIk
+
+    body = space.codec.body.expand(2)
+    draw = torch.Generator().manual_seed(8)
+    start = 0.2 * torch.randn(2, body.tokens, 3, generator=draw)
+    noise = torch.randn(2, body.tokens, 3, generator=draw)
+    places, _ = kinematics(body, 0.3 * torch.randn(2, body.tokens, 3, generator=draw))
+    solver = GraphIk(space.network)
+    for soft in (1.0, 0.1):
+        tokens = torch.tensor([[space.token("left fore foot"), space.token("head"), 5]])
+        goals = Goals.at(tokens, places[:1, tokens[0]])
+        goals = replace(goals, weights=torch.tensor([1.0, 1.0, soft]))
+        found = solver(body, goals, start, noise=noise)
+        expected = ik.guided_ik(space.network, body, goals, start, noise=noise)
+        torch.testing.assert_close(found, expected, atol=2e-3, rtol=0)
+        assert float(goals.residual(body, found).max()) < 2e-3
 
 
 def test_ik_looks_at_a_point(space):

@@ -16,7 +16,7 @@ from torch import Tensor
 from akd.math import quaternion
 from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 
-_ROUNDS = 6
+DOUBLINGS = 6
 """Doublings that reach the root from the deepest token, at most 40 edges away."""
 
 
@@ -119,7 +119,7 @@ def kinematics(
     local = local_rotations(body, state)
     above = body.parents[..., None].expand_as(body.pivots)
     places = body.pivots - body.pivots.gather(-2, above)
-    unturned = torch.eye(3).to(local).expand_as(local[:, :1])
+    unturned = torch.eye(3, dtype=local.dtype, device=local.device).expand_as(local[:, :1])
     turned = torch.cat((unturned, local[:, 1:]), dim=1)
     places, turned = descend(body.parents, places, turned)
     root = local[:, :1]
@@ -135,7 +135,7 @@ def descend(
     # Pointer jumping: after k rounds a token knows its transform in its 2^k-th ancestor, and the
     # root is its own.
     ancestor = parents
-    for _ in range(_ROUNDS):
+    for _ in range(DOUBLINGS):
         index = ancestor[..., None].expand_as(places)
         parent = turned.gather(-3, index[..., None].expand_as(turned))
         places = places.gather(-2, index) + (parent @ places[..., None]).squeeze(-1)

@@ -9,13 +9,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from akd.posespace.body import PoseBody, kinematics
+from akd.math.resident import constant
+from akd.posespace.body import DOUBLINGS, PoseBody, kinematics
 from akd.posespace.diffusion import denoise, signal_and_noise
 from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 
 IK_STEPS, IK_LEVEL = 6, 0.8
 """Noise levels of IK, and where they start."""
+LAST_ROUNDS = 20
+"""Rounds of least squares at the end, at most."""
 _SURE = 0.1
 """Noise level of the joints between the root and a handle, as a share of the others'."""
 _LOOK = 0.2
@@ -45,13 +48,15 @@ class Goals:
     facing: Int[Tensor, "#B L"]
     """Tokens that look at a point."""
     points: Float[Tensor, "#B L 3"]
-    soft: int = 0
-    """The last targets, this many, yield where the others cannot be met as well."""
+    weights: Float[Tensor, "H"]
+    """Of the errors of the targets: 1, less for soft ones, which yield where the others cannot be
+    met as well, and 0 for those that do not count."""
 
     @classmethod
     def at(cls, tokens: Int[Tensor, "#B H"], targets: Float[Tensor, "#B H 3"]) -> Goals:
         """Targets only."""
-        return cls(tokens, targets, tokens[:, :0], targets[:, :0])
+        weights = targets.new_ones(tokens.shape[-1])
+        return cls(tokens, targets, tokens[:, :0], targets[:, :0], weights)
 
     @classmethod
     def of(
@@ -80,32 +85,31 @@ class Goals:
 
         return cls(
             torch.tensor([list(targets)], dtype=torch.long), stacked(targets),
-            torch.tensor([list(look)], dtype=torch.long), stacked(look), len(soft),
+            torch.tensor([list(look)], dtype=torch.long), stacked(look),
+            torch.tensor([_SOFT if token in soft else 1.0 for token in targets]),
         )  # fmt: skip
 
     @property
     def hard(self) -> Goals:
         """Without the soft targets."""
-        kept = self.tokens.shape[-1] - self.soft
-        return replace(self, tokens=self.tokens[:, :kept], targets=self.targets[:, :kept], soft=0)
+        return replace(self, weights=(self.weights == 1.0).to(self.weights))
 
     @property
-    def weights(self) -> Float[Tensor, "H"]:
-        """Of the errors of the targets."""
-        weights = self.targets.new_ones(self.tokens.shape[-1])
-        weights[len(weights) - self.soft :] = _SOFT
-        return weights
+    def has_soft(self) -> bool:
+        """Whether any target is soft. Waits for a GPU."""
+        return bool(((self.weights > 0.0) & (self.weights < 1.0)).any())
 
-    def chains(self, body: PoseBody) -> Bool[Tensor, "B J"]:
-        """Tokens with a goal and those between them and the root."""
+    def chains(self, ancestors: Bool[Tensor, "B J J"]) -> Bool[Tensor, "B J"]:
+        """Tokens with a goal and those between them and the root; of `ancestry`."""
         at = torch.cat((self.tokens, self.facing), dim=-1)
-        chain = _ancestors(body, at).any(1)
+        chain = _rows(ancestors, at).any(1)
         chain[:, 0] = False
         return chain
 
-    def errors(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B E"]:
-        """What is missing: body sizes, times the weights."""
-        places, turned = kinematics(body, states)
+    def errors(
+        self, places: Float[Tensor, "B J 3"], turned: Float[Tensor, "B J 3 3"]
+    ) -> Float[Tensor, "B E"]:
+        """What is missing, of what `kinematics` returns: body sizes, times the weights."""
         apart = (self.targets - _of(places, self.tokens)) * self.weights[:, None]
         front = _of(turned[..., 2], self.facing)
         way = torch.nn.functional.normalize(self.points - _of(places, self.facing), dim=-1)
@@ -114,8 +118,7 @@ class Goals:
     def residual(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:
         """Largest distance of a token from its target, soft ones left out: body sizes."""
         places, _ = kinematics(body, states)
-        hard = self.hard
-        apart = (hard.targets - _of(places, hard.tokens)).norm(dim=-1)
+        apart = (self.targets - _of(places, self.tokens)).norm(dim=-1) * self.hard.weights
         return torch.cat((apart.new_zeros(len(apart), 1), apart), dim=-1).amax(-1)
 
 
@@ -134,59 +137,122 @@ def guided_ik(
     The joints between the root and the goals are nearly known, so that the model completes the
     rest of the body to suit them. Soft goals give way in the end.
     """
-    given, x = network.describe(body), reach(body, start, goals, rounds=3)
-    share = torch.where(goals.chains(body), _SURE, 1.0)
+    x = approach(network, body, goals, start, noise=noise, steps=steps, level=level)
+    x = reach(body, x, goals, rounds=LAST_ROUNDS)
+    return reach(body, x, goals.hard, rounds=LAST_ROUNDS) if goals.has_soft else x
+
+
+def approach(
+    network: PoseNetwork,
+    body: PoseBody,
+    goals: Goals,
+    start: Float[Tensor, "B J 3"],
+    *,
+    noise: Float[Tensor, "B J 3"] | None = None,
+    steps: int = IK_STEPS,
+    level: float = IK_LEVEL,
+    waits: bool = True,
+) -> Float[Tensor, "B J 3"]:
+    """The part of `guided_ik` with the model: states that are near to the goals. `waits` as in
+    `Search.rounds`."""
+    given, ancestors = network.describe(body), ancestry(body)
+
+    def near(states: Float[Tensor, "B J 3"], rounds: int) -> Float[Tensor, "B J 3"]:
+        return Search.begin(body, states, goals, ancestors).rounds(rounds, waits=waits).states
+
+    x = near(start, 3)
+    share = torch.where(goals.chains(ancestors), _SURE, 1.0)
     for top in torch.linspace(level, 0.25 * level, steps).tolist():
         alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
         noisy = alpha * x if noise is None else alpha * x + sigma * noise
-        x = reach(body, denoise(network, given, noisy, top * share), goals, rounds=2)
-    x = reach(body, x, goals, rounds=20)
-    return reach(body, x, goals.hard, rounds=20) if goals.soft else x
+        x = near(denoise(network, given, noisy, top * share), 2)
+    return x
 
 
 def reach(
     body: PoseBody, states: Float[Tensor, "B J 3"], goals: Goals, *, rounds: int
 ) -> Float[Tensor, "B J 3"]:
-    """States that meet the goals as nearly as `rounds` rounds of Levenberg-Marquardt bring them.
+    """States that meet the goals as nearly as `rounds` rounds of Levenberg-Marquardt bring them."""
+    return Search.begin(body, states, goals, ancestry(body)).rounds(rounds).states
 
-    A round that does not bring a pose nearer is not taken, and the next one is damped more.
+
+@dataclass(frozen=True)
+class Search:
+    """Levenberg-Marquardt on states of a batch of bodies.
+
+    A round that does not bring a pose nearer is not taken, and the next one is damped more. A pose
+    that is close enough rests, so that answers do not depend on the batch.
     """
-    error = goals.errors(body, states)
-    damping = error.new_full((len(error), 1, 1), _DAMPING)
-    moved_by = _ancestors(body, goals.tokens), _ancestors(body, goals.facing)
-    for _ in range(rounds):
-        far = error.detach().norm(dim=-1) >= _CLOSE
-        if not bool(far.any()):
-            break
-        jacobian = _jacobian(body, states, goals, moved_by)  # [B, E, J * 3]
-        square = jacobian @ jacobian.transpose(-1, -2)
-        damped = square + damping * torch.eye(square.shape[-1]).to(square)
-        change = jacobian.transpose(-1, -2) @ torch.linalg.solve(damped, error[..., None])
-        change = change.squeeze(-1)
-        largest = change.abs().amax(-1, keepdim=True)
-        change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))
-        moved = states + change.view_as(states)
-        after = goals.errors(body, moved)
-        # A pose that is close enough rests, so that answers do not depend on the batch.
-        better = far & (after.norm(dim=-1) < error.norm(dim=-1))
-        states = torch.where(better[:, None, None], moved, states)
-        error = torch.where(better[:, None], after, error)
-        factor = torch.where(better, _EASE, _HARDEN)[:, None, None]
-        damping = (damping * factor).clamp(_LEAST_DAMPING, _MOST_DAMPING)
-    return states
+
+    body: PoseBody
+    goals: Goals
+    moved_by: tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]]
+    """Ancestors of the tokens with a target, and of those that look at a point."""
+    states: Float[Tensor, "B J 3"]
+    damping: Float[Tensor, "B 1 1"]
+
+    @classmethod
+    def begin(
+        cls,
+        body: PoseBody,
+        states: Float[Tensor, "B J 3"],
+        goals: Goals,
+        ancestors: Bool[Tensor, "B J J"],
+    ) -> Search:
+        """Start at some states; `ancestors` are those of `ancestry`."""
+        moved_by = _rows(ancestors, goals.tokens), _rows(ancestors, goals.facing)
+        return cls(body, goals, moved_by, states, states.new_full((len(states), 1, 1), _DAMPING))
+
+    def rounds(self, count: int, *, waits: bool = True) -> Search:
+        """After so many rounds.
+
+        With `waits` it stops where all poses are close enough, for which the host waits for a GPU.
+        """
+        body, goals, states, damping = self.body, self.goals, self.states, self.damping
+        places, turned = kinematics(body, states)
+        error = goals.errors(places, turned)
+        for _ in range(count):
+            far = error.norm(dim=-1) >= _CLOSE
+            if waits and not bool(far.any()):
+                break
+            jacobian = _jacobian(body, states, places, turned, goals, self.moved_by)
+            square = jacobian @ jacobian.transpose(-1, -2)
+            one = torch.eye(square.shape[-1], dtype=square.dtype, device=square.device)
+            # Damped, it is never singular. The plain `solve` waits for a GPU to say so.
+            solved, _ = torch.linalg.solve_ex(square + damping * one, error[..., None])
+            change = (jacobian.transpose(-1, -2) @ solved).squeeze(-1)
+            largest = change.abs().amax(-1, keepdim=True)
+            change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))
+            moved = states + change.view_as(states)
+            new_places, new_turned = kinematics(body, moved)
+            after = goals.errors(new_places, new_turned)
+            better = far & (after.norm(dim=-1) < error.norm(dim=-1))
+            states = torch.where(better[:, None, None], moved, states)
+            places = torch.where(better[:, None, None], new_places, places)
+            turned = torch.where(better[:, None, None, None], new_turned, turned)
+            error = torch.where(better[:, None], after, error)
+            factor = torch.where(better, _EASE, _HARDEN)[:, None, None]
+            damping = (damping * factor).clamp(_LEAST_DAMPING, _MOST_DAMPING)
+        return replace(self, states=states, damping=damping)
+
+    def is_far(self) -> Bool[Tensor, ""]:
+        """Whether any pose has not met its goals."""
+        error = self.goals.errors(*kinematics(self.body, self.states))
+        return (error.norm(dim=-1) >= _CLOSE).any()
 
 
 def _jacobian(
     body: PoseBody,
     states: Float[Tensor, "B J 3"],
+    places: Float[Tensor, "B J 3"],
+    turned: Float[Tensor, "B J 3 3"],
     goals: Goals,
     moved_by: tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]],
 ) -> Float[Tensor, "B E S"]:
     """Derivative of minus the errors by the state, one row an error.
 
-    `moved_by` are the ancestors of the tokens with a target, and of those that look at a point.
+    `places` and `turned` are those of `kinematics`, `moved_by` those of `Search`.
     """
-    places, turned = kinematics(body, states)
     axes = _turning_axes(body, states, turned)
     travel = _travel(places, axes, goals.tokens, moved_by[0])
     rows = (travel * goals.weights[:, None, None, None]).flatten(1, 2)
@@ -229,7 +295,7 @@ def _turning_axes(
     skew = torch.stack((zero, -z, y, z, zero, -x, -y, x, zero), dim=-1).unflatten(-1, (3, 3))
     one = (1.0 - angle.cos()) / angle.square()
     two = (angle - angle.sin()) / angle**3
-    right = torch.eye(3).to(skew) - one * skew + two * (skew @ skew)
+    right = torch.eye(3, dtype=skew.dtype, device=skew.device) - one * skew + two * (skew @ skew)
     axes = ANGLE_UNIT * turned @ right @ body.frames.transpose(-1, -2)
     axes[:, 0, :, 2] = 0.0  # the root's third number is its height
     return axes
@@ -250,20 +316,25 @@ def _travel(
     lever = _of(places, tokens)[:, :, None] - places[:, None]  # [B H J 3]
     moved = torch.linalg.cross(*torch.broadcast_tensors(axes[:, None], lever[..., None]), dim=-2)
     moved = moved * moved_by[..., None, None]
-    moved[:, :, 0, :, 2] = moved.new_tensor((0.0, HEIGHT_UNIT, 0.0))
+    moved[:, :, 0, :, 2] = constant((0.0, HEIGHT_UNIT, 0.0), moved)
     return moved.transpose(2, 3)
 
 
-def _ancestors(body: PoseBody, tokens: Tensor) -> Bool[Tensor, "B H J"]:
-    """Whether each token is an ancestor of the given ones, or one of them."""
-    at = tokens.expand(len(body.present), -1)
-    found = torch.zeros(*at.shape, body.tokens, dtype=torch.bool, device=at.device)
-    for _ in range(body.tokens):
-        found.scatter_(2, at[..., None], True)
-        if not bool(at.any()):
-            break
-        at = body.parents.gather(1, at)
-    return found
+def ancestry(body: PoseBody) -> Bool[Tensor, "B J J"]:
+    """Whether a token (last axis) is another's (axis before) ancestor, or that one itself."""
+    token = torch.arange(body.tokens, device=body.parents.device)
+    above = (body.parents[..., None] == token) | (token[:, None] == token)
+    # Each squaring doubles how far up is known.
+    known = above.to(body.pivots)
+    for _ in range(DOUBLINGS):
+        known = (known @ known).clamp_max(1.0)
+    return known > 0.5
+
+
+def _rows(ancestors: Bool[Tensor, "B J J"], tokens: Tensor) -> Bool[Tensor, "B H J"]:
+    """The ancestors of some tokens."""
+    at = tokens.expand(len(ancestors), -1)[..., None].expand(-1, -1, ancestors.shape[-1])
+    return ancestors.gather(1, at)
 
 
 def _of(values: Float[Tensor, "B J 3"], tokens: Tensor) -> Float[Tensor, "B H 3"]:
