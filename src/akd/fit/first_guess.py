@@ -48,7 +48,7 @@ def set_first_guess(
     *,
     look: Callable[[Tensor], Tensor],
     regressed: Sequence[ControlCurves] | None = None,
-) -> None:
+) -> list[bool]:
     """Set each candidate that is made of control curves to what its video seems to show.
 
     Phases and poses of the limbs are searched by hue. A regressor reads the whole body, limbs that
@@ -61,12 +61,15 @@ def set_first_guess(
         settings: Whether to search.
         look: What is compared of images.
         regressed: What a regressor sees in each video: see `regress`.
+
+    Returns:
+        Which candidates begin with what the regressor sees.
     """
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     if not settings.phase_search:
         for own, other in zip(curves, regressed or [], strict=False):
             own.copy_values(other)
-        return
+        return [regressed is not None] * len(candidates)
     for candidate, target in zip(candidates, targets, strict=True):
         if isinstance(candidate, ControlCurves):
             search_phases(stage, candidate, target)
@@ -74,7 +77,7 @@ def set_first_guess(
     if len(curves) == len(candidates):
         search_poses(stage, curves, targets)
     if regressed is None:
-        return
+        return [False] * len(candidates)
     wanted = pyramid(look(targets))
     searched, seen = (
         photometric_loss(look(stage.show_body(pose_together(some, stage).transforms)), wanted)
@@ -84,3 +87,4 @@ def set_first_guess(
     for own, other, is_better in zip(curves, regressed, better, strict=True):
         if is_better:
             own.copy_values(other)
+    return better

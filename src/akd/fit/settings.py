@@ -50,9 +50,10 @@ class WarmStartSettings:
     regressor: bool = True
     """Begin the first fit with what the motion regressor sees, where it is installed and looks more
     like the video than what the search finds."""
-    anchor: float = 0.0
+    anchor: float = 2.0
     """Weight of the mean square distance from the joint angles that the regressor sees, radians,
-    in actions that are no gaits: a limb that cannot be seen stays where it is expected."""
+    in first fits that begin with them and are no gaits: a limb that cannot be seen stays where it
+    is expected."""
     speed_from_feet: bool = True
     """While fitting, set the speed to that of the stance feet under the body."""
 

@@ -171,10 +171,14 @@ def fit_to_videos(
     by_hue = stage.scene.style is SceneStyle.ROLES
     look = chroma if by_hue and not stage.undulates else torch.clone
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
-    regressed = regress(stage, candidates, targets, regressor) if by_hue else None
+    anchor = None
     if by_hue and not refine:
-        set_first_guess(stage, candidates, targets, settings, look=look, regressed=regressed)
-    anchor = None if regressed is None else _anchor(regressed, stage)
+        regressed = regress(stage, candidates, targets, regressor)
+        taken = set_first_guess(
+            stage, candidates, targets, settings, look=look, regressed=regressed
+        )
+        if regressed is not None:
+            anchor = _anchor(regressed, taken, stage)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))
@@ -219,15 +223,16 @@ def fit_to_videos(
 
 @torch.no_grad()
 def _anchor(
-    regressed: Sequence[ControlCurves], stage: Stage
+    regressed: Sequence[ControlCurves], taken: Sequence[bool], stage: Stage
 ) -> tuple[Float[Tensor, "K T D 3"], Float[Tensor, "K"]]:
-    """The joint angles that a regressor sees, and 1 for each fit that is held to them.
-
-    Those of gaits are not: a video shows their cycle several times, and the far side follows.
-    """
+    """The joint angles that a regressor sees, and 1 for each fit that is held to them: those that
+    begin with them, but no gaits, of which a video shows the cycle several times."""
     controls = pose_together(regressed, stage).controls
     assert controls is not None
-    held = [float(curves.period is None) for curves in regressed]
+    held = [
+        float(begins and curves.period is None)
+        for begins, curves in zip(taken, regressed, strict=True)
+    ]
     return controls.angles.detach(), controls.angles.new_tensor(held)
 
 
