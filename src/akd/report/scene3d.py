@@ -64,7 +64,7 @@ def scene3d(
         "size": max(character.height, 1e-6),
         "reach": 0.5 * max(float(extent.norm()), 1e-6),
         "yaw": math.atan2(float(forward[0]), float(forward[2])) + THREE_QUARTER.azimuth,
-        "shown": list(motions).index(shown) if shown in motions else len(motions) - 1,
+        "shown": len(motions) - 1 if shown is None else list(motions).index(shown),
         "clips": [_clip(character, mesh, name, motion) for name, motion in motions.items()],
     }
     # "</" would end the element.
