@@ -65,6 +65,7 @@ format: setup
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "out/site/index.html; with search: python3 -m http.server --bind 127.0.0.1 -d out/site"
 
 # Findings are left in out/fuzz/findings. ASSETS: files to start from.
 SECONDS ?= 60

@@ -9,12 +9,14 @@ import signal
 import sys
 import tempfile
 import traceback
+import typing
+from collections.abc import Collection
 from typing import Annotated, Any, get_args
 
 import tyro
 
 from akd.base.processor import avoid_broken_amx
-from akd.commands.about import START, version_text
+from akd.commands.about import ABOUT, START, help_text, version_text
 from akd.commands.animate import Animate
 from akd.commands.batch import Batch
 from akd.commands.cache import Cache
@@ -77,11 +79,18 @@ def main(arguments: list[str] | None = None) -> int:
     if not arguments:
         print(START)
         return 0
-    if arguments in (["--version"], ["-V"]):
-        print(version_text())
-        return 0
     try:
-        command = _parse(arguments)
+        match arguments:
+            case ["--version" | "-V"]:
+                print(version_text())
+                return 0
+            case ["help" | "--help" | "-h"]:
+                print(help_text(_subcommands(Command)))
+                return 0
+            case ["help", *words]:
+                command = _parse([*words, "--help"])
+            case _:
+                command = _parse(arguments)
     except UsageError as error:
         print(f"akd: {printable(error)}", file=sys.stderr)
         return 2
@@ -126,20 +135,36 @@ def _parse(arguments: list[str]) -> Any:
         tyro.conf.PositionalMetavarFromFieldName,
     )  # fmt: skip
     name, *options = arguments
-    commands = {about.name: command for command, about in map(get_args, get_args(Command))}
+    commands = _subcommands(Command)
     if name in commands:
+        within = typing.get_type_hints(commands[name], include_extras=True).get("do")
+        if within is not None and options and not options[0].startswith("-"):
+            _check_name(options[0], _subcommands(within), prog=f"akd {name}")
         return tyro.cli(commands[name], prog=f"akd {name}", args=options, config=config)
-    if not name.startswith("-"):
-        close = difflib.get_close_matches(name, commands, n=1)
-        meant = f"did you mean {close[0]!r}? " if close else ""
-        raise UsageError(f"there is no command {name!r}; {meant}`akd --help` lists all commands")
+    if not name.startswith("--tyro-"):  # tyro's own: shell completion
+        _check_name(name, (*commands, "--help", "--version"), prog="akd")
     return tyro.cli(
         Command,  # pyright: ignore[reportArgumentType]
         prog="akd",
-        description="Animate any rigged 3D character from a sentence.",
+        description=ABOUT,
         args=arguments,
         config=config,
     )
+
+
+def _subcommands(union: object) -> dict[str, type]:
+    """The commands of a union by name."""
+    return {about.name: command for command, about in map(get_args, get_args(union))}
+
+
+def _check_name(name: str, names: Collection[str], *, prog: str) -> None:
+    """Raise for a command or option that does not exist, and suggest the one meant."""
+    if name in names:
+        return
+    what = "option" if name.startswith("-") else "command"
+    close = difflib.get_close_matches(name, names, n=1)
+    meant = f"did you mean {close[0]!r}? " if close else ""
+    raise UsageError(f"there is no {what} {name!r}; {meant}`{prog} --help` lists all commands")
 
 
 def _terminate(*_: object) -> None:

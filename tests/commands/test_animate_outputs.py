@@ -3,7 +3,9 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from akd.asset.read import read_asset
@@ -15,6 +17,7 @@ from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from tests.commands.animating import DONE, refused, words
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
 
@@ -44,6 +47,18 @@ def test_every_format_has_its_file(made):
         "motion.glb", "motion.bvh", "motion.usda", "video.mp4", "metrics.json", "report.html",
         "run", "view.npz",
     }  # fmt: skip
+
+
+def test_the_docs_list_every_file_and_every_metric(made):
+    listed = set(re.findall(r"`([^`]+)`", (ROOT / "docs" / "files.md").read_text("utf-8")))
+    files = {str(p.relative_to(made)) for p in made.rglob("*") if p.is_file()}
+    formats = {"motion.bvh", "motion.usda"}
+    assert {name.removeprefix("run/") for name in files - formats} <= {
+        name.removeprefix("run/") for name in listed
+    }
+    found = json.loads((made / "metrics.json").read_text())
+    assert {*found, *found["motion"]} <= listed
+    assert {*np.load(made / "view.npz")} <= listed
 
 
 def test_a_clip_in_place_stays_where_metrics_and_bvh_say(made, uninterrupted):

@@ -74,6 +74,31 @@ def test_an_unknown_command_suggests_the_right_one(capsys):
     assert refused(capsys, "xyz") == (
         "akd: there is no command 'xyz'; `akd --help` lists all commands"
     )
+    assert refused(capsys, "pose", "smaple", "fox.glb") == (
+        "akd: there is no command 'smaple'; did you mean 'sample'? "
+        "`akd pose --help` lists all commands"
+    )
+    assert refused(capsys, "--verison") == (
+        "akd: there is no option '--verison'; did you mean '--version'? "
+        "`akd --help` lists all commands"
+    )
+
+
+def test_help_fits_a_terminal_and_names_every_command_once(capsys):
+    assert main(["help"]) == 0
+    said = capsys.readouterr().out
+    assert main(["--help"]) == 0
+    assert capsys.readouterr().out == said
+    names = [typing.get_args(each)[1].name for each in typing.get_args(Command)]
+    assert re.findall(r"^  ([a-z]+) ", said, re.MULTILINE) == names
+    assert max(map(len, said.splitlines())) <= 80
+    assert len(said.splitlines()) < 50
+
+
+def test_help_of_a_command_by_word(capsys):
+    with pytest.raises(SystemExit):
+        main(["help", "pose", "ik"])
+    assert capsys.readouterr().out.startswith("usage: akd pose ik ")
 
 
 def test_help_names_the_arguments(capsys):

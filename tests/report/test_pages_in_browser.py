@@ -190,9 +190,8 @@ def test_a_3d_view_shows_the_clip_and_follows_the_videos(browser, videos, fox, t
     away = pose.translation + torch.linspace(0, 1, 12)[:, None, None]
     motion = Motion(fox.skeleton, torch.arange(12) / 24, replace(pose, translation=away))
     shown = films([Film(videos / "short.mp4", "motion")], charts=True)
-    text = page(
-        "fox", shown + scene3d(fox, {"a </script>": motion}), scripts=("scene3d.js", "films.js")
-    )
+    scene = scene3d(fox, {"a </script>": motion, "b": motion}, shown="a </script>")
+    text = page("fox", shown + scene, scripts=("scene3d.js", "films.js"))
     write_text(tmp_path / "page.html", text)
     said = []
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 500, "height": 700})
@@ -203,6 +202,7 @@ def test_a_3d_view_shows_the_clip_and_follows_the_videos(browser, videos, fox, t
     opened.wait_for_selector(".transport:visible")
     canvas = opened.locator(".scene3d canvas")
     assert opened.locator(".scene3d option").first.inner_text() == "a </script>"
+    assert opened.locator(".scene3d select").first.input_value() == "0"
     opened.wait_for_timeout(300)
     first = canvas.screenshot()
     opened.locator("input[type=range]").fill("0.4")

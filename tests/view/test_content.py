@@ -1,5 +1,6 @@
 """What a path holds: files and runs below it, and nothing outside of it."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -144,6 +145,26 @@ def test_pieces_cover_the_surface_and_follow_it(fox):
     assert np.sort(posed, axis=0)[[0, -1]] == pytest.approx(
         np.sort(fox.mesh.pose(world).numpy(), axis=0)[[0, -1]], abs=1e-5
     )
+
+
+def test_small_parts_of_other_colours_keep_them(fox):
+    """Thirty shades of brown take all pieces if colours are chosen by area alone."""
+    import torch
+
+    from akd.math.srgb import to_linear
+    from akd.splat.paint import Paint
+
+    assert fox.mesh is not None
+    count = len(fox.mesh.vertices)
+    shade = torch.linspace(0.2, 0.8, 30).repeat(count // 30 + 1)[:count, None]
+    colours = shade * torch.tensor([1.0, 0.7, 0.4])
+    parrot = torch.tensor([[0.3, 0.65, 0.0], [0.2, 0.55, 0.75], [0.9, 0.9, 0.9]])
+    for face, colour in zip(fox.mesh.faces[:: len(fox.mesh.faces) // 3], parrot, strict=False):
+        colours[face] = colour
+    paint = dataclasses.replace(Paint.of_vertices(fox.mesh), colours=to_linear(colours))
+    pieces = paint_surface(fox.mesh, paint).pieces
+    for colour in 255.0 * parrot.numpy():
+        assert min(np.abs(piece.colour - colour).max() for piece in pieces) < 40
 
 
 def test_view_data_comes_back_and_other_files_hold_nothing(fox, tmp_path):

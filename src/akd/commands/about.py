@@ -1,14 +1,17 @@
-"""What `akd` and `akd --version` print: the first things to try, devices, and extras found."""
+"""What `akd`, `akd --help` and `akd --version` print."""
 
 from __future__ import annotations
 
 import importlib.util
 import platform
+import textwrap
+from collections.abc import Mapping
 
 from akd.base.blender import has_blender
 from akd.base.version import __version__
 
-START = """Animate any rigged 3D character from a sentence. Three things to try first:
+ABOUT = "Animate any rigged 3D character from a sentence."
+START = f"""{ABOUT} Three things to try first:
 
   akd demo -o out/demo                               see it at work on a built-in creature
   akd inspect fox.glb                                what akd understands of your character
@@ -26,6 +29,24 @@ EXTRAS = {
     "view": ("viser",),
 }
 """Optional parts of akd, and the modules that each needs."""
+
+
+def help_text(commands: Mapping[str, type]) -> str:
+    """The commands, each with the first sentence of its docstring, in lines of 80 letters."""
+    lines = ["usage: akd COMMAND [OPTIONS]", "", ABOUT, ""]
+    for name, command in commands.items():
+        about = " ".join((command.__doc__ or "").split("\n\n")[0].split()).split(". ")[0]
+        lines += textwrap.wrap(
+            about.rstrip("."), 79, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12
+        )
+    return "\n".join(
+        (
+            *lines,
+            "",
+            "  --help    this list; `akd COMMAND --help` has options and an example of each",
+            "  --version version, devices, and extras found",
+        )
+    )
 
 
 def version_text() -> str:

@@ -156,8 +156,9 @@ def describe_text(character: Character) -> str:
         texture = f", texture {material['texture']}" if material["texture"] else ""
         lines.append(f"material       {material['name'] or '(unnamed)'}{texture}")
     if d["influences"]["most"]:
+        most = d["influences"]["most"]
         lines.append(
-            f"influences     at most {d['influences']['most']} joints a vertex, "
+            f"influences     at most {most} joint{'s' if most > 1 else ''} a vertex, "
             f"{d['influences']['mean']:.1f} on average"
         )
     lines.append(f"height         {d['body_height']:.3f} m  ({d['units']['found_by']})")

@@ -155,7 +155,9 @@ def report_of(
             for name in result_names(formats, grounded=made.grounded is not None)
             if name != "report.html"
         },
-        scene=scene3d(character, {"start": made.start, **motions}),
+        scene=scene3d(
+            character, {"start": made.start, **motions}, shown=_SHOWN.get(made.best, made.best)
+        ),
         notes=list(made.notes),
     )
 

@@ -122,7 +122,7 @@ function start(box, canvas, gl, data) {
 
   const clips = data.clips.map((clip) => ({ ...clip, frames: decode(clip.frames, Float32Array),
     path: decode(clip.path, Float32Array) }));
-  let time = 0, yaw = data.yaw, pitch = 0.2, distance = 2.9 * data.reach, shown = clips.length - 1;
+  let time = 0, yaw = data.yaw, pitch = 0.2, distance = 2.9 * data.reach, shown = data.shown;
   const bar = document.createElement("div");
   bar.className = "choices3d";
   const choice = document.createElement("select"), other = document.createElement("select");

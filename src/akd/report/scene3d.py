@@ -33,8 +33,16 @@ _MOST_TRIANGLES = 60_000
 """More would make the page larger than 5 MB."""
 
 
-def scene3d(character: Character, motions: Mapping[str, Motion]) -> str:
-    """The view as HTML for a page with `scene3d.js`; nothing where there is nothing to show."""
+def scene3d(
+    character: Character, motions: Mapping[str, Motion], *, shown: str | None = None
+) -> str:
+    """The view as HTML for a page with `scene3d.js`; nothing where there is nothing to show.
+
+    Args:
+        character: Whose body it is.
+        motions: The clips to choose from, by name.
+        shown: The clip that is shown first; the last one by default.
+    """
     mesh = character.mesh
     if mesh is None or not motions or not 0 < len(mesh.faces) <= _MOST_TRIANGLES:
         return ""
@@ -56,6 +64,7 @@ def scene3d(character: Character, motions: Mapping[str, Motion]) -> str:
         "size": max(character.height, 1e-6),
         "reach": 0.5 * max(float(extent.norm()), 1e-6),
         "yaw": math.atan2(float(forward[0]), float(forward[2])) + THREE_QUARTER.azimuth,
+        "shown": len(motions) - 1 if shown is None else list(motions).index(shown),
         "clips": [_clip(character, mesh, name, motion) for name, motion in motions.items()],
     }
     # "</" would end the element.

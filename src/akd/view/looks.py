@@ -186,8 +186,14 @@ def _points(
 def _palette(
     rgb: UInt8[np.ndarray, "N 3"],
 ) -> tuple[UInt8[np.ndarray, "N"], list[tuple[int, int, int]]]:
-    """A few colours that stand for all, by median cut, and which of them each row is."""
-    image = Image.fromarray(rgb[None]).quantize(_COLOURS, dither=Image.Dither.NONE)
+    """A few colours that stand for all, and which of them each row is.
+
+    By maximum coverage, then k-means: median cut goes by area alone, and would give a small part of
+    the body, such as a parrot on a shoulder, the mean of colours that are nothing alike.
+    """
+    image = Image.fromarray(rgb[None]).quantize(
+        _COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+    )
     labels = np.asarray(image)[0]
     colours = []
     for label in range(int(labels.max()) + 1):
