@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from akd.base.files import DamagedFile
-from akd.distill.run_folder import RunError, RunFolder
+from akd.distill.run_folder import RunError, RunFinished, RunFolder
 
 JOB = {"prompt": "a fox walking", "seed": 0}
 
@@ -64,6 +64,23 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
         started(tmp_path, overwrite=True)
     del first
     started(tmp_path)
+
+
+def test_a_finished_run_that_lost_a_result_is_continued(tmp_path: Path) -> None:
+    folder, result = started(tmp_path), tmp_path / "motion.glb"
+    result.write_bytes(b"a clip")
+    folder.finish()
+    folder.close()
+    with pytest.raises(RunFinished):
+        started(tmp_path)
+    result.write_bytes(b"")  # as a failed copy leaves it
+    started(tmp_path).close()
+    result.unlink()
+    result.symlink_to(tmp_path / "gone.glb")
+    started(tmp_path).close()
+    result.unlink()
+    result.mkdir()
+    started(tmp_path).close()
 
 
 @pytest.mark.parametrize("name", ["log.jsonl", "run.json", "lock", "distil-1.safetensors"])

@@ -162,7 +162,7 @@ class RunFolder(Observer):
                     f"over with --overwrite"
                 )
             results = found.get("results", ())
-            if found.get("done") and all((self.out / name).exists() for name in results):
+            if found.get("done") and all(_is_whole(self.out / name) for name in results):
                 raise RunFinished(f"{self.out}: is finished already; --overwrite starts over")
             self._about = found
             self.log("continues")
@@ -246,6 +246,11 @@ class RunFolder(Observer):
                     path.unlink()
         for name in (*self._results, *(found or {}).get("results", ())):
             (self.out / name).unlink(missing_ok=True)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a result is there: a failed copy leaves empty files, and a link may lead nowhere."""
+    return path.is_file() and path.stat().st_size > 0
 
 
 def differences(old: object, new: object, name: str = "") -> Iterable[str]:
