@@ -14,7 +14,7 @@ from torch import Tensor
 
 from akd.posespace.body import kinematics
 from akd.posespace.dataset import PoseSet
-from akd.posespace.diffusion import interpolate, invert, levels, sample, walk
+from akd.posespace.diffusion import Steer, interpolate, invert, levels, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
 from akd.posespace.ik import IK_STEPS, Goals, guided_ik
 from akd.posespace.ik_graph import GraphIk
@@ -187,7 +187,7 @@ def plausibility(network: PoseNetwork, bench: Bench) -> Numbers:
 def samples(network: PoseNetwork, bench: Bench) -> Numbers:
     """Samples of the model beside true poses, guided by the validators and as they come."""
     body = bench.given.body
-    ways = {"model": guidance(body_validators(body))}
+    ways: dict[str, Steer | None] = {"model": guidance(body_validators(body))}
     if not bench.sizes.brief:
         ways["model, unguided"] = None
     made = {
