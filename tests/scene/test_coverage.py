@@ -32,7 +32,8 @@ def test_a_silhouette_is_as_wide_as_the_mesh(stage, pixels):
         raw.append(float((1.0 - seen.transmittance - true).square().mean()))
         mended.append(float((1.0 - light - true).square().mean()))
         areas += torch.stack([x.sum() for x in (true, 1.0 - light, 1.0 - seen.transmittance)])
-    assert float(areas[1] / areas[0]) == pytest.approx(1.0, abs=0.04)
+    # The exponent is cut, for the sake of thin limbs.
+    assert float(areas[1] / areas[0]) == pytest.approx(1.0, abs=0.08)
     assert float(areas[2] / areas[0]) > 1.1
     assert sum(mended) < 0.3 * sum(raw)
 

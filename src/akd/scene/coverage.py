@@ -23,8 +23,8 @@ VIEWS = (View(0.5 * math.pi, 0.2), View(0.7, 0.2))
 """Directions from which areas are compared."""
 SMALLEST, LARGEST = 16, 192
 """Images in which they are, pixels on a side: a larger body is drawn truly enough."""
-MOST = 16.0
-"""The highest exponent; with 1 the coverage stays as it is."""
+MOST = 8.0
+"""The highest exponent: with a higher one, thin limbs of few splats vanish."""
 _FAINT = 1e-4
 
 
