@@ -1,13 +1,15 @@
 """`akd fit` on clips with known motion: joint error, legs, spoiled videos, stated quality.
 
     python -m benchmarks.fit --clips 24 --processes 2 --rows rows.jsonl
-    python -m benchmarks.fit --clips 24 --device cuda --processes 12 --rows rows.jsonl \\
+    python -m benchmarks.fit --device cuda --processes 14 --minutes 4 --rows rows.jsonl \\
         --out docs/benchmarks/fit.md
     python -m benchmarks.fit --smoke
 
 Joint positions are compared in the camera's frame, relative to the root, as shares of the body's
 height; angles are geodesic between the true and the found rotation of every driven joint.
-`--rows` receives a line for each fit as it ends; a run that was interrupted goes on from there.
+`--rows` receives a line for each fit as it ends; a run that was interrupted, or that `--minutes`
+ended, goes on from there. The main table comes first, then two views; spoiled videos and fits
+without a part are those of every third clip (`--every`).
 `--side training` is for choosing settings; `--smoke` runs every part once, tiny, and checks nothing
 but that it runs. The warm start of `akd animate` is a baseline that knows action and camera.
 """
@@ -49,6 +51,7 @@ from benchmarks.measured import write_report
 
 WITHOUT: dict[str, dict[str, object]] = {
     "limb search": {"limb_search": False},
+    "gait search": {"gait_search": False},
     "several starts": {"starts": 1},
     "colours": {"colour": 0.0},
     "camera refinement": {"solve_camera": False},
@@ -56,7 +59,7 @@ WITHOUT: dict[str, dict[str, object]] = {
     "pose regulariser": {"rest": 0.0},
     "sagittal regulariser": {"sagittal": 0.0},
 }
-PARTS = ("main", "views", "spoiled", "points", "without")
+PARTS = ("main", "views", "points", "spoiled", "without")
 """In the order in which they are run."""
 WARM_START = "warm start of animate"
 POSE_MODEL = "true mask, pose model"
@@ -100,15 +103,17 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
                 )
             )  # fmt: skip
 
-    for spec in specs(arguments.clips, training=arguments.side == "training"):
+    for number, spec in enumerate(specs(arguments.clips, training=arguments.side == "training")):
         for variant in ("true mask", "found mask", POSE_MODEL, WARM_START):
             add("main", variant, spec)
         add("views", "side and front", spec)
+        add("points", "noisy points", spec)
+        if number % arguments.every:
+            continue
         for name, changes in WITHOUT.items():
             add("without", name, spec, **changes)
         for kind in SPOILS:
             add("spoiled", kind, spec)
-        add("points", "noisy points", spec)
     return found
 
 
@@ -123,9 +128,12 @@ def batches_of(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
     return [batch for batch in batches if batch]
 
 
-def run_batch(jobs: Sequence[Job], *, rows: Path) -> None:
-    """Fit one after the other; every row is written at once."""
+def run_batch(jobs: Sequence[Job], *, rows: Path, until: float) -> None:
+    """Fit one after the other; every row is written at once. After `until`, seconds since the
+    epoch, no fit is begun."""
     for job in jobs:
+        if time.time() > until:
+            return
         row = run(job)
         append_row(rows, row)
         print(
@@ -256,6 +264,10 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="every part once, tiny")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--every", type=int, default=3, help="clips for one that is spoiled")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="no fit is begun after this time"
+    )
     parser.add_argument("--rows", type=Path, help="a line for each fit; goes on from what is there")
     parser.add_argument("--report-only", action="store_true", help="tables of the rows that exist")
     parser.add_argument("--out", type=Path)
@@ -268,8 +280,9 @@ def main() -> None:
         done = read_rows(path)
         left = [] if arguments.report_only else [job for job in jobs if job.key not in done]
         waiting = batches_of(left, arguments.processes)
-        work = partial(run_batch, rows=path)
+        work = partial(run_batch, rows=path, until=time.time() + 60.0 * arguments.minutes)
         if arguments.processes > 1:
+            warm_up(arguments.device)  # kernels are compiled once, not by every process
             context = multiprocessing.get_context("spawn")
             count = min(arguments.processes, max(1, len(waiting)))
             with context.Pool(count, warm_up, (arguments.device,)) as pool:

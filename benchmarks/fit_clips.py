@@ -22,6 +22,7 @@ from akd.export.creature import write_creature
 from akd.fit.video_fit import show_fit
 from akd.motion.clip import motion_from_clip
 from akd.rig.character import Character, load_character
+from akd.scene.coverage import narrowed
 from akd.scene.follow import FRONT, View, bounding_boxes, follow
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
@@ -165,7 +166,12 @@ def render(
         field_of_view=math.radians(spec.field_of_view),
     )  # fmt: skip
     camera = follow(low.cpu(), high.cpu(), view, forward=actor.forward, width=size, height=size)
-    colour, light = (seen.cpu() for seen in show_fit(stage, bones, camera))
+    # A camera sees the surface and not the splats, which are wider.
+    middle = 0.5 * (low + high)[0].cpu()
+    depth = float(camera.camera_from_world[0, 2, :3] @ middle + camera.camera_from_world[0, 2, 3])
+    exponent = stage.coverage_exponent(float(camera.focal[0, 0]) / depth)
+    seen = narrowed(*show_fit(stage, bones, camera), exponent)
+    colour, light = (x.cpu() for x in seen)
     return colour + light[..., None] * torch.tensor(BACKGROUND), 1.0 - light, camera
 
 

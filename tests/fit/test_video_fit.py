@@ -11,6 +11,7 @@ from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limb
 from akd.fit.losses import LossState, smoothness
 from akd.fit.masks import find_masks, plain_background, static_background
 from akd.fit.observation import Observation, PointTracks
+from akd.fit.placing import find_shifts
 from akd.fit.quality import assess_fit, disagreement
 from akd.fit.settings import FitSettings
 from akd.fit.video_fit import fit_video, show_fit
@@ -20,6 +21,7 @@ from akd.fit.view_search import (
     canvas_scale,
     focal_of,
     look_from,
+    neutral_middle,
     onto_canvas,
     search_views,
 )
@@ -27,6 +29,7 @@ from akd.motion.parametrization import MotionStart, pose_together
 from akd.motion.settings import Spline
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import Part, Side
+from akd.scene.coverage import narrowed
 from akd.scene.follow import View, follow
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
@@ -59,8 +62,16 @@ def camera_at(stage: Stage, azimuth: float):
 
 @pytest.fixture(scope="module")
 def filmed(stage) -> Observation:
-    colour, light = show_fit(stage, stage.transforms(swinging(stage)), camera_at(stage, 90.0))
+    colour, light = film(stage, stage.transforms(swinging(stage)), camera_at(stage, 90.0))
     return Observation(colour + 0.8 * light[..., None], 1.0 - light)
+
+
+def film(stage: Stage, transforms, camera):
+    """What a camera sees of the surface, which is narrower than the splats."""
+    pose = camera.camera_from_world[0]
+    depth = float(pose[2, :3] @ neutral_middle(stage) + pose[2, 3])
+    exponent = stage.coverage_exponent(float(camera.focal[0, 0]) / depth)
+    return narrowed(*show_fit(stage, transforms, camera), exponent)
 
 
 def test_the_direction_of_the_camera_is_found(stage):
@@ -76,16 +87,21 @@ def test_the_direction_of_the_camera_is_found(stage):
 
 def test_limbs_are_found_without_a_gradient(stage, filmed):
     guess = look_from(stage, filmed, math.radians(90.0), math.radians(12.0))
-    factor = canvas_scale(stage) / guess.scale
+    factor, limbs = canvas_scale(stage) / guess.scale, find_limbs(stage)
     colours = (filmed.frames * filmed.masks[..., None]).movedim(-1, 1)
-    target = LimbTarget.of(
-        onto_canvas(colours, guess.places, factor),
-        onto_canvas(filmed.masks[:, None], guess.places, factor),
-        azimuth=guess.azimuth, elevation=guess.elevation,
-        distance=guess.distance(focal_of(filmed)), colour=1.0,
-    )  # fmt: skip
-    limbs = find_limbs(stage)
-    found = limb_angles(stage, limbs, search_limbs(stage, limbs, [target]).poses)
+    search = None
+    for rounds in (0, 2, 2):  # the body is placed with its limbs, then they are searched again
+        target = LimbTarget.of(
+            onto_canvas(colours, guess.places, factor),
+            onto_canvas(filmed.masks[:, None], guess.places, factor),
+            azimuth=guess.azimuth, elevation=guess.elevation,
+            distance=guess.distance(focal_of(filmed)), colour=1.0,
+        )  # fmt: skip
+        search = search_limbs(stage, limbs, [target], rounds=rounds)
+        shifts = find_shifts(search.images[0], target.image)
+        guess = replace(guess, places=guess.places + shifts / factor)
+    assert search is not None
+    found = limb_angles(stage, limbs, search.poses)
     true = swinging(stage).angles
     for limb in limbs:
         last = float(found[-1, limb.upper, 0]), float(true[-1, limb.upper, 0])

@@ -16,12 +16,13 @@ import torch.nn.functional as nn
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from akd.fit.view_search import canvas_camera
+from akd.fit.view_search import canvas_camera, canvas_scale
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits
 from akd.rig.roles.role import Part, Role
 from akd.rig.skin import skin_points
 from akd.scene.compose import render_body
+from akd.scene.coverage import narrowed
 from akd.scene.stage import Stage
 from akd.splat.camera import Camera
 
@@ -109,6 +110,13 @@ class Layer:
         """Colour and transmittance for one pose a frame."""
         return self.colour[poses], self.transmittance[poses]
 
+    def narrowed(self, exponent: float) -> Layer:
+        """The same as wide as the surface: see `akd.scene.coverage`."""
+        colour, light = narrowed(
+            self.colour.movedim(1, -1), self.transmittance.squeeze(1), exponent
+        )
+        return Layer(colour.movedim(-1, 1), light[:, None], self.depth)
+
     def smaller(self, part: int) -> Layer:
         """The same, downsampled by this factor along each side."""
         colour, transmittance = (nn.avg_pool2d(x, part) for x in (self.colour, self.transmittance))
@@ -195,8 +203,8 @@ class LimbSearch:
     """Of every limb in every frame, as indices of `Limb.angles`."""
     residual: float
     """Mean square difference from the targets."""
-    coverage: list[Float[Tensor, "T N N"]]
-    """The body's silhouettes for each target."""
+    images: list[Float[Tensor, "T 4 N N"]]
+    """The body for each target, as `LimbTarget.image`."""
     layers: list[list[Layer]]
     """Of each target."""
     targets: list[LimbTarget]
@@ -211,9 +219,15 @@ class LimbSearch:
 
 @torch.no_grad()
 def search_limbs(
-    stage: Stage, limbs: list[Limb], targets: list[LimbTarget], *, most: int = MOST_FRAMES
+    stage: Stage,
+    limbs: list[Limb],
+    targets: list[LimbTarget],
+    *,
+    most: int = MOST_FRAMES,
+    rounds: int = _ROUNDS,
 ) -> LimbSearch:
-    """The poses of all limbs that look most like the targets, limb after limb.
+    """The poses of all limbs that look most like the targets, limb after limb; without `rounds`,
+    the neutral ones.
 
     Of longer videos `most` frames are searched, evenly taken; the others take the pose before.
     """
@@ -227,7 +241,7 @@ def search_limbs(
     rest = [int(limb.angles.square().sum(1).argmin()) for limb in limbs]
     chosen = torch.tensor(rest, device=device).repeat(frames, 1)
     residual = 0.0
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         for k, limb in enumerate(limbs):
             costs = torch.stack(
                 [_costs(own, k, chosen, t) for own, t in zip(layers, targets, strict=True)]
@@ -240,8 +254,17 @@ def search_limbs(
             if (left := _residual(layers, other, targets)) < residual:
                 chosen, residual = other, left
     spread = torch.arange(total, device=device) // every
-    coverage = [1.0 - stacked(_at(own, chosen), own[0])[1][spread, 0] for own in layers]
-    return LimbSearch(chosen[spread], residual, coverage, layers, targets, every)
+    images = [_image(own, chosen, t)[spread] for own, t in zip(layers, targets, strict=True)]
+    return LimbSearch(chosen[spread], residual, images, layers, targets, every)
+
+
+def _image(
+    layers: list[Layer], chosen: Int[Tensor, "T limbs"], target: LimbTarget
+) -> Float[Tensor, "T 4 N N"]:
+    """All layers as chosen, as the target is."""
+    at = _at(layers, chosen)
+    order = sorted(range(len(layers)), key=lambda i: layers[i].depth)
+    return _weighted(*stacked([at[i] for i in order], layers[0]), target.colour)
 
 
 def _residual(
@@ -294,7 +317,9 @@ def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[Layer]:
     trunk = torch.stack([limb.splats for limb in limbs]).any(0).logical_not()
     still = torch.zeros(1, len(stage.rig), 3, device=stage.cloud.means.device)
     poses = [*((limb.splats, limb.controls(stage)) for limb in limbs), (trunk, still)]
-    return [render_layer(stage, own, angles, camera, pitch=target.pitch) for own, angles in poses]
+    exponent = stage.coverage_exponent(canvas_scale(stage))
+    layers = (render_layer(stage, own, angles, camera, pitch=target.pitch) for own, angles in poses)
+    return [layer.narrowed(exponent) for layer in layers]
 
 
 def render_layer(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as nn
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.splat.camera import Camera
@@ -128,6 +128,18 @@ class Observation:
             normals=None if self.normals is None else crop(self.normals),
             window=Window(self.size, corners),
         )  # fmt: skip
+
+    def at(self, frames: Int[Tensor, "F"]) -> Observation:
+        """Images and masks of some of the frames, without what else is known of them."""
+        where = frames.to(self.masks.device)
+        camera, window = self.camera, self.window
+        if camera is not None and len(camera) > 1:
+            camera = camera[where]
+        if window is not None:
+            window = replace(window, corners=window.corners[where])
+        return Observation(
+            self.frames[where], self.masks[where], camera, self.azimuth, window=window
+        )
 
     def resized(self, longest: int) -> Observation:
         """The same at another size; `longest` is that of the longer side. Never larger."""

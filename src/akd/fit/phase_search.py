@@ -40,7 +40,7 @@ a straight leg that leans back looks most like one that is bent and swings forwa
 no fit finds the knee."""
 _FURTHER = 0.2
 """How much further a joint is carried that is bent in the neutral pose."""
-_FOLDS_AFTER = math.radians(100.0)
+FOLDS_AFTER = math.radians(100.0)
 """Phase by which a knee folds after its thigh swings back: it is bent most as the leg comes
 forward. In true gaits of the zoo it is 67 to 117 degrees on two legs."""
 _TOGETHER = {"cpu": 8, "cuda": 64}
@@ -120,7 +120,7 @@ def _swings(limb: LimbControls, ways: Sequence[tuple[float, float]], count: int)
     choices = [(still, still), *((wave, still) for wave in swings)]
     for k in range(count):
         bend, fold = ways[min(k, len(ways) - 1)] if ways else (0.0, 0.0)
-        choices += [(wave, (bend, fold, wave[2] - _FOLDS_AFTER)) for wave in swings]
+        choices += [(wave, (bend, fold, wave[2] - FOLDS_AFTER)) for wave in swings]
     return _Guess((limb.upper, limb.lower), (limb.swing, limb.fold), choices)
 
 

@@ -90,5 +90,7 @@ class FitSettings:
     """Weight of point tracks (distance in image heights), depth maps and normal maps."""
     limb_search: bool = True
     """Search each limb's angles frame by frame before the first iteration."""
+    gait_search: bool = True
+    """Half of the starts are gaits: limbs that swing in pairs, with one period."""
     solve_camera: bool = True
     """Refine focal length, direction and height of a camera that was not given."""

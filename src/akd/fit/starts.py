@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.fit.cameras import FitCamera, SolvedCamera
+from akd.fit.gait_search import search_gait
 from akd.fit.limb_search import (
-    MOST_FRAMES,
     Limb,
     LimbSearch,
     LimbTarget,
@@ -22,6 +22,7 @@ from akd.fit.limb_search import (
     swap_sides,
 )
 from akd.fit.observation import Observation
+from akd.fit.placing import find_shifts
 from akd.fit.settings import FitSettings
 from akd.fit.view_search import (
     APART,
@@ -57,6 +58,8 @@ _ROUNDS = 2
 """How often the limbs are searched and the body is placed again, for each of them."""
 _FEW = 8
 """Frames in which directions are compared."""
+GAIT = ", as a gait"
+"""In the name of a start."""
 _ALIKE = 0.08
 """Colours that differ by less (root mean square, sRGB) are the character's own."""
 
@@ -111,7 +114,10 @@ def make_starts(
         found += _with_limbs(stage, observations, guesses, limbs, settings, fps)
     # Where one direction is clearly wrong, more exchanges of the other's legs are tried.
     found.sort(key=lambda pair: pair[0])
-    return [candidate for _, candidate in found[: max(1, settings.starts)]]
+    free, gaits = ([c for _, c in found if (GAIT in c.name) == gait] for gait in (False, True))
+    # A gait leaves more of the video than poses that are free in every frame, right or wrong.
+    kept = gaits[: settings.starts // 2]
+    return [*free[: max(1, settings.starts - len(kept))], *kept]
 
 
 def _directions(
@@ -127,18 +133,34 @@ def _directions(
     if not limbs:
         return guesses[:2]
 
+    chosen = torch.linspace(0, len(observation) - 1, min(_FEW, len(observation))).round().long()
+    some = observation.at(chosen)
+
     def residual(guess: ViewGuess) -> float:
-        target = _limb_target(stage, observation, guess, settings)
-        return search_limbs(stage, limbs, [target], most=_FEW).residual
+        """With the body upright, or leaning as one that runs, and placed with its limbs."""
+        left = []
+        for pitch in _PITCHES[1:]:
+            own = replace(guess, places=guess.places[chosen.to(guess.places.device)])
+            for rounds in (0, 1, 1):
+                target = replace(_limb_target(stage, some, own, settings), pitch=pitch)
+                found = search_limbs(stage, limbs, [target], rounds=rounds)
+                own = _moved(stage, some, own, found.images[0], settings)
+            left.append(found.residual)
+        return min(left)
 
     costs = {guess: residual(guess) for guess in guesses}
     best = min(costs, key=costs.__getitem__)
-    around = [(best.azimuth, elevation) for elevation in elevations if elevation != best.elevation]
-    if observation.azimuth is None:
-        around += [(best.azimuth + turn, best.elevation) for turn in (-STEP, STEP)]
-    for azimuth, elevation in around:
-        guess = look_from(stage, observation, azimuth, elevation)
-        costs[guess] = residual(guess)
+
+    def try_from(ways: Sequence[tuple[float, float]]) -> ViewGuess:
+        for azimuth, elevation in ways:
+            guess = look_from(stage, observation, azimuth, elevation)
+            costs[guess] = residual(guess)
+        return min(costs, key=costs.__getitem__)
+
+    # Outlines alone may have ranked a neighbour higher that hides the right direction.
+    for turn in (2.0 * STEP, STEP) if observation.azimuth is None else ():
+        best = try_from([(best.azimuth + way, best.elevation) for way in (-turn, turn)])
+    try_from([(best.azimuth, height) for height in elevations if height != best.elevation])
     ranked = sorted(costs, key=costs.__getitem__)
     far = [g for g in ranked if angle_between(g.azimuth, ranked[0].azimuth) > APART]
     return [ranked[0], *far[:1]]
@@ -158,56 +180,85 @@ def _with_limbs(
         angles = torch.zeros(len(observations[0]), len(stage.rig), 3)
         return [(0.0, _candidate(stage, observations, guesses, angles, settings, fps, name))]
 
-    def search(guesses: Sequence[ViewGuess], pitch: float, most: int = MOST_FRAMES) -> LimbSearch:
+    def search(guesses: Sequence[ViewGuess], pitch: float, **options: int) -> LimbSearch:
         targets = [
             replace(_limb_target(stage, observation, guess, settings), pitch=pitch)
             for observation, guess in zip(observations, guesses, strict=True)
         ]
-        return search_limbs(stage, limbs, targets, most=most)
+        return search_limbs(stage, limbs, targets, **options)
 
     def located(guesses: Sequence[ViewGuess], found: LimbSearch) -> list[ViewGuess]:
         return [
-            guess.located(stage, observation, own)
-            for guess, observation, own in zip(guesses, observations, found.coverage, strict=True)
+            _moved(stage, observation, guess, own, settings)
+            for guess, observation, own in zip(guesses, observations, found.images, strict=True)
         ]
 
     # With its limbs where they are, the body is found more exactly, and then the limbs are.
     tried = []
     for pitch in _PITCHES:
-        placed = guesses
+        placed = located(guesses, search(guesses, pitch, most=_FEW, rounds=0))
         for _ in range(_ROUNDS):
-            placed = located(placed, search(placed, pitch, _FEW))
-        tried.append((search(placed, pitch, _FEW).residual, pitch, placed))
+            placed = located(placed, search(placed, pitch, most=_FEW))
+        tried.append((search(placed, pitch, most=_FEW).residual, pitch, placed))
     _, pitch, guesses = min(tried, key=lambda one: one[0])
     guesses = located(guesses, search(guesses, pitch))
     found = search(guesses, pitch)
-    return [
-        (
-            found.residual_of(poses),
-            _candidate(
-                stage, observations, guesses, limb_angles(stage, limbs, poses), settings, fps,
-                name + what, pitch,
-            ),
-        )
-        for what, poses in _exchanges(limbs, found.poses)
-    ]  # fmt: skip
+
+    def starts(poses: Tensor, angles: Tensor, name: str) -> list[tuple[float, Candidate]]:
+        begun = _candidate(stage, observations, guesses, angles, settings, fps, name, pitch)
+        return [(found.residual_of(poses), begun)]
+
+    candidates = []
+    for what, kinds in _pairings(limbs):
+        poses = found.poses
+        for kind in kinds:
+            poses = swap_sides(limbs, poses, kind=kind)
+        candidates += starts(poses, limb_angles(stage, limbs, poses), name + what)
+    gait = None
+    if settings.gait_search:
+        gait = search_gait(stage, limbs, found, frames=len(observations[0]), fps=fps)
+    if gait is not None:
+        for what, kinds in _pairings(limbs):
+            poses, angles = gait.poses, gait.angles
+            for kind in kinds:
+                poses = swap_sides(limbs, poses, kind=kind)
+                angles = _swap_angles(limbs, angles, kind)
+            candidates += starts(poses, angles, f"{name}{GAIT}{what}")
+    return candidates
 
 
-def _exchanges(
-    limbs: list[Limb], chosen: Int[Tensor, "T limbs"]
-) -> list[tuple[str, Int[Tensor, "T limbs"]]]:
-    """The limbs as found, with legs of each kind exchanged left and right, and with all of them."""
-    found = [("", chosen)]
+def _pairings(limbs: list[Limb]) -> list[tuple[str, tuple[object, ...]]]:
+    """Legs as found, those of each kind exchanged left and right, and all of them."""
     every = (limb.role.limb for limb in limbs)
     kinds = list(dict.fromkeys(kind for kind in every if kind is not None and kind.is_leg))
-    for kind in kinds:
-        found.append((f", {kind.value} exchanged", swap_sides(limbs, chosen, kind=kind)))
-    if len(kinds) > 1:
-        everything = chosen
-        for kind in kinds:
-            everything = swap_sides(limbs, everything, kind=kind)
-        found.append((", legs exchanged", everything))
-    return found
+    found: list[tuple[str, tuple[object, ...]]] = [("", ())]
+    found += [(f", {kind.value} exchanged", (kind,)) for kind in kinds]
+    return [*found, (", legs exchanged", tuple(kinds))] if len(kinds) > 1 else found
+
+
+def _swap_angles(
+    limbs: list[Limb], angles: Float[Tensor, "T D 3"], kind: object
+) -> Float[Tensor, "T D 3"]:
+    """What `swap_sides` does to poses."""
+    pair, swapped = [limb for limb in limbs if limb.role.limb is kind], angles.clone()
+    if len(pair) == 2:
+        for own, other in (pair, pair[::-1]):
+            swapped[:, own.upper] = angles[:, other.upper]
+            if own.lower is not None and other.lower is not None:
+                swapped[:, own.lower] = angles[:, other.lower]
+    return swapped
+
+
+def _moved(
+    stage: Stage,
+    observation: Observation,
+    guess: ViewGuess,
+    images: Float[Tensor, "T 4 N N"],
+    settings: FitSettings,
+) -> ViewGuess:
+    """The guess with the places at which the body's images look most like the video."""
+    shifts = find_shifts(images, _limb_target(stage, observation, guess, settings).image)
+    return replace(guess, places=guess.places + shifts * guess.scale / canvas_scale(stage))
 
 
 def _limb_target(

@@ -28,10 +28,12 @@ from akd.fit.photometric import photometric_loss, pyramid
 from akd.fit.quality import FitQuality, assess_fit, disagreement
 from akd.fit.settings import FitSettings
 from akd.fit.starts import Candidate, make_starts
+from akd.fit.view_search import neutral_middle
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import PosedFrames, pose_together
 from akd.rig.control import ControlPose
 from akd.scene.compose import render_body
+from akd.scene.coverage import narrowed
 from akd.scene.stage import Stage
 from akd.splat.camera import Camera
 
@@ -39,7 +41,7 @@ _GREY = 0.5
 """What both the video's body and the rendered one are laid over."""
 _TINT = (0.5, 2.0)
 """By how much light may brighten or darken the video's colours."""
-_CAMERA_RATE = 0.1
+_CAMERA_RATE = 1.0
 """Learning rate of cameras against that of the motion."""
 _WARM_UP = 8
 """Iterations in which the learning rate rises: Adam's first steps are of full length in every
@@ -161,12 +163,13 @@ def optimise(
     count, curves = len(candidates), [c.curves for c in candidates]
     wanted = [pyramid(_target(o, settings).expand(count, -1, -1, -1, -1)) for o in observations]
     evidence = [Evidence.of(stage, candidates, k, o) for k, o in enumerate(observations)]
+    exponents = [_exponent(stage, candidates[0], k) for k in range(len(observations))]
 
     def compare(*, progress: float) -> list[Tensor | None]:
         posed = pose_together(curves, stage)
         parts, video = [], None
         for k, observation in enumerate(observations):
-            image = _rendered(stage, candidates, k, posed, observation, settings)
+            image = _rendered(stage, candidates, k, posed, observation, settings, exponents[k])
             parts.append(photometric_loss(image, wanted[k]))
             if (seen := evidence[k]) is not None:
                 camera = cameras_of([c.cameras[k] for c in candidates], len(observation))
@@ -210,9 +213,10 @@ def _rendered(
     posed: PosedFrames,
     observation: Observation,
     settings: FitSettings,
+    exponent: float,
 ) -> Float[Tensor, "K T H W 4"]:
     """All candidates as one observation sees them: tinted colours over grey, and coverage."""
-    colour, light = _seen(stage, candidates, k, posed, len(observation))
+    colour, light = _seen(stage, candidates, k, posed, len(observation), exponent)
     if settings.colour > 0.0:
         colour = colour * _tint(colour.detach(), light.detach(), observation)
     over = colour + _GREY * light[..., None]
@@ -220,8 +224,24 @@ def _rendered(
     return torch.cat(parts, dim=-1)
 
 
+@torch.no_grad()
+def _exponent(stage: Stage, candidate: Candidate, k: int) -> float:
+    """What brings the coverage of splats to that of the surface, for one observation."""
+    camera = candidate.plain_cameras()[k]
+    pose = camera.camera_from_world
+    where = neutral_middle(stage).to(pose) + candidate.curves.controls().translation.to(pose)
+    depth = (where * pose[:, 2, :3]).sum(-1) + pose[:, 2, 3]
+    scale = camera.focal.mean() / depth.median().clamp_min(1e-6)
+    return stage.coverage_exponent(float(scale))
+
+
 def _seen(
-    stage: Stage, candidates: Sequence[Candidate], k: int, posed: PosedFrames, frames: int
+    stage: Stage,
+    candidates: Sequence[Candidate],
+    k: int,
+    posed: PosedFrames,
+    frames: int,
+    exponent: float,
 ) -> tuple[Float[Tensor, "K T H W 3"], Float[Tensor, "K T H W"]]:
     """Premultiplied colours and transmittance."""
     camera = cameras_of([c.cameras[k] for c in candidates], frames)
@@ -231,7 +251,8 @@ def _seen(
         clips=len(candidates),
     )  # fmt: skip
     shape = (len(candidates), frames)
-    return seen.colour.unflatten(0, shape), seen.transmittance.unflatten(0, shape)
+    colour, light = narrowed(seen.colour, seen.transmittance, exponent)
+    return colour.unflatten(0, shape), light.unflatten(0, shape)
 
 
 def _tint(
@@ -283,8 +304,8 @@ def _judge(
     """How well the fit explains the observations, at the size that was compared."""
     transforms = pose_together([best.curves], stage).transforms[0].detach()
     coverage, differences = [], []
-    for observation, camera in zip(observations, best.plain_cameras(), strict=True):
-        colour, light = show_fit(stage, transforms, camera)
+    for k, (observation, camera) in enumerate(zip(observations, best.plain_cameras(), strict=True)):
+        colour, light = narrowed(*show_fit(stage, transforms, camera), _exponent(stage, best, k))
         colour = colour * _tint(colour[None], light[None], observation)[0]
         coverage.append(1.0 - light)
         both = ((1.0 - light) * observation.masks > 0.9)[..., None].expand_as(colour)

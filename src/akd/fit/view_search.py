@@ -208,7 +208,8 @@ def neutral_silhouette(
     """The neutral pose on a canvas."""
     camera = canvas_camera(stage, azimuth, elevation, distance)
     bones = stage.neutral[None].to(stage.cloud.means)
-    return silhouette(stage.renderer.render(stage.cloud, bones, camera, check=False))
+    seen = silhouette(stage.renderer.render(stage.cloud, bones, camera, check=False))
+    return seen.pow(stage.coverage_exponent(canvas_scale(stage)))
 
 
 def _guess(

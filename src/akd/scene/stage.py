@@ -19,6 +19,7 @@ from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_kernel import ControlKinematics
 from akd.rig.limits import BodyPlan
 from akd.scene.compose import render_body, render_scene
+from akd.scene.coverage import LARGEST, SMALLEST, find_coverage_exponent
 from akd.scene.follow import SIDE, SMOOTH, View, bounding_boxes, box_middles, look_from, smooth_path
 from akd.scene.ground import paint_ground
 from akd.scene.roles import bone_roles, role_colours
@@ -246,6 +247,26 @@ class Stage:
         """Lowest and highest corner of the neutral body, metres, on the CPU."""
         low, high = bounding_boxes(self.body_cloud, self.neutral[None].to(self.cloud.means))
         return low.cpu(), high.cpu()
+
+    @cached_property
+    def _exponents(self) -> dict[int, float]:
+        return {}
+
+    def coverage_exponent(self, scale: float) -> float:
+        """The power of the splats' coverage that covers what the surface does: see `narrowed`.
+
+        Args:
+            scale: Pixels for each metre at the body.
+        """
+        mesh = self.character.mesh
+        assert mesh is not None
+        extent = float((mesh.vertices.amax(0) - mesh.vertices.amin(0)).norm())
+        pixels = max(SMALLEST, min(LARGEST, 4 * round(0.25 * scale * extent)))
+        if pixels not in self._exponents:
+            self._exponents[pixels] = find_coverage_exponent(
+                mesh, self.cloud, self.character.forward, self.renderer, pixels=pixels
+            )
+        return self._exponents[pixels]
 
     @property
     def neutral_camera(self) -> Camera:
