@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 import akd.rig.roles
 from akd.asset.read import read_asset
@@ -57,6 +57,8 @@ class Example:
     family: str
     features: Float[np.ndarray, "F"]
     answer: int
+    can_stand: bool = True
+    """Of a pair of limbs: where it cannot, that it is legs is not among the answers."""
 
 
 def examples_of(
@@ -69,7 +71,8 @@ def examples_of(
     plane = find_sagittal(evidence, body)
     finder = LimbFinder(evidence, body, plane)
     limbs = []
-    for pair in finder.pairs:
+    stands = finder.stands([frozenset()] * len(finder.pairs))
+    for pair, can_stand in zip(finder.pairs, stands, strict=True):
         joints = {j for start in pair.starts for j in body.subtree(start)}
         kinds = [
             LimbKind.LEG if kind in LEGS else LimbKind(kind)
@@ -77,7 +80,8 @@ def examples_of(
             if any(names.index(name) in joints for both in pairs for name in both)
         ]
         answer = KINDS.index(kinds[-1] if kinds else None)
-        limbs.append(Example(label.family, finder.measure(pair), answer))
+        may_be_leg = can_stand or answer == KINDS.index(LimbKind.LEG)
+        limbs.append(Example(label.family, finder.measure(pair), answer, may_be_leg))
     across = [
         evidence.positions[names.index(left)] - evidence.positions[names.index(right)]
         for pairs in label.pairs.values()
@@ -96,16 +100,21 @@ def fit(
     answers: Int[np.ndarray, "N"],
     share: Float[np.ndarray, "N"],
     classes: int,
+    excluded: Bool[np.ndarray, "N"] | None = None,
 ) -> Float[np.ndarray, "G K"]:
-    """Weights [F, K] of a regularised multinomial logistic regression, and the bias below them."""
+    """Weights [F, K] of a regularised multinomial logistic regression, and the bias below them.
+    Where `excluded` the first class is not among the answers."""
     x = torch.from_numpy(np.column_stack((inputs, np.ones(len(inputs)))))
     y, s = torch.from_numpy(answers), torch.from_numpy(share / share.sum())
     weights = torch.zeros(x.shape[1], classes, dtype=x.dtype, requires_grad=True)
+    barred = torch.zeros(len(x), classes, dtype=x.dtype)
+    if excluded is not None:
+        barred[torch.from_numpy(excluded), 0] = -1e3
     optimiser = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
         optimiser.zero_grad()
-        error = torch.nn.functional.cross_entropy(x @ weights, y, reduction="none") @ s
+        error = torch.nn.functional.cross_entropy(x @ weights + barred, y, reduction="none") @ s
         total = error + _DECAY * weights[:-1].square().sum()
         total.backward()
         return total
@@ -125,19 +134,30 @@ def fit_examples(
     # Families of many files count more than others, but not in proportion.
     share = np.array([counts[f] ** -0.5 for f in families.tolist()])
     classes = int(answers.max()) + 1
+    barred = np.array([not e.can_stand for e in examples])
     right = 0
     for family in counts:
         held = families == family
-        weights = fit(inputs[~held], answers[~held], share[~held], classes)
-        found = (inputs[held] @ weights[:-1] + weights[-1]).argmax(axis=1)
+        weights = fit(inputs[~held], answers[~held], share[~held], classes, barred[~held])
+        found = _answers(inputs[held], weights, barred[held])
         right += int((found == answers[held]).sum())
-    weights = fit(inputs, answers, share, classes)
-    fitted = float(((inputs @ weights[:-1] + weights[-1]).argmax(axis=1) == answers).mean())
+    weights = fit(inputs, answers, share, classes, barred)
+    fitted = float((_answers(inputs, weights, barred) == answers).mean())
     print(
         f"{what}: {len(answers)} examples of {len(counts)} families, right {fitted:.3f}, ", end=""
     )
     print(f"on families left out of the fit {right / len(answers):.3f}")
     return weights
+
+
+def _answers(
+    inputs: Float[np.ndarray, "N F"],
+    weights: Float[np.ndarray, "G K"],
+    barred: Bool[np.ndarray, "N"],
+) -> Int[np.ndarray, "N"]:
+    scores = inputs @ weights[:-1] + weights[-1]
+    scores[barred, 0] = -np.inf
+    return scores.argmax(axis=1)
 
 
 def stretched(evidence: Evidence, factors: Float[np.ndarray, "3"]) -> Evidence:

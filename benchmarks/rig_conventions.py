@@ -2,7 +2,8 @@
 
 Creatures of the zoo, whose joints are known, and files of the development half are written with the
 names and helpers of Mixamo, Unreal, Rigify and others (`stress_names`), and with changes of
-structure that exporters and artists make (`stress_structures`), with names and without.
+structure that exporters and artists make (`stress_structures`), with names and without. Bodies that
+are put together of several, other poses and further parts are in `stress_bodies`.
 
     python benchmarks/rig_conventions.py [--bodies man fox] [--report FILE]
 """
@@ -23,9 +24,10 @@ from akd.rig.character import Character, load_character
 from akd.zoo.creature import build_creature
 from benchmarks import roles
 from benchmarks.measured import write_report
+from benchmarks.stress_bodies import BODIES, POSES_AND_PARTS
 from benchmarks.stress_names import CONVENTIONS, PLAIN, named, numbered
 from benchmarks.stress_rig import Joint, StressRig, from_character, from_creature, to_asset
-from benchmarks.stress_structures import STRUCTURES
+from benchmarks.stress_structures import STRUCTURES, Change
 
 SEED = 1010
 """Of the zoo: on the training side, and not one that the shapes of limbs were fitted to."""
@@ -49,8 +51,16 @@ PEOPLE_ONLY = {
     "hair",
     "skirt",
     "T-pose, hair, skirt, cape",
+    "arms forward",
+    "arms overhead",
+    "flesh",
+    "robe",
+    "tentacles",
+    "one arm shorter",
 }
 """What is made for people alone."""
+FACES_BACK = "quaternius/universalanimationlibrary/ual1_standard.glb"
+"""Faces -Z, which poses and parts do not allow for."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,9 @@ class Verdict:
 
 @cache
 def body(name: str) -> StressRig:
-    """A creature of the zoo, or a file."""
+    """A creature of the zoo, one made of several, or a file."""
+    if name in BODIES:
+        return BODIES[name]()
     if name.endswith(".glb"):
         return from_character(load_character(read_asset(roles.ASSETS / name)))
     return from_creature(build_creature(name, seed=SEED, vertices=1500))
@@ -88,10 +100,12 @@ def cases(bodies: tuple[str, ...]) -> Iterator[Case]:
     for name in bodies:
         rig = body(name)
         is_person = any(j.limb == "arm" and j.part == "girdle" for j in rig.joints)
-        for convention, words in CONVENTIONS.items():
+        is_made = name in BODIES
+        for convention, words in ({} if is_made else CONVENTIONS).items():
             if is_person or convention not in PEOPLE_ONLY:
                 yield Case(name, convention, "names", named(rig, words))
-        for structure, change in STRUCTURES.items():
+        changes = {"as made": STRUCTURES["as made"]} if is_made else STRUCTURES
+        for structure, change in (changes | _poses_and_parts(name, rig)).items():
             if not is_person and structure in PEOPLE_ONLY:
                 continue
             changed = change(rig)
@@ -99,6 +113,13 @@ def cases(bodies: tuple[str, ...]) -> Iterator[Case]:
                 continue
             yield Case(name, structure, "names", named(changed, PLAIN))
             yield Case(name, structure, "no names", numbered(changed))
+
+
+def _poses_and_parts(name: str, rig: StressRig) -> dict[str, Change]:
+    """Those that a body has the joints for."""
+    if name == FACES_BACK or not (rig.has("head") and rig.has("pelvis")):
+        return {}
+    return POSES_AND_PARTS
 
 
 def judge(case: Case) -> Verdict:
@@ -173,7 +194,7 @@ def _wrong_segments(rig: StressRig, character: Character, keys: list[str]) -> li
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bodies", nargs="+", default=[*PEOPLE, *ANIMALS, *FILES])
+    parser.add_argument("--bodies", nargs="+", default=[*PEOPLE, *ANIMALS, *FILES, *BODIES])
     parser.add_argument("--conventions", nargs="+", help="only these")
     parser.add_argument("--report", type=Path, help="write the tables here, as Markdown")
     arguments = parser.parse_args()

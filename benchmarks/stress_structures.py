@@ -62,7 +62,7 @@ def twists(inline: bool, count: int = 1) -> Change:
                     replace(joint, key=key, parent=parent, place=place, part=f"{joint.part}_twist",
                             name=key)
                 )  # fmt: skip
-                rig = rig.moved(above, key, _beyond(rig, joint.place, after[0].place, at))
+                rig = rig.moved(above, key, beyond(rig, joint.place, after[0].place, at))
                 above = key
             if inline:
                 rig = rig.changed(after[0].key, parent=above)
@@ -71,7 +71,7 @@ def twists(inline: bool, count: int = 1) -> Change:
     return apply
 
 
-def _beyond(rig: StressRig, start: Array, end: Array, at: float) -> Array:
+def beyond(rig: StressRig, start: Array, end: Array, at: float) -> Array:
     """How far each vertex is past a place on a segment, from 0 to 1 within a fifth of it."""
     along = end - start
     t = (rig.vertices - start) @ along / max(float(along @ along), 1e-12)
@@ -205,7 +205,7 @@ def spine_of(count: int) -> Change:
                     last, key=key, parent=last.key, place=place, number=len(spine) + 1, name=key
                 )
             )
-            rig = rig.moved(last.key, key, _beyond(rig, last.place, after.place, 0.5))
+            rig = rig.moved(last.key, key, beyond(rig, last.place, after.place, 0.5))
             rig = rig.changed(after.key, parent=key)
             for child in rig.children(last.key):
                 if child.limb:
@@ -391,7 +391,7 @@ def fingers(rig: StressRig) -> StressRig:
                 rig = rig.added(
                     Joint(key, above, place, f"finger{f}", hand.side, number=k + 1, name=key)
                 )
-                share = _beyond(rig, hand.place, hand.place + reach * along, t) * (finger == f)
+                share = beyond(rig, hand.place, hand.place + reach * along, t) * (finger == f)
                 rig = rig.moved(above, key, share)
                 above = key
     return rig

@@ -9,6 +9,7 @@ from akd.rig.character import Character, load_character
 from akd.rig.control_build import build_control_rig
 from akd.rig.roles.role import LimbKind, Part
 from benchmarks.rig_conventions import PEOPLE_ONLY, Case, body, cases, judge
+from benchmarks.stress_bodies import BODIES, POSES_AND_PARTS
 from benchmarks.stress_names import CONVENTIONS, PLAIN, named, numbered
 from benchmarks.stress_rig import StressRig, to_asset
 from benchmarks.stress_structures import STRUCTURES, control_chains, pedestal, twists, weapons
@@ -58,6 +59,34 @@ def test_without_names(structure):
     chosen = case("man", structure, "no names")
     assert chosen is not None
     assert not judge(chosen).found
+
+
+@pytest.mark.parametrize("structure", POSES_AND_PARTS)
+@pytest.mark.parametrize("variant", ["names", "no names"])
+def test_other_poses_and_further_parts(structure, variant):
+    chosen = case("man", structure, variant)
+    if chosen is None:  # a man does not rear
+        assert structure == "rearing"
+        return
+    if structure in ("tentacles", "robe") and variant == "no names":
+        pytest.xfail("known: four more arms, and legs among chains that reach the ground")
+    assert not judge(chosen).found
+
+
+def test_a_rearing_fox_has_four_legs_by_name():
+    chosen = case("fox", "rearing", "names")
+    assert chosen is not None
+    assert not judge(chosen).found
+
+
+@pytest.mark.parametrize("name", ["angel", "demon"])
+def test_the_second_pair_of_arms_is_wings(name):
+    assert not judge(Case(name, "as made", "no names", numbered(body(name)))).found
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_made_of_several_with_names(name):
+    assert not judge(Case(name, "as made", "names", named(body(name), PLAIN))).found
 
 
 def test_a_case_with_swapped_sides_counts_as_wrong():

@@ -213,7 +213,7 @@ def _limbs(
 ) -> tuple[Limb, ...]:
     """Name the pairs: legs from the front backwards, then arms, wings and fins."""
     legs = [p for p in pairs if p[0].is_leg]
-    if len(pairs) > 2 * _MOST_LEGS and len(legs) != 1:
+    if len(pairs) >= 2 * _MOST_LEGS and len(legs) != 1:
         return ()
     if len(legs) > _MOST_LEGS:
         legs = []

@@ -2,26 +2,26 @@
 
 They come from the rigs of Mixamo, Unreal, Unity, VRM, Rigify, Auto-Rig Pro, AdvancedSkeleton, 3ds
 Max Biped, HumanIK, Daz, MakeHuman, CMU and SMPL, and from English, Spanish, Portuguese, French,
-Italian, German, Russian, Japanese and Chinese bone names.
+Italian, German, Dutch, Russian, Japanese, Chinese and Korean bone names.
 """
 
 from __future__ import annotations
 
 _WORDS: dict[str, str] = {
     "pelvis": "pelvis hip hips cog cadera caderas becken hüfte huefte quadril bacino bassin "
-    "hanche таз",
+    "hanche bekken таз",
     "spine": "spine torso chest abdomen waist back body thorax lowerback upperback belly stomach "
     "ribcage columna espalda pecho torax tórax wirbel wirbelsäule rücken ruecken brust bauch rumpf "
-    "coluna colonne colonna позвоночник грудь",
-    "neck": "neck lowerneck upperneck cuello hals nacken pescoço pescoco cou collo шея",
-    "head": "head skull cabeza kopf schädel cabeça cabeca tête testa голова",
+    "coluna colonne colonna rug borst позвоночник грудь",
+    "neck": "neck lowerneck upperneck cuello hals nacken pescoço pescoco cou collo nek шея",
+    "head": "head skull cabeza kopf schädel cabeça cabeca tête testa hoofd голова",
     "face": "face jaw chin mouth nose eye eyes teeth tongue eyebrow lip brow cheek eyelid snout "
     "muzzle beak ojo boca nariz mandíbula mandibula lengua auge kiefer mund nase zunge "
     "челюсть глаз",
     "ear": "ear ears horn horns antenna antler antlers crest oreja cuerno ohr geweih orelha "
     "oreille orecchio ухо",
-    "tail": "tail cola rabo schwanz cauda queue coda хвост",
-    "wing": "wing wings feather ala alas flügel fluegel asa aile крыло",
+    "tail": "tail cola rabo schwanz cauda queue coda staart хвост",
+    "wing": "wing wings feather ala alas flügel fluegel asa aile vleugel крыло",
     "fin": "fin fins flipper aleta flosse nageoire плавник",
     "arm": "arm forearm upperarm lowerarm shoulder shldr clavicle collar elbow humerus radius ulna "
     "scapula brazo antebrazo hombro codo clavícula clavicula escapula oberarm unterarm schulter "
@@ -32,9 +32,10 @@ _WORDS: dict[str, str] = {
     "pulgar daumen doigt палец",
     "leg": "leg thigh calf shin knee femur tibia fibula upleg hock pierna muslo rodilla "
     "pantorrilla bein schenkel oberschenkel unterschenkel knie perna coxa joelho jambe cuisse "
-    "mollet genou gamba coscia ginocchio polpaccio нога бедро голень колено",
-    "foot": "foot feet paw hoof ankle fetlock pastern pie pata tobillo fuss fuß pfote huf knöchel "
-    "tornozelo pied cheville piede caviglia стопа ступня",
+    "mollet genou patella trochanter been dij scheen gamba coscia ginocchio polpaccio нога бедро "
+    "голень колено",
+    "foot": "foot feet paw hoof ankle tarsus fetlock pastern pie pata tobillo fuss fuß pfote huf "
+    "knöchel voet enkel tornozelo pied cheville piede caviglia стопа ступня",
     "toe": "toe toes ball toebase metatarsal metatarsals zehe zehen orteil пальцы",
     "helper": "twist roll pole target ik fk ctrl ctl control helper socket slot handslot attach "
     "mch org tweak corrective jiggle dummy locator widget wgt adj",
@@ -44,6 +45,7 @@ _WORDS: dict[str, str] = {
     "dress robe coat cloth clothes ribbon sash belt necktie pouch espada escudo capa falda cabello "
     "pelo schwert schild haar rock umhang",
     "flesh": "breast breasts bust boob boobs butt glute glutes muscle",
+    "tentacle": "tentacle tentacles tentáculo tentaculo tentakel tentacule",
     "end": "end tip nub site",
 }
 PART_WORDS: dict[str, str] = {w: part for part, words in _WORDS.items() for w in words.split()}
@@ -61,9 +63,9 @@ COMPOUND_BEGINNINGS = (
 
 _SIDES: dict[str, str] = {
     "left": "l left lft lt lf fl bl hl izq izquierda izquierdo links linke esquerda esquerdo esq "
-    "gauche sinistra sinistro левая левый лев 左",
+    "gauche sinistra sinistro левая левый лев 左 왼쪽 왼",
     "right": "r right rgt rt rf fr br hr der derecha derecho rechts rechte direita direito dir "
-    "droite droit destra destro правая правый прав 右",
+    "droite droit destra destro правая правый прав 右 오른쪽 오른",
 }
 SIDE_WORDS: dict[str, str] = {w: side for side, words in _SIDES.items() for w in words.split()}
 """The side that each word stands for."""
@@ -75,23 +77,24 @@ END_WORDS: dict[str, str] = {w: end for end, words in _ENDS.items() for w in wor
 """The end of the body, of a pair of legs, that each word stands for."""
 
 _SIGNS: dict[str, str] = {
-    "pelvis": "下半身 センター 腰 骨盆",
-    "spine": "上半身 脊柱 脊椎 胸",
-    "neck": "首 颈 脖子",
-    "head": "頭 头",
+    "pelvis": "下半身 センター 腰 骨盆 골반",
+    "spine": "上半身 脊柱 脊椎 胸 척추 가슴",
+    "neck": "首 颈 脖子 목",
+    "head": "頭 头 머리",
     "face": "目 眼 顎",
-    "ear": "耳 角",
-    "tail": "尻尾 尾",
-    "wing": "翼 羽 翅膀",
-    "fin": "鰭 鳍",
-    "arm": "腕 ひじ 肘 肩 臂 前臂 前腕 锁骨 鎖骨",
-    "hand": "手首 手腕 手掌 手",
-    "finger": "親指 人指 中指 薬指 小指 指",
-    "leg": "ひざ 膝 足 大腿 小腿 腿",
-    "foot": "足首 脚 脚踝 脚掌",
-    "toe": "つま先 足先 脚趾 趾",
+    "ear": "耳 角 귀",
+    "tail": "尻尾 尾 꼬리",
+    "wing": "翼 羽 翅膀 날개",
+    "fin": "鰭 鳍 지느러미",
+    "arm": "腕 ひじ 肘 肩 臂 前臂 前腕 锁骨 鎖骨 팔 어깨 쇄골",
+    "hand": "手首 手腕 手掌 手 손",
+    "finger": "親指 人指 中指 薬指 小指 指 손가락",
+    "leg": "ひざ 膝 足 大腿 小腿 腿 다리 허벅지 종아리 무릎",
+    "foot": "足首 脚 脚踝 脚掌 발 발목",
+    "toe": "つま先 足先 脚趾 趾 발가락",
     "helper": "捩 ＩＫ",
     "prop": "髪 前髪 後髪 头发 剣 剑 盾 スカート マント リボン ネクタイ 武器 裙",
 }
 SIGNS: dict[str, str] = {w: part for part, words in _SIGNS.items() for w in words.split()}
-"""Japanese and Chinese, whose words are not set apart: the longest that fits is read first."""
+"""Japanese, Chinese and Korean, whose words are not set apart: the longest that fits is read
+first."""

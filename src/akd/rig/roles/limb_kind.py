@@ -36,6 +36,10 @@ _NAMED: dict[str, dict[LimbKind | None, float]] = {
     "ear": {None: 0.0},
     "face": {None: 0.0},
     "flesh": {None: 0.0},
+    "tentacle": {None: 0.0},
+    # The necks of two heads.
+    "head": {None: 0.0},
+    "neck": {None: 0.0},
     "tail": {None: 0.0, LimbKind.FIN: -2.0},
 }
 """What each part that names mention speaks for."""
@@ -48,6 +52,9 @@ _PLANS = (
 """Of each kind, for bodies that swim and for all others."""
 _ON_FOUR_LEGS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
 """Of each kind, on two pairs of legs or more: what looks like arms there is ears."""
+
+_SECOND_ARMS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
+"""Of each kind, beside a pair that is likelier to be arms."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +126,22 @@ def classify(
     plan = _PLANS[int(np.argmax(plans))]
     if sum(KINDS[int((t + plan).argmax())] is LimbKind.LEG for t in totals) > 1:
         plan = plan + _ON_FOUR_LEGS
+    totals = _with_one_pair_of_arms([total + plan for total in totals])
     return [
-        _conclude(total + plan, shape, names)
+        _conclude(total, shape, names)
         for total, shape, names in zip(totals, shapes, named, strict=True)
+    ]
+
+
+def _with_one_pair_of_arms(totals: list[Float[np.ndarray, "K"]]) -> list[Float[np.ndarray, "K"]]:
+    """Of several pairs that look like arms the likeliest is; others that may be wings are those of
+    an angel."""
+    arm, wing = KINDS.index(LimbKind.ARM), KINDS.index(LimbKind.WING)
+    arms = [k for k, total in enumerate(totals) if int(total.argmax()) == arm]
+    likeliest = max(arms, key=lambda k: totals[k][arm] - totals[k][wing], default=-1)
+    return [
+        t + _SECOND_ARMS if k in arms and k != likeliest and t[wing] == np.sort(t)[-2] else t
+        for k, t in enumerate(totals)
     ]
 
 

@@ -26,6 +26,11 @@ whether another pair reaches lower."""
 
 _ON_GROUND = 0.08
 """A limb whose lowest point is within this fraction of the body's height stands on the ground."""
+_IN_STRIDE = 0.2
+"""So far above the ground the other of a pair may be, whose legs are bound in mid-stride."""
+_LIFTED = 0.5
+"""And so far, as a fraction of its own drop, what is called a leg. The arms of a dinosaur, which
+artists call its front legs, are higher."""
 _FOOT_HEIGHT = 0.18
 """A leg's foot is its first joint lower than this fraction of the leg's height."""
 _ANKLE_HEIGHT = 0.3
@@ -116,14 +121,7 @@ class LimbFinder:
     def branches(self) -> list[tuple[Branch, Branch]]:
         """The pairs, judged, and followed from the body outwards."""
         said = [self._words(p.starts[0]) | self._words(p.starts[1]) for p in self.pairs]
-        stands = [all(map(self._could_be_leg, pair.starts)) for pair in self.pairs]
-        if sum(stands) == 1:
-            stands[stands.index(True)] = not self._swims(self.pairs[stands.index(True)])
-        if not any(stands):  # in flight: what is called a leg and hangs down is one
-            stands = [
-                bool(words & {"leg", "foot"}) and all(map(self._hangs, pair.starts))
-                for pair, words in zip(self.pairs, said, strict=True)
-            ]
+        stands = self.stands(said)
         verdicts = classify([self.measure(pair) for pair in self.pairs], said, stands)
         found = []
         for pair, words, verdict in zip(self.pairs, said, verdicts, strict=True):
@@ -134,12 +132,34 @@ class LimbFinder:
             found.append(_on_like_feet(one, other))
         return found
 
+    def stands(self, said: list[frozenset[str]]) -> list[bool]:
+        """Whether each pair can be legs, by what reaches the ground and what names say."""
+        stands = [self._pair_stands(pair) for pair in self.pairs]
+        if sum(stands) == 1:
+            stands[stands.index(True)] = not self._swims(self.pairs[stands.index(True)])
+        in_flight = not any(stands)
+        for k, (pair, words) in enumerate(zip(self.pairs, said, strict=True)):
+            # What is called a leg and hangs down is one: in flight, or lifted by a rearing horse.
+            drop = min(map(self._drop, pair.starts))
+            is_near = in_flight or self._lowest_of(pair) < _LIFTED * drop
+            if is_near and words & {"leg", "foot"} and all(map(self._hangs, pair.starts)):
+                stands[k] = True
+        return stands
+
+    def _pair_stands(self, pair: Pair) -> bool:
+        """One of them reaches the ground, and the other may be lifted in mid-stride."""
+        lowest = [min(self.lowest[j] for j in self.body.subtree(s)) for s in pair.starts]
+        is_near = max(lowest) < _IN_STRIDE * self.evidence.height
+        return (
+            is_near and any(map(self._stands, pair.starts)) and all(map(self._hangs, pair.starts))
+        )
+
     def measure(self, pair: Pair) -> Float[np.ndarray, "F"]:
         """`FEATURES` of a pair: the mean of both sides."""
         own = np.mean([self._measure(start) for start in pair.starts], axis=0)
         others = [p for p in self.pairs if p is not pair]
         low = self._lowest_of(pair) - 0.02 * self.evidence.height
-        standing = sum(self._could_be_leg(p.starts[0]) for p in others)
+        standing = sum(self._pair_stands(p) for p in others)
         lower = any(self._lowest_of(p) < low for p in others)
         height = max(self.evidence.height, 1e-9)
         forward = np.cross(self.plane.lateral, (0.0, 1.0, 0.0))
@@ -173,7 +193,7 @@ class LimbFinder:
         ]
 
     def _lowest_of(self, pair: Pair) -> float:
-        return min(self.lowest[j] for j in self.body.subtree(pair.starts[0]))
+        return min(self.lowest[j] for s in pair.starts for j in self.body.subtree(s))
 
     def _bend(self, start: int) -> float:
         """Sum of the angles between the segments of a limb, radians."""
@@ -192,9 +212,6 @@ class LimbFinder:
         measured = dict(zip(FEATURES, self.measure(pair).tolist(), strict=True))
         is_long = measured["length"] > math.log(_LONG_BODY)
         return is_long and measured["across"] > _SPLAYED
-
-    def _could_be_leg(self, start: int) -> bool:
-        return self._stands(start) and self._hangs(start)
 
     def _hangs(self, start: int) -> bool:
         return self._drop(start) > _SHORT * self.evidence.height

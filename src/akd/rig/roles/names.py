@@ -30,7 +30,7 @@ class Side(StrEnum):
         return {Side.LEFT: Side.RIGHT, Side.RIGHT: Side.LEFT}.get(self, Side.CENTRE)
 
 
-_SIGNS = sorted((*SIGNS, *"左右前後后"), key=len, reverse=True)
+_SIGNS = sorted((*SIGNS, *"左右前後后", *["왼쪽", "오른쪽", "왼", "오른"]), key=len, reverse=True)
 _WORD = re.compile(
     "|".join((*_SIGNS, r"[A-Z]+(?![a-z])|[A-ZÄÖÜÉ]?[a-zß-öø-ÿ]+|[А-ЯЁ]?[а-яё]+|\d+"))
 )
@@ -44,9 +44,14 @@ def words(name: str) -> list[str]:
 
 def _unglued(word: str) -> tuple[str, ...]:
     """`lfemur` of the CMU skeletons -> l, femur; `thighl`, which three.js makes of `thigh.l` ->
-    thigh, l; other words as they are."""
+    thigh, l; `lefthand` and `handleft` likewise; other words as they are."""
     if word in PART_WORDS or word in _SIDES or word == "rear":
         return (word,)
+    for side in ("left", "right"):
+        if word.startswith(side):
+            return (side, word.removeprefix(side))
+        if word.endswith(side) and _part(word.removesuffix(side)):
+            return (word.removesuffix(side), side)
     if word[0] in "lr" and word[1:] in PART_WORDS:
         return (word[0], word[1:])
     # Not of props: a bowl is no left bow.

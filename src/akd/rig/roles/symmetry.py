@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +22,8 @@ _SAMPLES = 400
 """Points of the surface that are mirrored."""
 _PARTNER = 0.05
 """Mirror images lie within this fraction of the body's size of each other."""
+_LIKE = 0.05
+"""Bones of a pair differ in length by less than this fraction."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
             offset = float(np.median(np.array(middle) @ lateral))
             plane = Sagittal(lateral, offset, {}, True)
             partners = _pair(evidence, body, plane, named, _Below.of(evidence, body))
-            return Sagittal(lateral, offset, partners, True)
+            return Sagittal(lateral, offset, _with_children(evidence, body, partners), True)
     return _best_plane(evidence, body)
 
 
@@ -166,6 +168,32 @@ def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:
     return found
 
 
+def _with_children(evidence: Evidence, body: Body, partners: dict[int, int]) -> dict[int, int]:
+    """Pair what hangs on pairs where bones are of equal length: a body bound in mid-stride is still
+    left and right. Without a plane, only children that are the best match of each other count."""
+    found = dict(partners)
+    queue = list(partners)
+    while queue:
+        joint = queue.pop()
+        sides = [[c for c in body.children[j] if c not in found] for j in (joint, found[joint])]
+        if not sides[0] or not sides[1]:
+            continue
+        lengths = [
+            np.linalg.norm(evidence.positions[side] - evidence.positions[j], axis=1)
+            for side, j in zip(sides, (joint, found[joint]), strict=True)
+        ]
+        gaps = np.abs(lengths[0][:, None] - lengths[1])
+        sizes = [np.array([len(body.subtree(c)) for c in side]) for side in sides]
+        gaps[sizes[0][:, None] != sizes[1]] = np.inf
+        for i, k in enumerate(gaps.argmin(axis=1).tolist()):
+            is_like = gaps[i, k] < _LIKE * max(lengths[0][i], lengths[1][k])
+            if is_like and int(gaps[:, k].argmin()) == i:
+                a, b = sides[0][i], sides[1][k]
+                found[a], found[b] = b, a
+                queue.append(a)
+    return found
+
+
 def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
     """Try planes through the middle of the body at every fifteen degrees, axes first."""
     joints = np.array(sorted(body.parents))
@@ -194,4 +222,5 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
         lateral = np.array([1.0, 0.0, 0.0]) if spread[0] <= spread[2] else np.array([0.0, 0.0, 1.0])
         offset = float(np.median(evidence.vertices @ lateral))
         return Sagittal(lateral, offset, {}, False)
-    return best[1]
+    # Not while planes are compared: lengths fit any plane.
+    return replace(best[1], partners=_with_children(evidence, body, best[1].partners))
