@@ -7,6 +7,7 @@ them all, with the memory they work on, and is launched at once.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
@@ -92,8 +93,7 @@ class GraphStep:
                 self._capture(inputs, options)
             except RuntimeError as error:
                 self._may_capture, self._graph, self._outputs = False, None, ()
-                first = _first_cause(error)
-                _log.warning("no CUDA graph, every kernel is launched by itself: %s", first)
+                _log.warning("no CUDA graph, every kernel is launched by itself: %s", _cause(error))
                 return self._function(*inputs, **options)
         assert self._graph is not None
         for own, given in zip(self._inputs, inputs, strict=True):
@@ -134,8 +134,11 @@ class GraphStep:
         self._graph = graph
 
 
-def _first_cause(error: BaseException) -> BaseException:
-    """What went wrong first: an error within a capture ends in another one, when that is closed."""
+def _cause(error: BaseException) -> str:
+    """What went wrong first, and where: an error within a capture ends in another one, when that is
+    closed."""
     while error.__context__ is not None:
         error = error.__context__
-    return error
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
+    return f"{where}{str(error).partition(chr(10))[0]}"
