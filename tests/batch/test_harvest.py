@@ -9,6 +9,7 @@ import torch
 from akd.batch.harvest import (
     HarvestBody,
     HarvestModels,
+    asset_body,
     evenly_mixed,
     harvest,
     harvest_jobs,
@@ -166,3 +167,15 @@ def test_jobs_that_are_stopped_anywhere_are_a_mix():
     assert taken_in_turn([[1, 2, 3], [4], [5, 6]]) == [1, 4, 5, 2, 6, 3]
     assert evenly_mixed("abcd", "xy") == ["a", "x", "b", "c", "y", "d"]
     assert evenly_mixed("ab", "") == ["a", "b"]
+
+
+@pytest.mark.slow
+def test_a_bare_mesh_is_rigged_first(fox, tmp_path):
+    path = tmp_path / "fox.obj"
+    lines = [f"v {x} {y} {z}" for x, y, z in fox.mesh.vertices.tolist()]
+    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in fox.mesh.faces.tolist()]
+    path.write_text("\n".join(lines))
+    body = asset_body("fox.obj", "foxes", path)
+    run(body, tmp_path / "out", judge=lambda videos: torch.ones(len(videos)))
+    poses = load_poses(tmp_path / "out")
+    assert poses.records[0].tokens > 8

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.api.animatable import animatable
 from akd.api.poses import zoo_character, zoo_side
 from akd.api.request import Request, make_request
 from akd.api.search import set_stage, starting_point
@@ -292,7 +293,7 @@ def harvest(
     """
     settings, character = settings or HarvestSettings(), None
     if not actions:
-        character = body.load()
+        character = animatable(body.load())
         tokens = {"known": models.prior.tokens} if isinstance(models.prior, PriorTiny) else {}
         actions = repertoire(character.anatomy, **tokens)
     made_by = f"\n{models.made_by}" if models.made_by else ""
@@ -303,7 +304,7 @@ def harvest(
             prompts[job] = prompt
     if not prompts:
         return
-    character = character or body.load()
+    character = character or animatable(body.load())
     prior = for_body(models.prior, leg_length(character, character.control_rig))
     codec = PoseCodec.of(character)
     record = BodyRecord(
