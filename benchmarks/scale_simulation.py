@@ -34,7 +34,7 @@ class Prior:
     """Seconds before the first iteration: process, weights, compilation; paid by every attempt."""
 
 
-TINY = Prior("tiny", at_a_time=15, seconds=13.2, start=8.0)
+TINY = Prior("tiny", at_a_time=13, seconds=9.5, start=8.0)
 LARGE = Prior("CogVideoX-5B, fast", at_a_time=1, seconds=600 * 2.21, start=60.0)
 
 
@@ -62,7 +62,7 @@ class Assumptions:
 
 
 DEFAULTS = Assumptions(
-    gpus_a_node=8, node_days=30.0, repair_hours=1.0, spread=0.44, checkpoint=60.0, overhead=0.005,
+    gpus_a_node=8, node_days=30.0, repair_hours=1.0, spread=0.41, checkpoint=60.0, overhead=0.005,
     price=3.0, files=10, asset_mb=10.0,
 )  # fmt: skip
 

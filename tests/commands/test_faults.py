@@ -118,7 +118,7 @@ def given(sources, fitted, tmp_path, monkeypatch):
 
     monkeypatch.setattr(engines, "_local", lambda together: Inline())
     monkeypatch.setattr(akd.batch.harvest, "harvest", harvest_one)
-    monkeypatch.setattr(akd.batch.harvest, "_prior", lambda name, weights, device: None)
+    monkeypatch.setattr(akd.batch.harvest, "_models", lambda *found: None)
     monkeypatch.setattr(fitting, "fit", lambda *_, **__: fitted)
     return tmp_path / "in"
 

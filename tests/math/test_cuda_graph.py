@@ -39,10 +39,9 @@ def test_a_capture_that_fails_is_logged_once_and_the_function_called(monkeypatch
     with caplog.at_level(logging.WARNING):
         found = [float(run(torch.tensor(float(k)))[0]) for k in range(5)]
     assert found == [0.0, 2.0, 4.0, 6.0, 8.0]
-    assert [r.message for r in caplog.records] == [
-        "no CUDA graph, every kernel is launched by itself: "
-        "operation not permitted when stream is capturing"
-    ]
+    (record,) = caplog.records
+    assert record.message.startswith("no CUDA graph, every kernel is launched by itself: ")
+    assert "test_cuda_graph.py, line 30: operation not permitted when stream" in record.message
 
 
 class Growing:
