@@ -20,6 +20,7 @@ from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.fit.regressor.train import RegressorTrainer, measure_errors
 from akd.fit.regressor.truth import TruthPool, nearest_rotation, true_motion
 from akd.fit.settings import WarmStartSettings
+from akd.fit.warm_start import fit_to_videos
 from akd.math import quaternion
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import MotionStart
@@ -227,3 +228,26 @@ def test_a_fit_begins_with_the_start_that_looks_more_like_the_video(stage: Stage
         (searched - pose.angles).abs().mean()
     )
     torch.testing.assert_close(began(Sees(network, wrong)), searched)
+
+
+@pytest.mark.slow
+def test_a_fit_is_held_to_what_the_regressor_sees_unless_it_is_a_gait(stage: Stage):
+    rig, count = stage.rig, 8
+    neutral = rig.zero(count)
+    seen = ControlPose(neutral.translation, neutral.root_rotation, neutral.angles + 0.2)
+    with torch.no_grad():
+        video = stage.show(stage.transforms(neutral))[None]
+    start = MotionStart(rig, count, 12.0, leg_length(stage.character, rig))
+    regressor = Sees(RegressorNetwork(NETWORK), seen)
+
+    def away(period: float | None, anchor: float) -> float:
+        curves = Cycle(symmetric=False).begin(replace(start, period=period), stage)
+        settings = WarmStartSettings(phase_search=False, anchor=anchor, speed_from_feet=False)
+        first = Cycle(symmetric=False).begin(replace(start, period=period), stage)
+        begin_with(first, seen)
+        fit_to_videos(stage, [curves], video, [], settings, iterations=6, regressor=regressor)
+        with torch.no_grad():
+            return float((curves.controls().angles - first.controls().angles).abs().mean())
+
+    assert away(None, 1e4) < 0.5 * away(None, 0.0)
+    assert away(0.5, 1e4) == away(0.5, 0.0)
