@@ -38,7 +38,7 @@ class Eval:
     blind: bool = False
     """Serve the A/B page to people and save their votes to votes.jsonl, until Ctrl-C."""
     grounded: bool = False
-    """For people and VideoPhy, take the grounded motions in place of the distilled ones."""
+    """For people and VideoPhy, use the grounded motions instead of the distilled ones."""
     host: str = "127.0.0.1"
     """Where the A/B page is served; 0.0.0.0 lets other machines in."""
     port: int = 8765
@@ -51,7 +51,7 @@ class Eval:
     weights: Path | None = None
     """Folder of the recognisers; by default the bundled ones."""
     seed: int = 0
-    """Of the order and the sides of the pairs."""
+    """Seed for the order and the sides of the pairs."""
 
     def run(self) -> None:
         """Measure, write, ask."""

@@ -52,7 +52,7 @@ class Ground:
     samples: int = 0
     """Number of variations (friction, masses, pushes) to simulate as well; writes samples.npz."""
     seed: int = 0
-    """Of the variations."""
+    """Seed of the variations."""
 
     def run(self) -> None:
         """Track, write, and say how it went."""

@@ -24,10 +24,10 @@ Seed = Annotated[int, arg(help="Seed of all randomness.")]
 PriorName = Annotated[
     str, arg(help="The video model: tiny, one that `akd prior list` names, or a folder.")
 ]
-PoseModel = Annotated[Path | None, arg(help="A pose model of `akd pose train`.")]
-PoseWeights = Annotated[
-    Path | None, arg(help="The pose model of --pose-prior: a file of `akd pose train`.")
+PoseModel = Annotated[
+    Path | None, arg(help="Pose model from `akd pose train`; the bundled one if left out.")
 ]
+PoseWeights = Annotated[Path | None, arg(help="Pose model of --pose-prior, from `akd pose train`.")]
 Height = Annotated[
     float | None, arg(help="Height of the character in metres, overriding the file's units.")
 ]
@@ -46,22 +46,22 @@ Grounded = Annotated[
 Formats = Annotated[
     str,
     arg(
-        help="Formats of the clip, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs "
+        help="Formats to write, separated by commas: glb, bvh, usd (needs akd[usd]), fbx (needs "
         "Blender). motion.glb is always written."
     ),
 ]
 Keys = Annotated[
     Literal["every", "reduced"],
     arg(
-        help="Keys of the GLB on every frame, or reduced to those that keep every joint within "
+        help="Keys of the GLB: one on every frame, or only those that keep every joint within "
         "0.1 % of the body's height."
     ),
 ]
 LoopFrame = Annotated[
     Literal["repeat", "omit"],
     arg(
-        help="Let the last frame of a loop repeat the first, for players that wrap at the last "
-        "key, or omit it."
+        help="The last frame of a loop repeats the first, for players that wrap at the last key, "
+        "or is omitted."
     ),
 ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from akd.commands.errors import SEEDS, UsageError, check_ranges, usage_errors
-from akd.commands.options import Clip, Device, Out, PoseModel, Seed, load_file
+from akd.commands.options import Clip, Device, PoseModel, Seed, load_file
 from akd.commands.pose_data import PoseCollect, PoseHarvest, PoseTrain
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from akd.rig.units import FileUnits
 
 File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(help="A rigged character.")]
+Count = Annotated[int, tyro.conf.arg(help="Number of poses.")]
+PoseOut = Annotated[Path, tyro.conf.arg(aliases=["-o"], help="Folder to write to.")]
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class PoseSample:
     """
 
     file: File
-    out: Out = Path("out/poses")
-    count: int = 8
+    out: PoseOut = Path("out/poses")
+    count: Count = 8
     seed: Seed = 0
     weights: PoseModel = None
 
@@ -56,6 +58,7 @@ class PoseScore:
     file: File
     clip: Clip = None
     fps: float = 10.0
+    """Poses per second to score."""
     weights: PoseModel = None
 
     def run(self) -> None:
@@ -72,7 +75,7 @@ class PoseProject:
     """
 
     file: File
-    out: Out = Path("out/projected")
+    out: PoseOut = Path("out/projected")
     clip: Clip = None
     level: float = 0.3
     """How far poses may go, 0 to 1."""
@@ -98,10 +101,11 @@ class PoseInterpolate:
 
     file: File
     first: Annotated[str, tyro.conf.Positional]
-    """CLIP@SECONDS."""
+    """The first pose: CLIP@SECONDS."""
     last: Annotated[str, tyro.conf.Positional]
-    out: Out = Path("out/interpolated")
-    count: int = 24
+    """The last pose: CLIP@SECONDS."""
+    out: PoseOut = Path("out/interpolated")
+    count: Count = 24
     weights: PoseModel = None
 
     def run(self) -> None:
@@ -126,20 +130,20 @@ class PoseIk:
 
     file: File
     handle: tuple[str, ...] = ()
-    """JOINT=x,y,z in metres; by name or role. May be given several times."""
+    """Where a joint should be: JOINT=x,y,z in metres, the joint by name or role."""
     look: tuple[str, ...] = ()
     """JOINT=x,y,z: a point that the joint's front should face."""
     pin: tuple[str, ...] = ()
-    """Joints that keep their place."""
+    """Joints that stay in place."""
     stand: bool = True
-    """Feet that stand on the ground stay there, as far as handles and pins allow."""
+    """Keep feet that stand on the ground there, as far as handles and pins allow."""
     file_units: bool = False
-    """Points are in the file's own units and axes, not in metres with Y up."""
+    """Points are in the file's own units and axes instead of metres with Y up."""
     pose: str | None = None
     """CLIP@SECONDS to start from; the neutral pose if left out."""
-    count: int = 1
+    count: Count = 1
     seed: Seed = 0
-    out: Out = Path("out/ik")
+    out: PoseOut = Path("out/ik")
     weights: PoseModel = None
 
     def run(self) -> None:
@@ -171,7 +175,7 @@ class PoseKeyframes:
     file: File
     poses: Annotated[tuple[str, ...], tyro.conf.Positional]
     """CLIP@SECONDS, two or more: the path goes through them in plausible poses."""
-    out: Out = Path("out/keyframes")
+    out: PoseOut = Path("out/keyframes")
     count: int = 4
     """Keyframes on the path between two poses, those two included."""
     prior: str | None = None

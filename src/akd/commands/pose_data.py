@@ -34,13 +34,15 @@ class PoseCollect:
     """
 
     out: Out = Path("out/poses.safetensors")
+    """The file to write."""
     assets: Path | None = None
     """Folder of rigged characters with clips, split by splits.toml and MANIFEST.tsv."""
     mocap: Path | None = None
-    """Folder of BVH files with the sides of an ACTIONS.tsv."""
+    """Folder of BVH files with a table ACTIONS.tsv that states their side."""
     zoo: int = 0
-    """Creatures of the zoo."""
+    """Number of creatures of the zoo."""
     side: Literal["training", "measuring"] = "training"
+    """Side of the splits to collect from."""
 
     def run(self) -> None:
         """Collect and write."""
@@ -83,10 +85,11 @@ class PoseHarvest:
     """
 
     out: Out = Path("out/harvest")
+    """Folder to write to."""
     zoo: int = 0
-    """Creatures of the zoo, training side."""
+    """Number of creatures of the zoo's training side."""
     assets: Path | None = None
-    """Folder of rigged characters, of which those of the training side are taken."""
+    """Folder of rigged characters; those of the training side are used."""
     actions: tuple[str, ...] = ()
     """What prompts say after the body's noun; by default all actions that suit the body and that
     the prior knows."""
@@ -104,10 +107,10 @@ class PoseHarvest:
     """Search the poses of limbs before a fit. With --no-search, only for bodies that the regressor
     does not read."""
     minutes: float | None = None
-    """Start no new body after this time."""
+    """Minutes after which no further body is started."""
     engine: EngineName = "local"
-    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command a
-    body."""
+    """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command
+    per body."""
     address: str | None = None
     """Address of the Ray cluster; by default RAY_ADDRESS, or this machine alone."""
     only: str | None = None
@@ -195,7 +198,7 @@ class PoseHarvest:
 
 @dataclass(frozen=True)
 class PoseTrain:
-    """Train the pose model on poses of `akd pose collect` and `harvest`. Run again to go on.
+    """Train the pose model on poses from `akd pose collect` and `harvest`. Run again to continue.
 
     On several GPUs: accelerate launch --num_processes 8 -m akd pose train ...
 
@@ -207,10 +210,11 @@ class PoseTrain:
     out: Out = Path("out/pose-model")
     """Folder for pose.safetensors, the state to resume from, and training.json."""
     minutes: float = 8.0
+    """Minutes to train for."""
     steps: int | None = None
     """Stop after this number of steps, if that is sooner."""
     artists: float = 1.0
-    """How often artists' rigs are drawn, against once for each other source of poses."""
+    """How often artists' rigs are drawn relative to other sources of poses."""
     device: Device = "auto"
     seed: Seed = 0
 

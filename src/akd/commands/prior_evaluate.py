@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges, usage_errors
 from akd.commands.options import Device, Out, Seed
-from akd.commands.prior_options import SMOKE_POOL, count_workers, device_of
+from akd.commands.prior_options import (
+    SMOKE_POOL,
+    Judges,
+    Smoke,
+    Workers,
+    count_workers,
+    device_of,
+)
 from akd.prior.tiny.settings import PoolSettings
 
 if TYPE_CHECKING:
@@ -27,25 +34,23 @@ class PriorEvaluate:
     """
 
     out: Out = Path("out/prior")
-    """Folder to write to; its weights and recognisers are used where it has some, else the
-    package's."""
+    """Folder to write to. Weights and recognisers in it are used instead of the bundled ones."""
     assets: Path | None = None
-    """Folder of rigged characters: evaluate on those of its measuring side (splits.toml) in place
-    of the zoo's creatures."""
+    """Folder of rigged characters: evaluate on its measuring side (splits.toml) instead of on
+    creatures of the zoo."""
     count: int = 20
-    """Characters of that folder; two prompts each."""
+    """With --assets: number of characters, two prompts each."""
     prompts: int = 400
-    """For the zoo's creatures."""
-    actors: int = 48
-    """Creatures of the measuring side."""
+    """Without --assets: number of prompts."""
+    actors: Judges = 48
     scale: float = 3.0
     """Guidance scale."""
     steps: int = 40
+    """Denoising steps."""
     seed: Seed = 0
     device: Device = "auto"
-    workers: int | None = None
-    smoke: bool = False
-    """Run everything at a very small size."""
+    workers: Workers = None
+    smoke: Smoke = False
 
     def run(self) -> None:
         """Sample, judge, write sheet, scores and card."""

@@ -1,18 +1,40 @@
-"""What the commands that train and evaluate the tiny prior share: sizes, devices, workers."""
+"""What the commands that train and evaluate the tiny prior share: options, sizes, workers."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from akd.commands.errors import UsageError, check_folders, usage_errors
+from akd.commands.options import arg
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
 
 if TYPE_CHECKING:
     import torch
 
     from akd.prior.tiny.recorded import Recordings
+
+Assets = Annotated[
+    Path | None,
+    arg(
+        help="Folder of rigged characters with clips. Those in its folder `training` and those "
+        "listed in splits.toml are filmed too."
+    ),
+]
+Mocap = Annotated[
+    Path | None,
+    arg(help="Folder of motion capture with a table of actions. Its training side is filmed too."),
+]
+Creatures = Annotated[int, arg(help="Creatures of the zoo to train on.")]
+Judges = Annotated[int, arg(help="Creatures of the measuring side to evaluate on.")]
+Workers = Annotated[
+    int | None,
+    arg(help="Processes that build creatures; by default one per core, less one."),
+]
+Smoke = Annotated[
+    bool, arg(help="Run everything at a very small size: a smoke test of about a minute on a CPU.")
+]
 
 SMOKE_TINY = TinySettings(channels=48, layers=2, heads=2, text_channels=16, refine_channels=8)
 SMOKE_POOL = PoolSettings(

@@ -25,24 +25,26 @@ class PriorSample:
     """The .mp4, .gif or .png to write."""
     prior: PriorName = "tiny"
     reference: Path | None = None
-    """What the video should show: for the tiny prior a rigged character (glTF), for a large
-    image-to-video model, an image."""
+    """What the video should show: a rigged character (glTF) for the tiny prior, an image for a
+    large image-to-video model."""
     roles: Path | None = None
     """TOML file that corrects the roles of its joints, one `joint = "left hind foot"` per line."""
     weights: Path | None = None
-    """Folder of weights; those of the package, or of the hub's cache, if left out."""
+    """Folder of weights, instead of the bundled ones or the hub's copy."""
     scale: float | None = None
     """Guidance scale; by default 3 for the tiny prior and 6 for others."""
     steps: int = 40
     """Denoising steps."""
     frames: int | None = None
-    """Of a large prior's video; its own number if left out, and so for height and width."""
+    """Frames of a large prior's video; by default the number that it was trained for."""
     height: int | None = None
+    """Height of a large prior's video in pixels."""
     width: int | None = None
+    """Width of a large prior's video in pixels."""
     exactly: bool = False
-    """Pass the prompt to a large prior as it is, without words about view, ground and style."""
+    """Pass the prompt to a large prior as it is, without adding words on view, ground and style."""
     download: bool = False
-    """Fetch the weights of a large prior that is not on this machine."""
+    """Download the weights of a large prior if they are not on this machine."""
     seed: Seed = 0
     device: Device = "auto"
 
@@ -87,6 +89,10 @@ class PriorSample:
         if self.roles is None:
             return
         if self.reference is None:
-            raise UsageError("--roles needs --reference: it is about the joints of that character")
+            raise UsageError(
+                "--roles needs --reference: it corrects roles of that character's joints"
+            )
         if not tiny:
-            raise UsageError("--roles is about a rigged character, which only the tiny prior takes")
+            raise UsageError(
+                "--roles needs a character as --reference, which only the tiny prior takes"
+            )

@@ -18,6 +18,12 @@ from akd.commands.prior_options import (
     SMOKE_POOL,
     SMOKE_TINY,
     SMOKE_TRAIN,
+    Assets,
+    Creatures,
+    Judges,
+    Mocap,
+    Smoke,
+    Workers,
     count_workers,
     device_of,
     find_recordings,
@@ -38,26 +44,22 @@ class PriorTrain:
     out: Out = Path("out/prior")
     """Folder for creatures, state, weights and sheets."""
     minutes: float = 15.0
-    """Of the whole training, building and rendering included."""
+    """Minutes that training may take in all, including building and rendering the creatures."""
     stop_after: float | None = None
-    """Minutes after which this run stops and saves; the same command continues from there."""
-    creatures: int = PoolSettings.creatures
-    assets: Path | None = None
-    """Folder of rigged characters with clips. Those in its folder `training` and those that
-    splits.toml lists are filmed too."""
-    mocap: Path | None = None
-    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    """Minutes after which this run saves and stops; the same command continues from there."""
+    creatures: Creatures = PoolSettings.creatures
+    assets: Assets = None
+    mocap: Mocap = None
     start: Path | None = None
-    """Folder of weights to begin with, such as those of an earlier run."""
+    """Folder of weights to start from, such as those of an earlier run."""
     learning_rate: float = TrainSettings.learning_rate
+    """Highest learning rate; about half the default suits --start."""
     device: Device = "auto"
     seed: Seed = 0
-    workers: int | None = None
-    """Processes that build creatures; one per core, less one, if left out."""
+    workers: Workers = None
     compiled: bool = True
     """Compile the network where that works."""
-    smoke: bool = False
-    """Run everything at a very small size, as a smoke test of about a minute on a CPU."""
+    smoke: Smoke = False
 
     def run(self) -> None:
         """Train, then write what there is of the card."""
@@ -101,24 +103,18 @@ class PriorTrainRecogniser:
     """
 
     name: tyro.conf.Positional[Literal["a", "b", "c"]]
-    """`a` may steer, `b` and `c` only report; `c` learns from recorded clips alone."""
+    """`a` steers the search; `b` and `c` only report. `c` is trained on recorded clips alone."""
     out: Out = Path("out/prior")
-    """The folder of `akd prior train`: its creatures are used again."""
+    """Folder of `akd prior train`; its creatures are reused."""
     minutes: float = 1.5
-    """Of training, after the creatures are there."""
-    creatures: int = PoolSettings.creatures
-    """Creatures to learn from."""
-    judges: int = 48
-    """Creatures of the measuring side to evaluate on."""
-    assets: Path | None = None
-    """Folder of rigged characters with clips. Those in its folder `training` and those that
-    splits.toml lists are filmed too."""
-    mocap: Path | None = None
-    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    """Minutes of training, once the creatures are built."""
+    creatures: Creatures = PoolSettings.creatures
+    judges: Judges = 48
+    assets: Assets = None
+    mocap: Mocap = None
     device: Device = "auto"
-    workers: int | None = None
-    smoke: bool = False
-    """Run everything at a very small size."""
+    workers: Workers = None
+    smoke: Smoke = False
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
@@ -148,23 +144,17 @@ class PriorTrainRegressor:
     """
 
     out: Out = Path("out/prior")
-    """The folder of `akd prior train`: its creatures are used again."""
+    """Folder of `akd prior train`; its creatures are reused."""
     minutes: float = 8.0
-    """Of training, after the first creatures are there."""
-    creatures: int = PoolSettings.creatures
-    """Creatures to learn from."""
-    judges: int = 24
-    """Creatures of the measuring side to evaluate on."""
-    assets: Path | None = None
-    """Folder of rigged characters with clips. Those in its folder `training` and those that
-    splits.toml lists are filmed too."""
-    mocap: Path | None = None
-    """Folder of motion capture with a table of actions; its training side is filmed too."""
+    """Minutes of training, once the first creatures are built."""
+    creatures: Creatures = PoolSettings.creatures
+    judges: Judges = 24
+    assets: Assets = None
+    mocap: Mocap = None
     device: Device = "auto"
-    seed: int = 0
-    workers: int | None = None
-    smoke: bool = False
-    """Run everything at a very small size."""
+    seed: Seed = 0
+    workers: Workers = None
+    smoke: Smoke = False
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
