@@ -98,6 +98,7 @@ def test_a_creature_is_the_one_that_its_file_holds(fox, tmp_path):
         akd.zoo("fox", vertices=600, clips=("fly",))
 
 
+@pytest.mark.slow
 def test_a_character_without_a_file_has_a_job_of_its_own(fox, tmp_path, monkeypatch):
     from akd.api.request import make_request
 

@@ -73,6 +73,7 @@ def test_text_in_another_encoding_is_one_line(tmp_path):
         read_asset(path)
 
 
+@pytest.mark.slow
 def test_values_of_another_type(tmp_path):
     path = tmp_path / "a.usda"
     colour = "color3f inputs:diffuseColor = (0.2, 0.4, 0.6)"

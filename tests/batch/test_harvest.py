@@ -61,6 +61,7 @@ def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
     assert run(body, tmp_path, judge=second) == []
 
 
+@pytest.mark.slow
 def test_a_job_without_poses_is_done_too(body, tmp_path):
     def never(videos):
         return torch.zeros(len(videos))
@@ -132,6 +133,7 @@ def test_other_weights_are_other_jobs(body, tmp_path):
     assert len(made_by) == 2
 
 
+@pytest.mark.slow
 def test_gaits_for_another_number_of_legs_are_left_out(body, tmp_path):
     models = HarvestModels(Screen())
     asked = {"actions": ("running", "galloping"), "settings": QUICK}
@@ -150,6 +152,7 @@ def test_poses_off_the_ground_are_dropped(fox):
         assert fit.fates(codec, HarvestSettings(), judgement=1.0, highest=highest) == fates
 
 
+@pytest.mark.slow
 def test_prompts_that_are_fitted_together_keep_their_own_videos(body, tmp_path):
     """Three prompts, two of them with the same losses, in whatever batches: the same poses."""
     actions = ("walking", "sitting", "walking, slowly")

@@ -13,6 +13,9 @@ import tyro
 
 from akd import __version__
 from akd.cli import Command, main
+from akd.export.creature import write_creature
+from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -189,8 +192,20 @@ def test_an_output_that_cannot_be_written(capsys, tmp_path):
 @pytest.fixture(scope="session")
 def fox(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("zoo") / "fox.glb"
-    assert main(["zoo", "fox", "-o", str(path), "--vertices", "1500"]) == 0
+    creature = build_creature("fox", vertices=1000)
+    motions = [make_clip(creature, action) for action in ("stand", "walk", "gallop")]
+    write_creature(creature, motions, path)
     return str(path)
+
+
+def test_zoo_writes_a_creature_with_its_clips(capsys, tmp_path):
+    path = tmp_path / "snake.glb"
+    assert main(["zoo", "snake", "-o", str(path), "--vertices", "500"]) == 0
+    written = capsys.readouterr().out
+    assert main(["inspect", str(path), "--json"]) == 0
+    clips = [c["name"] for c in json.loads(capsys.readouterr().out)["clips"]]
+    assert "slither" in clips
+    assert written.splitlines()[-1] == f"clips: {', '.join(clips)}"
 
 
 def test_inspect_describes_the_fox(capsys, fox):
@@ -198,7 +213,7 @@ def test_inspect_describes_the_fox(capsys, fox):
     found = json.loads(capsys.readouterr().out)
     assert found["format"] == "glb"
     assert found["axes"]["forward"] == "+z"
-    assert {"walk", "trot", "gallop"} <= {c["name"] for c in found["clips"]}
+    assert {"stand", "walk", "gallop"} == {c["name"] for c in found["clips"]}
     roles = {j["role"] for j in found["joints"]}
     assert {"pelvis", "head", "left fore foot", "right hind foot", "tail 1"} <= roles
     assert found["control_rig"]["root"] == "pelvis"

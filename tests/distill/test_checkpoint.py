@@ -3,12 +3,14 @@
 import gc
 import json
 
+import pytest
 import torch
 
 from akd.base.files import read_tensors, write_tensors
 from akd.distill.checkpoint import Checkpoint
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_many_checkpoints(tmp_path):
     path, history = tmp_path / "a.safetensors", []
 

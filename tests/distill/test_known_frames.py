@@ -87,6 +87,7 @@ def test_keyframes_are_known_frames(fox, prior, lying):
     assert apart(fox, end, lies) < 0.03
 
 
+@pytest.mark.slow
 def test_a_clip_that_is_retimed_meets_its_keyframes_afterwards(fox, prior, lying):
     prior, asked = prior
     with pytest.raises(ValueError, match=r"^speed "):

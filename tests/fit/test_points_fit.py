@@ -104,6 +104,7 @@ def test_points_are_spread_over_triangles():
     assert float((points[:, 0] + points[:, 1]).max()) <= 1.0
 
 
+@pytest.mark.slow
 def test_a_mesh_that_is_shown_very_often_is_refused(tmp_path):
     often = GltfBuilder()
     for _ in range(1001):

@@ -82,6 +82,7 @@ def test_a_simulated_cycle_repeats_itself() -> None:
     assert cycle_gap(body, made.states, walk) < 0.02
 
 
+@pytest.mark.slow
 def test_feet_of_a_blended_cycle_are_planted_again() -> None:
     body, walk = quadruped(), one_cycle()
     # The second repetition stands 2 % of the height further left than the first.

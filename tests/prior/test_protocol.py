@@ -55,7 +55,10 @@ def large_prior(name: str, folder: Path, **options: Any) -> PriorDiffusers:
                       frames=frames, height=height, width=width)  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["tiny", *LARGE])
+@pytest.fixture(
+    scope="module",
+    params=["tiny", LARGE[0], *(pytest.param(p, marks=pytest.mark.slow) for p in LARGE[1:])],
+)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     folder = tmp_path_factory.mktemp(request.param)
     prior = tiny_prior() if request.param == "tiny" else large_prior(request.param, folder)
@@ -221,6 +224,7 @@ def test_the_tiny_network_predicts_the_clean_video() -> None:
     assert torch.equal(prior.predict(noisy, torch.tensor([0.5]), [condition]), truth)
 
 
+@pytest.mark.slow
 def test_rows_one_by_one_take_less_at_a_time_and_give_the_same(tmp_path: Path) -> None:
     together = large_prior("cogvideox-5b", tmp_path)
     apart = large_prior("cogvideox-5b", tmp_path, together=False)

@@ -91,6 +91,7 @@ def test_charts_hold_what_acted(grounded: Grounded) -> None:
         assert f"{name}: {100 * share:.0f} % of the time" in words
 
 
+@pytest.mark.slow
 def test_frames_show_every_part_and_force(grounded: Grounded) -> None:
     body, tracking = grounded.character.body, grounded.tracking
     picture = ET.fromstring(cuboid_frames(body, tracking, count=5, columns=2))

@@ -167,6 +167,7 @@ def test_a_study_opened_from_the_disk_hands_the_votes_over_as_a_file(opened, vid
     ]
 
 
+@pytest.mark.slow
 def test_pages_work_without_scripts(browser, videos, tmp_path):
     path = tmp_path / "blind.html"
     write_text(path, blind_page(PAIRS, {n: videos / f"{n}.mp4" for n in ("short", "long")}))

@@ -79,7 +79,7 @@ def test_a_rearing_fox_has_four_legs_by_name():
     assert not judge(chosen).found
 
 
-@pytest.mark.parametrize("name", ["angel", "demon"])
+@pytest.mark.parametrize("name", ["angel", pytest.param("demon", marks=pytest.mark.slow)])
 def test_the_second_pair_of_arms_is_wings(name):
     assert not judge(Case(name, "as made", "no names", numbered(body(name)))).found
 

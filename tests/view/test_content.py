@@ -60,6 +60,7 @@ def test_an_empty_folder_is_refused(tmp_path):
         Content(tmp_path / "missing")
 
 
+@pytest.mark.slow
 def test_files_deleted_under_the_viewer_are_one_line(tmp_path):
     """A file, the only file of a viewer, and the whole folder; after the server has started."""
     root = tmp_path / "root"
@@ -191,6 +192,7 @@ def np_times(count: int):
     return torch.arange(count) / 30.0
 
 
+@pytest.mark.slow
 def test_few_characters_are_kept_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("akd.view.content._MOST_LOADED", 2)
     one = write_fox(tmp_path / "0.glb").read_bytes()

@@ -1,6 +1,8 @@
 """Creatures shared by the tests of the zoo, each built once."""
 
+from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +13,18 @@ from akd.zoo.creature import Creature, build_creature
 from akd.zoo.gait.clips import Performance, perform
 from akd.zoo.species.catalogue import SPECIES, Humanoid, Quadruped, Theropod
 
-FEW = ("fox", "horse", "man", "ostrich")
+
+def _quick(species: Iterable[str]) -> list[Any]:
+    """For parametrising: the quick tests take two of them, a quadruped and a biped."""
+    slow = pytest.mark.slow
+    return [pytest.param(s, marks=() if s in ("fox", "man") else slow) for s in species]
+
+
+FEW = _quick(("fox", "horse", "man", "ostrich"))
 """One of each way of standing: paws, hooves, soles and claws."""
-ALL = [s if s in FEW else pytest.param(s, marks=pytest.mark.slow) for s in SPECIES]
-"""For parametrising: every species, the quick tests with a few of them."""
-_STRIDERS = [s for s, p in SPECIES.items() if isinstance(p, Quadruped | Humanoid | Theropod)]
-STRIDERS = [s if s in FEW else pytest.param(s, marks=pytest.mark.slow) for s in _STRIDERS]
-"""The same of those that stride on legs under their bodies."""
+ALL = _quick(SPECIES)
+STRIDERS = _quick(s for s, p in SPECIES.items() if isinstance(p, Quadruped | Humanoid | Theropod))
+"""Those that stride on legs under their bodies."""
 
 
 @cache

@@ -77,6 +77,7 @@ def test_spiders_step_in_alternating_tetrapods():
     assert int(act.contacts.sum(dim=1).min()) >= 4
 
 
+@pytest.mark.slow
 def test_planted_feet_of_spiders_and_crabs_stay():
     for species, action in (("spider", "walk"), ("crab", "scuttle")):
         animal = creature(species)
@@ -127,6 +128,7 @@ def test_a_fish_swings_its_tail_most():
     assert 0.2 < undulation_period(trout) < 1.0
 
 
+@pytest.mark.slow
 def test_a_frog_leaps_many_times_its_height():
     frog = creature("frog")
     act = perform(frog, "jump", fps=120.0, cycles=1)

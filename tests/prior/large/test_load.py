@@ -171,6 +171,7 @@ def test_a_picture_and_words_must_be_given(tmp_path: Path) -> None:
         prior.encode(torch.rand(1, 5, 32, 32, 3))
 
 
+@pytest.mark.slow
 def test_animatediff_by_name_joins_two_repositories(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +224,7 @@ def test_a_tiny_encoder_is_marked(folder: Path, tmp_path: Path) -> None:
     assert slope.abs().max() > 0
 
 
+@pytest.mark.slow
 def test_eight_bit_weights_take_less_and_stay_close(folder: Path, tmp_path: Path) -> None:
     options = SMALL | {"cache": tmp_path / "cache"}
     full = load_prior(folder, **options)
@@ -236,6 +238,7 @@ def test_eight_bit_weights_take_less_and_stay_close(folder: Path, tmp_path: Path
     assert 0.0 < float((one - two).norm() / one.norm()) < 0.05
 
 
+@pytest.mark.slow
 def test_memory_by_the_settings(folder: Path) -> None:
     size = VideoSize(81, 480, 832, 16.0)
     opened = open_folder(folder)
