@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as nn
@@ -35,17 +37,18 @@ def segment(
         ValueError: The folder holds no such model, or transformers is not installed.
     """
     try:
-        from transformers import Sam2VideoInferenceSession, Sam2VideoModel
+        # By name: the type checker would read all of transformers for two classes.
+        transformers: Any = import_module("transformers")
     except ImportError:
         raise ValueError("segmentation needs transformers: pip install 'akd[large]'") from None
     try:
-        model = Sam2VideoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        model = transformers.Sam2VideoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         said = " ".join(str(error).split())[:160]
         raise ValueError(f"{folder}: holds no SAM 2 video model: {said}") from None
-    model = model.to(torch.device(device)).eval()  # pyright: ignore[reportArgumentType]
+    model = model.to(torch.device(device)).eval()
     height, width = frames.shape[1:3]
-    session = Sam2VideoInferenceSession(
+    session = transformers.Sam2VideoInferenceSession(
         video_height=height, video_width=width, inference_device=device,
         video_storage_device=device, dtype=torch.float32,
     )  # fmt: skip
