@@ -78,8 +78,8 @@ class PoseCollect:
 class PoseHarvest:
     """Harvest poses from a video prior: sample videos, fit the joints to them, filter the poses.
 
-    Writes one shard of poses and one table of provenance for each body and prompt. A body is a job:
-    one that fails is tried three times and stops no other. Run again to continue.
+    Writes one shard of poses and one table of provenance for each body and prompt. A body is a
+    job: one that fails is tried three times and does not stop the others. Run again to continue.
 
     Example: akd pose harvest --zoo 84 --assets DIR -o out/harvest --engine ray --address auto
     """
