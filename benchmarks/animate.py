@@ -1,6 +1,6 @@
 """`akd.animate` on the demo's fox: seconds by phase, and what the distillation loop spends them on.
 
-    python benchmarks/animate.py [--device cuda] [--profile] [--characters 32] [--set NAME=VALUE]
+    python -m benchmarks.animate [--device cuda] [--profile] [--characters 32] [--set NAME=VALUE]
         [--tracking 100]
 
 The first run compiles kernels, or reads them from the cache on disk; the second one is warm.

@@ -1,7 +1,7 @@
 """Time and memory of opening, reading and saving GLB files, beside pygltflib and trimesh.
 
-python benchmarks/asset.py                files of ../shared/assets, and a made one of 100 MB
-python benchmarks/asset.py --assets DIR   the same from another folder
+python -m benchmarks.asset                files of ../shared/assets, and a made one of 100 MB
+python -m benchmarks.asset --assets DIR   the same from another folder
 
 The libraries do different things. `open` is the container, its JSON and its bytes, which is all
 that pygltflib does. `read` makes arrays of them: akd's with skins, clips and morph targets, checked
@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
 
 FILES = (
     "khronos/Fox/glTF-Binary/Fox.glb",
@@ -168,8 +167,9 @@ def measure(library: str, step: str, path: Path) -> dict[str, float]:
 
 def measure_apart(library: str, step: str, path: Path) -> dict[str, float] | None:
     """The same in a process of its own; None, and why, where it fails."""
-    command = [sys.executable, __file__, "--measure", library, step, str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "benchmarks.asset", "--measure", library, step,
+               str(path.resolve())]  # fmt: skip
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if result.returncode:
         reason = result.stderr.strip().splitlines()[-1:]
         print(f"{library} cannot {step} {path.name}: {reason}", file=sys.stderr)
@@ -219,7 +219,7 @@ def report(rows: list[str]) -> str:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("pygltflib", "trimesh", "numpy"))
     return f"""# Opening, reading and saving GLB files
 
-    python benchmarks/asset.py
+    python -m benchmarks.asset
 
 akd's own numbers, and for the others how many times as much they take (above 1: akd is better).
 

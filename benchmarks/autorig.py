@@ -5,18 +5,15 @@ mesh2motion's model and rig pairs, on MakeHuman with two of its rigs, on other r
 creatures of the zoo, all of the measuring side. Which of the artist's joints means which of ours is
 written down here by hand.
 
-    python benchmarks/autorig.py [--seeds 0 1] [--report FILE] [--images FOLDER]
+    python -m benchmarks.autorig [--seeds 0 1] [--report FILE] [--images FOLDER]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 

@@ -4,17 +4,14 @@ From creatures of the zoo's training side and from artists' rigs that `autorig.p
 on: what a template's rules leave over is fitted by ridge regression to a few measures of the body.
 Writes src/akd/rig/autorig/expectation.json.
 
-    python benchmarks/autorig_expectation.py [--seeds 1001 1002 1003 1004]
+    python -m benchmarks.autorig_expectation [--seeds 1001 1002 1003 1004]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Whether a change keeps the demo's motion bit for bit: `python benchmarks/compare_demo.py REV`.
+"""Whether a change keeps the demo's motion bit for bit: `python -m benchmarks.compare_demo REV`.
 
 Runs `akd demo` in a checkout of REV and in this one, on the CPU, and compares the two motion.glb:
 every byte of their data, and all of their JSON but the hash of the run's settings. Give two files

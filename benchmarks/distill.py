@@ -1,10 +1,10 @@
 """Distillation measured: 48 cases, what each part is worth, and a deformation field beside it.
 
-    python benchmarks/distill.py cases ablation field --assets FOLDER --out out/distill
-    python benchmarks/distill.py controls --assets FOLDER --out out/distill
-    python benchmarks/distill.py paper --out out/distill        10,000 iterations a row
-    python benchmarks/distill.py full --out out/distill         10,000 iterations; hours
-    python benchmarks/distill.py table --out out/distill --doc docs/benchmarks/distill.md
+    python -m benchmarks.distill cases ablation field --assets FOLDER --out out/distill
+    python -m benchmarks.distill controls --assets FOLDER --out out/distill
+    python -m benchmarks.distill paper --out out/distill        10,000 iterations a row
+    python -m benchmarks.distill full --out out/distill         10,000 iterations; hours
+    python -m benchmarks.distill table --out out/distill --doc docs/benchmarks/distill.md
 
 Every row is printed and appended to OUT/rows.jsonl as it ends; a run that was stopped goes on where
 it was, and rows of other settings, seeds or weights are made anew (of other code they are not: take
@@ -24,14 +24,10 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import torch
 

@@ -2,7 +2,7 @@
 
 Creatures of the zoo are added: the files have too few wings, fins and bodies on many legs.
 
-    python benchmarks/fit_roles.py
+    python -m benchmarks.fit_roles
 
 Prints the accuracy on families left out of the fit, and writes `shape_model.json`.
 """
@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import torch

@@ -1,7 +1,7 @@
 """The full-size path on one GPU: `animate`'s own distillation, CogVideoX-5B's size, random weights.
 
-    python benchmarks/full_size.py Fox.glb --device cuda            about four minutes on an H200
-    python benchmarks/full_size.py Fox.glb --device cpu --small     the same code, kilobytes
+    python -m benchmarks.full_size Fox.glb --device cuda            about four minutes on an H200
+    python -m benchmarks.full_size Fox.glb --device cpu --small     the same code, kilobytes
 
 Render the character (49 x 480 x 720), encode, ask the network with and without words, follow the
 gradient back through encoder, renderer, skinning and control rig, step: 20 iterations of
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import gc
 import statistics
-import sys
 import time
 import traceback
 from collections.abc import Mapping
@@ -25,9 +24,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import akd
 from akd.api.request import make_request

@@ -3,16 +3,13 @@
 A height counts as right within a factor of 1.5 of the animal's. The truth is `TRUE_HEIGHTS`, not
 the table in `akd.rig.size`.
 
-    python benchmarks/heights.py [--half development] [--report docs/benchmarks/heights.md]
+    python -m benchmarks.heights [--half development] [--report docs/benchmarks/heights.md]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 

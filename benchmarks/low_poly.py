@@ -1,6 +1,6 @@
 """Grounded walks of twenty low-poly quadrupeds and bipeds: depth of the skin, contact of each foot.
 
-    python benchmarks/low_poly.py [--only TEXT] [--report docs/benchmarks/low_poly.md]
+    python -m benchmarks.low_poly [--only TEXT] [--report docs/benchmarks/low_poly.md]
 
 Each file's own walk is grounded as `akd ground` does it. Penetration is of the skin, at worst over
 the clip, in % of body height; contact is of the foot that touches least; before is the clip with
@@ -10,13 +10,10 @@ the travel that its feet imply.
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from akd.api.grounding import ground
 from akd.asset.read import read_asset

@@ -1,6 +1,6 @@
 """Ranges of naturalness: stride, duty factor, limb phases, lean and vertical motion of true clips.
 
-    python benchmarks/naturalness.py --assets FOLDER --mocap FOLDER --out out/naturalness.json
+    python -m benchmarks.naturalness --assets FOLDER --mocap FOLDER --out out/naturalness.json
 
 The actions of the cases. Clips of the training sides of artists' files and motion capture on their
 own bodies, and the zoo's creatures of training seeds. `benchmarks/distill.py table --naturalness
@@ -11,13 +11,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset.asset import AssetError
 from akd.metrics.travel import with_implied_travel

@@ -1,8 +1,8 @@
 """Walks from a sentence on bodies of odd proportions: chibis with weapons, block figures, a mech.
 
-    python benchmarks/odd_walks.py run OUT [--side measuring] [--only Mech] [--seeds 0 1 2]
+    python -m benchmarks.odd_walks run OUT [--side measuring] [--only Mech] [--seeds 0 1 2]
         [--assets FOLDER] [--device cuda --processes 9] [--set iterations=30]
-    python benchmarks/odd_walks.py table OUT [--report docs/benchmarks/odd_walks.md]
+    python -m benchmarks.odd_walks table OUT [--report docs/benchmarks/odd_walks.md]
 
 Each body is asked to walk once for each seed, as `akd animate` does it. OUT/rows.jsonl gets a row
 for each clip as it ends, so that a run that was stopped goes on, and OUT/sheet.png six frames of
@@ -18,8 +18,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 from PIL import Image, ImageDraw

@@ -1,7 +1,7 @@
 """Substeps a second of the simulator against Newton, and a whole tracking run.
 
-    python benchmarks/physics.py                      one core: ours, Newton eager and captured
-    python benchmarks/physics.py --device cuda --ours-only    environments from 1 to 4,096
+    python -m benchmarks.physics                      one core: ours, Newton eager and captured
+    python -m benchmarks.physics --device cuda --ours-only    environments from 1 to 4,096
 
 A Newton substep here is one step of its own solver. It is explicit and needs several for one of
 ours: the column "per simulated second" takes that into account.
@@ -12,15 +12,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.math import quaternion
 from akd.physics.body import Body, State

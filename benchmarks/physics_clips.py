@@ -1,9 +1,9 @@
 """What grounding does to walks and runs, in numbers: before and after.
 
-    python benchmarks/physics_clips.py --assets FOLDER        clips of real files
-    python benchmarks/physics_clips.py --assets FOLDER --cycles    seams of artists' cycles
-    python benchmarks/physics_clips.py --zoo fox man ...      walks of the zoo, spoiled on purpose
-    python benchmarks/physics_clips.py --zoo all
+    python -m benchmarks.physics_clips --assets FOLDER        clips of real files
+    python -m benchmarks.physics_clips --assets FOLDER --cycles    seams of artists' cycles
+    python -m benchmarks.physics_clips --zoo fox man ...      walks of the zoo, spoiled on purpose
+    python -m benchmarks.physics_clips --zoo all
 
 Skate is in body heights a second; penetration, float and error in % of body height; assist is the
 work of the root assist torque in % of the joints'. "Up" says whether the body stays up.
@@ -22,8 +22,6 @@ from typing import Any
 
 import numpy as np
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature

@@ -1,6 +1,6 @@
 """Nothing explodes: tracking runs on random bodies, clips and settings.
 
-    python benchmarks/physics_random.py --count 1000 [--first SEED] [--seconds 300]
+    python -m benchmarks.physics_random --count 1000 [--first SEED] [--seconds 300]
 
 Says how many ended with finite numbers, how many had to be begun again with a smaller step, how
 many kept their last good iteration, and how many were refused because they never worked.
@@ -9,14 +9,9 @@ many kept their last good iteration, and how many were refused because they neve
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from tests.physics.random_tracking import Outcome, track_random
 

@@ -1,8 +1,8 @@
 """One step of a large prior (encoding with its gradient, one guided prediction): time and memory.
 
-    python benchmarks/prior.py --device cuda            about two and a half minutes on an H200
-    python benchmarks/prior.py --device cuda --models cog --only fast,lean,eighths
-    python benchmarks/prior.py --device cpu --tiny      the same code on networks of a few kilobytes
+    python -m benchmarks.prior --device cuda            about two and a half minutes on an H200
+    python -m benchmarks.prior --device cuda --models cog --only fast,lean,eighths
+    python -m benchmarks.prior --device cpu --tiny      the same code on networks of a few kilobytes
 
 Full-size networks with random weights, made on the device: published weights are not needed and
 were not run. `plain` is what one writes with diffusers: its own layers, eager, the encoder
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -27,8 +26,6 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.prior.estimate import Prediction
 from akd.prior.guidance import predict_guided

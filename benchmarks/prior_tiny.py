@@ -1,6 +1,6 @@
 """The tiny prior on this machine: loading, one guided evaluation, rendering of training videos.
 
-    python benchmarks/prior_tiny.py [--weights FOLDER] [--threads 2]
+    python -m benchmarks.prior_tiny [--weights FOLDER] [--threads 2]
 
 Without weights, random ones of the same size are written and used: times are the same.
 """

@@ -1,8 +1,8 @@
 """Time, memory and agreement of the rasterizer.
 
-python benchmarks/render.py                                  on this CPU
-python benchmarks/render.py --device cuda --against gsplat   on a GPU, beside gsplat in the same run
-python benchmarks/render.py --fit 10                         clouds fitted to ten real assets: PSNR
+python -m benchmarks.render                                  on this CPU
+python -m benchmarks.render --device cuda --against gsplat   on a GPU, beside gsplat in the same run
+python -m benchmarks.render --fit 10                         clouds fitted to ten real assets: PSNR
 
 Every section stands alone: one that fails prints its traceback and the others still run.
 """
@@ -19,8 +19,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 
 def figure(

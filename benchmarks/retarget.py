@@ -1,7 +1,7 @@
 """Retargeting over 60 pairs of a clip and a body, beside copying rotations without planting.
 
-    python benchmarks/retarget.py --assets ASSETS --mocap MOCAP          measuring side
-    python benchmarks/retarget.py --assets ASSETS --mocap MOCAP --training
+    python -m benchmarks.retarget --assets ASSETS --mocap MOCAP          measuring side
+    python -m benchmarks.retarget --assets ASSETS --mocap MOCAP --training
 
 Skate is in leg lengths a second, of points near the floor; that of the source is above each foot's
 own floor, with the travel that a clip on the spot implies. Penetration is in % of body height.
@@ -14,14 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from akd.api.loading import load
 from akd.base.splits import asset_trains, mocap_trains, zoo_seed_trains

@@ -5,19 +5,16 @@ names and helpers of Mixamo, Unreal, Rigify and others (`stress_names`), and wit
 structure that exporters and artists make (`stress_structures`), with names and without. Bodies that
 are put together of several, other poses and further parts are in `stress_bodies`.
 
-    python benchmarks/rig_conventions.py [--bodies man fox] [--report FILE]
+    python -m benchmarks.rig_conventions [--bodies man fox] [--report FILE]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from akd.asset.read import read_asset
 from akd.rig.character import Character, load_character

@@ -3,20 +3,17 @@
 The truth is `roles_labels.toml`. Rigs are split by family (`akd.base.splits`): settings are chosen
 on the development half, and only totals of the measuring half are looked at.
 
-    python benchmarks/roles.py [--half development] [--report docs/benchmarks/roles.md]
+    python -m benchmarks.roles [--half development] [--report docs/benchmarks/roles.md]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from akd.asset.read import read_asset
 from akd.base.splits import roles_family_develops

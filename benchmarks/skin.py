@@ -5,7 +5,7 @@ the vertices are compared with where the artist's weights put them. Blender gets
 the same bones (one a segment, summed by joint) and works twice: on the file's own vertices, as its
 importer leaves them, and on welded ones.
 
-    python benchmarks/skin.py --blender-python VENV/bin/python [--report docs/benchmarks/skin.md]
+    python -m benchmarks.skin --blender-python VENV/bin/python [--report docs/benchmarks/skin.md]
 
 VENV holds `bpy` from PyPI, which needs a Python of its own version.
 """
@@ -18,8 +18,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""How long a creature and a clip of the zoo take, on one thread: `python benchmarks/zoo.py`."""
+"""How long a creature and a clip of the zoo take, on one thread: `python -m benchmarks.zoo`."""
 
 from __future__ import annotations
 

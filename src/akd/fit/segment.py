@@ -42,7 +42,9 @@ def segment(
     except ImportError:
         raise ValueError("segmentation needs transformers: pip install 'akd[large]'") from None
     try:
-        model = transformers.Sam2VideoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+        model = transformers.Sam2VideoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True
+        )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         said = " ".join(str(error).split())[:160]
         raise ValueError(f"{folder}: holds no SAM 2 video model: {said}") from None
