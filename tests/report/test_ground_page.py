@@ -51,8 +51,8 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     Image.fromarray(np.zeros((4, 4, 3), dtype=np.uint8)).save(picture)
     path = tmp_path / "report.html"
     write_ground_page(
-        path, grounded, title="Walk <b>", about=("a fox & more",), images={"six": picture},
-        files={"motion.glb": "the file"},
+        path, grounded, title="Walk <b>", about=("a fox & more",), videos={}, scene="",
+        images={"six": picture}, files={"motion.glb": "the file"},
     )  # fmt: skip
     text = path.read_text(encoding="utf-8")
     links = Links()

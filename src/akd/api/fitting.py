@@ -16,7 +16,6 @@ from akd.api.fit_inputs import ViewFiles, draw_points, observe, points_in_metres
 from akd.api.grounding import Grounding, ground
 from akd.api.rigging import rig
 from akd.base.observer import Observer
-from akd.base.version import __version__
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.fit.ground_plane import ground_height
 from akd.fit.losses import LossTerm
@@ -31,7 +30,7 @@ from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
 from akd.posespace.loss import pose_prior
 from akd.prior.choose import choose_device
-from akd.report.fit_page import FitPage, Panel, write_fit_results
+from akd.report.fit_page import write_fit_results
 from akd.rig.character import Character
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
@@ -128,27 +127,8 @@ class Fitting:
         Returns:
             The files that were written.
         """
-        panels = [
-            Panel(observation.frames, observation.masks, self.rendered(k))
-            for k, observation in enumerate(self.observations)
-        ]
-        page = FitPage(
-            title=self.source,
-            character=self.character,
-            motions=self.motions(),
-            grounded=None if self.grounding is None else self.grounding.result,
-            final=self.final,
-            quality=self.result.quality,
-            panels=panels,
-            cameras=self.cameras(),
-            fps=self.fps,
-            residuals=self.result.residuals,
-            history=self.result.history,
-            notes=self.notes,
-            provenance={"generator": f"akd {__version__}", "video": self.source},
-        )
         settings = KeySettings(self.fps, keys, loop_frame)
-        return write_fit_results(page, Path(out), formats=formats, in_place=in_place, keys=settings)
+        return write_fit_results(self, Path(out), formats=formats, in_place=in_place, keys=settings)
 
 
 def fit(

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,18 +14,17 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import write_json, write_text
+from akd.base.version import __version__
 from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.settings import KeySettings
 from akd.fit.inputs import write_camera
-from akd.fit.quality import FitQuality
-from akd.motion.motion import Motion
-from akd.physics.ground import Grounded
 from akd.report import page as pages
 from akd.report.motion_charts import angle_charts, feet_chart, loss_charts, root_charts
 from akd.report.plots import line_chart
-from akd.rig.character import Character
 from akd.scene.video import Video
-from akd.splat.camera import Camera
+
+if TYPE_CHECKING:
+    from akd.api.fitting import Fitting
 
 FORMAT = 1
 """Of fit.json."""
@@ -55,27 +54,8 @@ class Panel:
         return torch.cat((outlined, small[1], away.expand_as(outlined)), dim=2)
 
 
-@dataclass(frozen=True)
-class FitPage:
-    """What is written of a fit."""
-
-    title: str
-    character: Character
-    motions: Mapping[str, Motion]
-    grounded: Grounded | None
-    final: Motion
-    quality: FitQuality
-    panels: Sequence[Panel]
-    cameras: Sequence[Camera]
-    fps: float
-    residuals: Mapping[str, float]
-    history: Sequence[Mapping[str, float]]
-    notes: Sequence[str]
-    provenance: Mapping[str, Any]
-
-
 def write_fit_results(
-    made: FitPage,
+    made: Fitting,
     out: Path,
     *,
     formats: Sequence[str],
@@ -87,40 +67,44 @@ def write_fit_results(
     Returns the files that were written.
     """
     out.mkdir(parents=True, exist_ok=True)
+    provenance = {"generator": f"akd {__version__}", "video": made.source}
     written = write_clip_files(
-        made.character, key_motions(made.character, made.motions, keys, stay=in_place), out,
-        formats=tuple(dict.fromkeys(("glb", *formats))), keys=keys, extras=made.provenance,
+        made.character, key_motions(made.character, made.motions(), keys, stay=in_place), out,
+        formats=tuple(dict.fromkeys(("glb", *formats))), keys=keys, extras=provenance,
     )  # fmt: skip
-    video = Video(torch.cat([_padded(p.comparison(), made) for p in made.panels], 1), made.fps)
+    panels = [
+        Panel(observation.frames, observation.masks, made.rendered(view))
+        for view, observation in enumerate(made.observations)
+    ]
+    video = Video(torch.cat([_padded(p.comparison(), panels) for p in panels], 1), made.fps)
     written.append(video.write_mp4(out / "comparison.mp4"))
-    if made.cameras:
-        cameras = [write_camera(camera) for camera in made.cameras]
-        for k, camera in enumerate(cameras):
-            name = "camera.json" if k == 0 else f"camera_{k + 1}.json"
-            write_json(out / name, camera)
-            written.append(out / name)
+    for k, camera in enumerate(made.cameras()):
+        name = "camera.json" if k == 0 else f"camera_{k + 1}.json"
+        write_json(out / name, write_camera(camera))
+        written.append(out / name)
     numbers = {
-        "format": FORMAT, "asset": made.character.asset.path.name, **made.provenance,
-        "fps": made.fps, "quality": made.quality.to_json(), "starts": dict(made.residuals),
+        "format": FORMAT, "asset": made.character.asset.path.name, **provenance,
+        "fps": made.fps, "quality": made.result.quality.to_json(),
+        "starts": dict(made.result.residuals),
         "notes": list(made.notes),
     }  # fmt: skip
-    if made.grounded is not None:
-        numbers["physics"] = made.grounded.summary()
+    if made.grounding is not None:
+        numbers["physics"] = made.grounding.result.summary()
     write_json(out / "fit.json", numbers)
     with tempfile.TemporaryDirectory() as folder:
         strip = video.write_strip(Path(folder) / "strip.png", count=4, stacked=True)
-        write_text(out / "report.html", fit_page(made, out / "comparison.mp4", strip))
+        write_text(out / "report.html", _page(made, provenance, out / "comparison.mp4", strip))
     return [*written, out / "fit.json", out / "report.html"]
 
 
-def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
+def _page(made: Fitting, provenance: Mapping[str, str], comparison: Path, strip: Path) -> str:
     """The page as text."""
-    character, quality, rig = made.character, made.quality, made.character.control_rig
+    character, quality, rig = made.character, made.result.quality, made.character.control_rig
     bad = quality.distrusted()
     facts = {
         "asset": character.asset.path.name,
         "frames": f"{len(quality.overlap)} at {made.fps:.3g} a second",
-        **{key: str(value) for key, value in made.provenance.items()},
+        **provenance,
     }
     rows = [
         pages.Row("silhouettes overlap (IoU)", [f"{float(quality.overlap.mean()):.1%}"]),
@@ -134,7 +118,7 @@ def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
         pages.Row("score, 0 to 1", [f"{quality.score:.2f}"]),
         pages.Row("frames to distrust", [", ".join(map(str, bad)) or "none"]),
     ]
-    starts = [pages.Row(name, [f"{value:.4f}"]) for name, value in made.residuals.items()]
+    starts = [pages.Row(name, [f"{value:.4f}"]) for name, value in made.result.residuals.items()]
     seconds = np.arange(len(quality.overlap)) / made.fps
     over_time = [
         line_chart({"IoU": quality.overlap.numpy()}, x=seconds, title="overlap", unit=""),
@@ -145,7 +129,7 @@ def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
     ]  # fmt: skip
     feet = feet_chart(character, rig, made.final, title="feet on the ground")
     parts = [
-        pages.header(made.title, above="akd fit", facts=facts),
+        pages.header(made.source, above="akd fit", facts=facts),
         pages.notes([quality.verdict(), *made.notes]),
         pages.films(
             [pages.Film(comparison, "comparison", "video with mask, fit, difference")],
@@ -159,9 +143,9 @@ def fit_page(made: FitPage, comparison: Path, strip: Path) -> str:
         pages.section("Feet", [] if feet is None else [feet]),
         pages.section("Joint angles", angle_charts(rig, made.final)),
         pages.section("Root", root_charts(rig, made.final, height=character.height)),
-        pages.section("Loss", loss_charts(made.history)),
+        pages.section("Loss", loss_charts(made.result.history)),
     ]  # fmt: skip
-    return pages.page(made.title, "\n".join(filter(None, parts)), scripts=("films.js",))
+    return pages.page(made.source, "\n".join(filter(None, parts)), scripts=("films.js",))
 
 
 def _reduced(images: Float[Tensor, "T H W c"]) -> Float[Tensor, "T h w c"]:
@@ -171,8 +155,8 @@ def _reduced(images: Float[Tensor, "T H W c"]) -> Float[Tensor, "T h w c"]:
     return small.movedim(1, -1)
 
 
-def _padded(images: Float[Tensor, "T H W 3"], made: FitPage) -> Float[Tensor, "T H V 3"]:
+def _padded(images: Float[Tensor, "T H W 3"], panels: Sequence[Panel]) -> Float[Tensor, "T H V 3"]:
     """With black at the right, so that all views can stand below each other."""
-    widths = [round(p.video.shape[2] * min(1.0, _SIDE / p.video.shape[1])) for p in made.panels]
+    widths = [round(p.video.shape[2] * min(1.0, _SIDE / p.video.shape[1])) for p in panels]
     room = 3 * max(widths) - images.shape[2]
     return torch.nn.functional.pad(images, (0, 0, 0, max(0, room)))

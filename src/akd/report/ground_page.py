@@ -41,11 +41,11 @@ def write_ground_page(
     grounded: Grounded,
     *,
     title: str,
-    about: Sequence[str] = (),
-    videos: Mapping[str, Path] | None = None,
-    scene: str = "",
-    images: Mapping[str, Path] | None = None,
-    files: Mapping[str, str] | None = None,
+    about: Sequence[str],
+    videos: Mapping[str, Path],
+    scene: str,
+    images: Mapping[str, Path],
+    files: Mapping[str, str],
 ) -> None:
     """Write one self-contained page.
 
@@ -55,28 +55,10 @@ def write_ground_page(
         title: Heading of the page.
         about: Lines under it.
         videos: MP4 files by caption, played in step. They become part of the page.
-        scene: HTML of `scene3d`; its clock is that of the videos.
+        scene: HTML of `scene3d`, or ""; its clock is that of the videos.
         images: PNG files by caption, such as rendered frames. They become part of the page.
         files: What each file beside the page is, by its name.
     """
-    text = ground_page(
-        grounded, title=title, about=about, videos=videos or {}, scene=scene, images=images or {},
-        files=files or {},
-    )  # fmt: skip
-    write_text(path, text)
-
-
-def ground_page(
-    grounded: Grounded,
-    *,
-    title: str,
-    about: Sequence[str],
-    videos: Mapping[str, Path],
-    scene: str,
-    images: Mapping[str, Path],
-    files: Mapping[str, str],
-) -> str:
-    """The page as text."""
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
     parts += [f"<p>{escape(_summary(grounded))}</p>", links(files)]
@@ -100,7 +82,7 @@ def ground_page(
     ):
         parts.append(section(heading, charts))
     scripts = film_scripts(scene) if videos else ()
-    return page(title, "\n".join(filter(None, parts)), scripts=scripts)
+    write_text(path, page(title, "\n".join(filter(None, parts)), scripts=scripts))
 
 
 def _summary(grounded: Grounded) -> str:
