@@ -53,7 +53,7 @@ def test_a_run_stopped_at_any_stage_goes_on_bit_for_bit(
     assert main(words(fox, weights, tmp_path)) == 130
     said = capsys.readouterr().err
     resume = f"`akd resume {tmp_path}` continues from there"
-    nothing = "nothing was saved yet, the same command starts again"
+    nothing = "nothing was saved yet; the same command starts over"
     assert f"akd: stopped; {nothing}" in said if writes == 2 else resume in said
     assert not (tmp_path / "motion.glb").exists()
     monkeypatch.undo()

@@ -246,7 +246,7 @@ def test_wrong_options_are_refused(fox, tmp_path, capsys):
     jobs.write_text(f"[[job]]\nasset = {json.dumps(str(fox))}\nprompt = 'a fox walking'")
     out = tmp_path / "out"
     assert run(jobs, "-o", out, "--only", "x") == 2
-    assert "holds no job of this id" in capsys.readouterr().err
+    assert "holds no job with this id" in capsys.readouterr().err
     assert run(jobs, "-o", out, "--address", "auto") == 2
     assert "--address is for --engine ray" in capsys.readouterr().err
     assert run(jobs, "-o", out, "--together", "2", "--engine", "shell") == 2

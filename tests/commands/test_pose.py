@@ -138,7 +138,7 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
     [
         (("--zoo", "0"), "there are no bodies: give --zoo or --assets"),
         (("--zoo", "1", "--address", "auto"), "--address is for --engine ray, got --engine local"),
-        (("--zoo", "1", "--only", "x"), "--only x: no job of these options has this id"),
+        (("--zoo", "1", "--only", "x"), "--only x: no job with these options has this id"),
         (("--zoo", "1", "--videos", "0"), "--videos and --iterations must be at least 1"),
         (("--assets", "none"), "--assets none: is not a folder"),
         (("--zoo", "1", "--weights", "none"), "--weights none: is not a folder"),

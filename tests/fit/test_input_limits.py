@@ -25,14 +25,14 @@ def refused(read, path, *words: str, **options) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"width": float("inf")}, "is no camera"),
+        ({"width": float("inf")}, "is not a camera"),
         ({"width": 0}, "width and height must be from 1 to 65536"),
         ({"width": 10**30}, "width and height must be from 1 to 65536"),
         ({"field_of_view": 180}, "field_of_view must be from 0 to 180"),
-        ({"camera_from_world": [1.0, 2.0]}, "is no camera"),
+        ({"camera_from_world": [1.0, 2.0]}, "is not a camera"),
         ({"camera_from_world": np.eye(4).tolist() * 2}, "must have 1 pose or 3, got 2"),
         ({"height": 32}, "is not the shape of the video's frames"),
-        ({"focal": "x"}, "is no camera"),
+        ({"focal": "x"}, "is not a camera"),
     ],
 )
 def test_cameras_that_cannot_be_used(tmp_path, change, said):
@@ -109,4 +109,4 @@ def test_masks_are_grey_images_of_any_size(tmp_path):
     with pytest.raises(ValueError, match=r"2\.png: .*cannot be read as an image"):
         read_masks(tmp_path, FOOTAGE)
     (tmp_path / "2.png").unlink()
-    refused(read_masks, tmp_path, "must hold 3 images, one a frame, got 2")
+    refused(read_masks, tmp_path, "must hold 3 images, one per frame, got 2")

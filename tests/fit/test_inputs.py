@@ -47,7 +47,7 @@ def test_a_moving_camera_is_read_at_the_size_of_the_frames(tmp_path, footage):
         ({"width": 240}, "not the shape of the video's frames"),
         ({"width": 0}, "width and height must be from 1"),
         ({"field_of_view": 200}, "field_of_view must be"),
-        ({"camera_from_world": [[1.0, 0.0]]}, "is no camera"),
+        ({"camera_from_world": [[1.0, 0.0]]}, "is not a camera"),
     ],
 )
 def test_cameras_that_cannot_be_used_are_one_line(tmp_path, footage, change, said):
@@ -105,5 +105,5 @@ def test_a_folder_of_masks_has_one_image_a_frame(tmp_path, footage):
         image.new("L", (2 * WIDTH, 2 * HEIGHT), 255).save(tmp_path / f"{number}.png")
     assert read_masks(tmp_path, footage).shape == (FRAMES, HEIGHT, WIDTH)
     (tmp_path / "0.png").unlink()
-    with pytest.raises(ValueError, match="must hold 3 images, one a frame, got 2"):
+    with pytest.raises(ValueError, match="must hold 3 images, one per frame, got 2"):
         read_masks(tmp_path, footage)

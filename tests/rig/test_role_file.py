@@ -31,7 +31,7 @@ def test_a_role_can_be_read_back_from_its_words(role):
     ("text", "message"),
     [
         ("left hind", "'left hind' names no part"),
-        ("left hind foott", "'foott' in 'left hind foott' is no word of a role"),
+        ("left hind foott", "'foott' in 'left hind foott' is not a word for a role"),
         ("", "names no part"),
     ],
 )
@@ -52,9 +52,9 @@ def test_a_file_is_read_and_its_faults_are_one_line(tmp_path):
         ("a = [\n", "must be TOML"),
         ("a = " + "[" * 5000 + "]" * 5000, "must be TOML"),
         ("[a]\nb = 1\n", "the role of 'a' must be text, got {'b': 1}"),
-        ('a = "tail ²"\n', "is no word of a role"),
-        (f'a = "tail {"9" * 5000}"\n', "is no word of a role"),
-        ('a = "left nose"\n', "joint 'a': 'nose' in 'left nose' is no word of a role"),
+        ('a = "tail ²"\n', "is not a word for a role"),
+        (f'a = "tail {"9" * 5000}"\n', "is not a word for a role"),
+        ('a = "left nose"\n', "joint 'a': 'nose' in 'left nose' is not a word for a role"),
     ):
         path.write_text(text)
         with pytest.raises(AssetError, match=message) as caught:

@@ -196,7 +196,7 @@ class Animate:
             raise KeyboardInterrupt(
                 f"stopped; saved: {kept}; `akd resume {self.out}` continues from there"
                 if kept
-                else "stopped; nothing was saved yet, the same command starts again"
+                else "stopped; nothing was saved yet; the same command starts over"
             ) from None
         except ArithmeticError as error:
             raise UsageError(

@@ -77,7 +77,7 @@ class Batch:
             return jobs
         chosen = [job for job in jobs if job.id == self.only]
         if not chosen:
-            raise UsageError(f"--only {self.only}: {self.jobs} holds no job of this id")
+            raise UsageError(f"--only {self.only}: {self.jobs} holds no job with this id")
         return chosen
 
     def _command(self, key: str) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class Eval:
         scores = {e.name: by_file[e.file_name] for e in entries if e.file_name in by_file}
         if not scores:
             raise UsageError(
-                f"{self.videophy_scores[0]}: holds no score of any of the motions given"
+                f"{self.videophy_scores[0]}: holds no score for any of the given motions"
             )
         return scores
 

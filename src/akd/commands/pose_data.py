@@ -156,7 +156,7 @@ class PoseHarvest:
                 if self.only in (None, job.id)
             ]  # fmt: skip
             if not jobs and self.only is not None:
-                raise UsageError(f"--only {self.only}: no job of these options has this id")
+                raise UsageError(f"--only {self.only}: no job with these options has this id")
             if not jobs:
                 raise UsageError("there are no bodies: give --zoo or --assets")
             table = BatchTable(self.out, len(jobs))

@@ -31,7 +31,7 @@ def read_masks(path: Path, footage: Footage) -> Float[Tensor, "T H W"]:
     if path.is_dir():
         files = list_files(path, _IMAGES)
         if len(files) != count:
-            raise ValueError(f"{path}: must hold {count} images, one a frame, got {len(files)}")
+            raise ValueError(f"{path}: must hold {count} images, one per frame, got {len(files)}")
         masks = torch.stack([_mask(file, height, width) for file in files])
     else:
         video = read_footage(path, fps=footage.fps, longest=max(height, width))
@@ -83,7 +83,7 @@ def read_camera(path: Path, footage: Footage) -> Camera:
         raise
     except (ArithmeticError, KeyError, TypeError, ValueError, RuntimeError) as error:
         said = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise ValueError(f"{path}: is no camera: {said[:160]}") from None
+        raise ValueError(f"{path}: is not a camera: {said[:160]}") from None
     return camera
 
 

@@ -50,7 +50,7 @@ def parse_role(text: str) -> Role:
             part = Part(word)
         else:
             known = ", ".join([*(s.value for s in Side if s.value), *LimbKind, *Part])
-            raise ValueError(f"{word!r} in {text!r} is no word of a role: {known}")
+            raise ValueError(f"{word!r} in {text!r} is not a word for a role: {known}")
     if part is None:
         raise ValueError(f"{text!r} names no part: {', '.join(Part)}")
     return Role(part, side, limb, number)

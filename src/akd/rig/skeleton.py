@@ -30,7 +30,7 @@ class Skeleton:
         count = len(self.names)
         if len(self.parents) != count or self.rest.translation.shape != (count, 3):
             raise ValueError(
-                f"a skeleton needs one parent and one rest transform a joint: {count} names, "
+                f"a skeleton needs one parent and one rest transform per joint: {count} names, "
                 f"{len(self.parents)} parents, rest {tuple(self.rest.translation.shape)}"
             )
         if sum(len(level) for level in self._levels) != count:

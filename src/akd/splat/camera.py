@@ -41,7 +41,7 @@ class Camera:
         frames = self.camera_from_world.shape[0]
         if self.focal.shape[0] != frames or self.centre.shape[0] != frames:
             raise ValueError(
-                f"a camera needs one focal length and one centre a frame: {frames} poses, "
+                f"a camera needs one focal length and one centre per frame: {frames} poses, "
                 f"{self.focal.shape[0]} focal lengths, {self.centre.shape[0]} centres"
             )
 

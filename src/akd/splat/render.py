@@ -95,7 +95,7 @@ def render_skinned(
         if len(cloud) and int(cloud.bones.max()) >= world_from_mesh.shape[1]:
             raise ValueError(
                 f"the cloud names bone {int(cloud.bones.max())}, but there are "
-                f"{world_from_mesh.shape[1]} transforms a frame"
+                f"{world_from_mesh.shape[1]} transforms per frame"
             )
     if colours is None:
         colours = seen_colours(cloud, world_from_mesh, camera)

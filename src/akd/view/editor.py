@@ -94,7 +94,7 @@ class PoseEditor:
         """
         body = self.codec.body
         if bool((body.mirror < 0).any()):
-            raise ValueError("left and right cannot be exchanged: a joint has no partner")
+            raise ValueError("left and right cannot be swapped: a joint has no partner")
         self.remember()
         self.state = mirrored(body.expand(1), self.state[None])[0]
 

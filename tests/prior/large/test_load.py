@@ -59,7 +59,7 @@ def test_unknown_names_and_places(tmp_path: Path) -> None:
         "wan2.2-t2v-a14b, ltx-video, animatediff"
     )
     assert refused(tmp_path / "none") == f"{tmp_path / 'none'}: there is no such folder"
-    assert refused(tmp_path).endswith("there is no model_index.json in it, so it is no pipeline")
+    assert refused(tmp_path).endswith("there is no model_index.json in it, so it is not a pipeline")
 
 
 def test_weights_that_are_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def open_folder(path: Path, *, adapter: Path | None = None) -> PipelineFolder:
     if not path.is_dir():
         raise PriorError(f"{path}: there is no such folder")
     if not index.is_file():
-        raise PriorError(f"{path}: there is no model_index.json in it, so it is no pipeline")
+        raise PriorError(f"{path}: there is no model_index.json in it, so it is not a pipeline")
     try:
         content = json.loads(index.read_text())
     except json.JSONDecodeError as error:

@@ -88,7 +88,7 @@ class LargeSettings:
         if self.spread < 1:
             raise ValueError(f"spread must be at least 1, got {self.spread}")
         if self.spread > 1 and self.offload:
-            raise ValueError("spread and offload are two ways to the same end: set one of them")
+            raise ValueError("spread and offload exclude each other: set only one of them")
         if self.context_parallel and (self.spread > 1 or self.offload):
             raise ValueError("context_parallel needs the whole network: no spread, no offload")
         if self.offload and self.weights in (Weights.FP8, Weights.INT8):

@@ -80,6 +80,6 @@ def _load(weights: Path | None, *, download: bool) -> Any:
         return kind.from_pretrained(HUB, use_safetensors=True, local_files_only=not download)
     except (OSError, ValueError) as error:
         raise PriorError(
-            f"Shap-E's weights are not here: give --weights FOLDER, or --download to fetch {HUB} "
+            f"Shap-E's weights are missing: give --weights FOLDER, or --download to fetch {HUB} "
             f"({' '.join(str(error).split())[:80]})"
         ) from None
