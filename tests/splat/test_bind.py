@@ -1,5 +1,7 @@
 """Clouds bound through the mesh around them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -16,6 +18,7 @@ from akd.splat.bind import (
     read_bound_cloud,
     write_bound_cloud,
 )
+from akd.splat.harmonics import from_colour
 
 
 def record(means: list[list[float]], degree: int = 1) -> SplatRecord:
@@ -69,7 +72,8 @@ def test_a_cloud_with_z_up_is_turned_with_its_gaussians():
 
 def test_points_get_the_colour_of_the_nearest_gaussian():
     cloud = cloud_in_metres(record([[0, 0, 0], [1, 0, 0]]), FileUnits())
-    cloud = cloud.with_colours(torch.tensor([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]))
+    sh = from_colour(torch.tensor([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]))[:, None]
+    cloud = replace(cloud, sh=sh)
     colours = colours_from_cloud(np.array([[0.9, 0.1, 0.0], [0.1, 0.0, 0.0]]), cloud)
     # A display value of a half is a fifth of the light.
     np.testing.assert_allclose(colours, [[0, 1, 0], [1, 0, 0.2140]], atol=1e-3)

@@ -26,6 +26,8 @@ CANVAS = 64
 _FILLS = 0.75
 """Share of the canvas that the neutral body's longest extent fills: limbs swing beyond it."""
 _AZIMUTHS = 16
+_MOST = 4
+"""Directions that are kept, before their mirror images."""
 ELEVATIONS = tuple(math.radians(degrees) for degrees in (3.0, 12.0, 24.0))
 _SCALES = (0.85, 0.92, 1.0, 1.08, 1.17)
 """Tried around the scale at which areas agree, for the best directions."""
@@ -139,22 +141,18 @@ def search_views(
     stage: Stage,
     observation: Observation,
     *,
-    azimuths: Sequence[float] | None = None,
     elevations: Sequence[float] | None = None,
-    most: int = 4,
 ) -> list[ViewGuess]:
     """Directions to look from that fit the outlines, the best ones first, and their mirror images.
 
     Args:
         stage: The character.
         observation: Masks; a given azimuth, or a given camera's elevation, is kept.
-        azimuths: Directions to try, radians; all around if left out.
-        elevations: Likewise.
-        most: How many directions.
+        elevations: Those to try, radians; `ELEVATIONS` if left out.
     """
     if observation.azimuth is not None:
-        azimuths = (observation.azimuth,)
-    elif azimuths is None:
+        azimuths = [observation.azimuth]
+    else:
         azimuths = [2.0 * math.pi * k / _AZIMUTHS for k in range(_AZIMUTHS)]
     chosen = torch.linspace(0, len(observation) - 1, min(_FRAMES, len(observation))).round().long()
     masks = observation.masks[chosen.to(observation.masks.device)]
@@ -167,7 +165,7 @@ def search_views(
     for guess in sorted(found, key=lambda guess: guess.overlap, reverse=True):
         if all(angle_between(guess.azimuth, other.azimuth) > APART for other in best):
             best.append(guess)
-    chosen_ways = {guess.azimuth: guess.elevation for guess in best[:most]}
+    chosen_ways = {guess.azimuth: guess.elevation for guess in best[:_MOST]}
     if len(azimuths) > 1:
         # A body that is alike left and right has the same outline from `a` and 180 degrees - `a`.
         for azimuth, elevation in list(chosen_ways.items())[:2]:

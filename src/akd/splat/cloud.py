@@ -96,10 +96,6 @@ class SplatCloud:
             self, bones=self.bones.gather(1, order), weights=weights / weights.sum(1, keepdim=True)
         )
 
-    def with_colours(self, colours: Float[Tensor, "N 3"]) -> SplatCloud:
-        """The same Gaussians in other colours (sRGB, 0..1), the same from every side."""
-        return replace(self, sh=harmonics.from_colour(colours)[:, None])
-
     def check(self) -> None:
         """Raise `ValueError` naming the first rule that the cloud breaks."""
         if len(self) == 0:

@@ -134,7 +134,6 @@ def train_regressor(
     training: RegressorTraining | None = None,
     pool: PoolSettings | None = None,
     judges: int = 24,
-    say: Callable[[str], None] = print,
 ) -> dict[str, dict[str, float]]:
     """Train for some minutes and write `out/weights/regressor.safetensors`.
 
@@ -156,10 +155,10 @@ def train_regressor(
     trainer = RegressorTrainer(settings, training, device=device, seed=seed, prior=prior)
     state = out / "regressor-state.safetensors"
     if trainer.restore(state):
-        say(f"going on at step {trainer.progress.step}")
+        print(f"going on at step {trainer.progress.step}")
     size = sum(p.numel() for p in trainer.network.parameters())
     cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)
-    say(f"{device}: network of {size / 1e6:.1f} M weights, {len(cast)} actors")
+    print(f"{device}: network of {size / 1e6:.1f} M weights, {len(cast)} actors")
     unseen = {
         "zoo": measuring_actors(judges, pool, cache, workers=workers),
         "artists": collect_actors(
@@ -198,7 +197,7 @@ def train_regressor(
             actor = next(feed, None)
             videos.film_next() if actor is None else videos.add(actor)
         if gone >= told:
-            say(
+            print(
                 f"[{time.perf_counter() - began:6.1f} s] step {progress.step}, loss "
                 f"{progress.loss:.3f}, {videos.made} videos of {len(videos.actors)} actors"
             )
@@ -232,11 +231,10 @@ def measure_errors(
     *,
     device: torch.device,
     each: int = 16,
-    seed: int = 7,
 ) -> dict[str, float]:
     """Mean angles between seen and true rotations in degrees, overall and by body part, beside
     those of the neutral pose, and the error of the root's place in body heights."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(7)
     sums = torch.zeros(3, len(BODY_PARTS), dtype=torch.float64)
     places = []
     network = network.eval().to(device)

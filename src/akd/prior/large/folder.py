@@ -76,7 +76,7 @@ class PipelineFolder:
         return sum(count_parameters(file) for file in self.weights(part))
 
 
-def open_folder(path: Path, *, adapter: Path | None = None) -> PipelineFolder:
+def open_folder(path: Path) -> PipelineFolder:
     """Read a pipeline's folder."""
     index = path / "model_index.json"
     if not path.is_dir():
@@ -87,7 +87,7 @@ def open_folder(path: Path, *, adapter: Path | None = None) -> PipelineFolder:
         content = json.loads(index.read_text())
     except json.JSONDecodeError as error:
         raise PriorError(f"{index}: is not JSON ({error})") from None
-    return PipelineFolder(path, content, adapter)
+    return PipelineFolder(path, content)
 
 
 def find_class(library: str, name: str, where: str) -> Any:

@@ -25,7 +25,6 @@ def shap_e_mesh(
     weights: Path | None = None,
     download: bool = False,
     steps: int = 64,
-    guidance: float = 15.0,
     seed: int = 0,
     device: str = "cpu",
 ) -> Triangles:
@@ -36,7 +35,6 @@ def shap_e_mesh(
         weights: Folder of the pipeline; by default the hub's copy in the local cache.
         download: Fetch the hub's copy where it is missing.
         steps: Denoising steps.
-        guidance: Classifier-free guidance scale.
         seed: Of the noise.
         device: Where to compute.
 
@@ -50,7 +48,7 @@ def shap_e_mesh(
         pipeline.set_progress_bar_config(disable=True)
         generator = torch.Generator("cpu").manual_seed(seed)
         latents = pipeline(
-            prompt, num_inference_steps=steps, guidance_scale=guidance, generator=generator,
+            prompt, num_inference_steps=steps, guidance_scale=15.0, generator=generator,
             output_type="latent",
         ).images  # fmt: skip
     try:

@@ -38,6 +38,7 @@ ASKED = {
 """What is asked of bodies, by number of legs."""
 PROMPTS_EACH = 2
 MOST_OF_A_FOLDER = 4
+_BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,6 @@ def evaluate_assets(
     steps: int = 24,
     scale: float = 3.0,
     seed: int = 0,
-    batch: int = 8,
     true_views: int = 2,
 ) -> AssetEvaluation:
     """Ask for two actions of each of `count` characters in a folder; let recognisers name them.
@@ -204,9 +204,9 @@ def evaluate_assets(
     made = torch.cat(
         [
             sample_videos(
-                prior, conditions[k : k + batch], generator=generator, steps=steps, scale=scale
+                prior, conditions[k : k + _BATCH], generator=generator, steps=steps, scale=scale
             )
-            for k in range(0, len(conditions), batch)
+            for k in range(0, len(conditions), _BATCH)
         ]
     )
     paths = [subject.path.as_posix() for subject in subjects for _ in range(PROMPTS_EACH)]

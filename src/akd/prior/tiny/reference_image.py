@@ -15,7 +15,6 @@ from akd.scene.follow import THREE_QUARTER, View, bounding_boxes
 from akd.scene.roles import role_colours
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
-from akd.splat.render import Rasterizer
 from akd.splat.renderer import SplatRenderer
 from akd.splat.surface import surface_splats
 
@@ -27,7 +26,6 @@ def render_reference_image(
     *,
     body_height: float,
     bone_colours: Float[Tensor, "B 3"],
-    rasterizer: Rasterizer = "warp",
 ) -> Float[Tensor, "H W 3"]:
     """A cloud on bones in their neutral pose (world, metres, feet at y = 0); sRGB 0..1.
 
@@ -36,18 +34,18 @@ def render_reference_image(
     with torch.no_grad():
         return render_scene(
             cloud, neutral[None], camera, settings=SCENE, body_height=body_height,
-            bone_colours=bone_colours, renderer=SplatRenderer(rasterizer),
+            bone_colours=bone_colours, renderer=SplatRenderer(),
         )[0]  # fmt: skip
 
 
 def reference_image_of(
-    character: Character, tiny: TinySettings, *, view: View = THREE_QUARTER, splats: int = 5000
+    character: Character, tiny: TinySettings, *, view: View = THREE_QUARTER
 ) -> Float[Tensor, "H W 3"]:
     """The reference image of a user's character, sRGB 0..1, its feet put on the ground."""
     if character.mesh is None:
         raise ValueError("a character without a mesh has no reference image")
     skin = character.mesh.skin
-    cloud = surface_splats(character.mesh, splats)
+    cloud = surface_splats(character.mesh, 5000)
     neutral, _ = find_neutral(
         character.asset, character.skeleton, character.bind, character.anatomy, character.units
     )
