@@ -13,7 +13,7 @@ TORCH_INDEX ?=
 
 help:
 	@echo "make demo    show what akd does, on a built-in creature (writes out/demo)"
-	@echo "make check   lint and the quick tests, side by side: four minutes on two cores"
+	@echo "make check   lint and the quick tests, side by side"
 	@echo "make quick   the quick tests alone"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff, pyright and import-linter"

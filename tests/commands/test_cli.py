@@ -112,6 +112,29 @@ def test_help_names_the_arguments(capsys):
     assert "{None}" not in said
 
 
+def commands() -> list[tuple[str, ...]]:
+    """The words of every command, and of every command within a command."""
+    found = []
+    for each in typing.get_args(Command):
+        kind, name = typing.get_args(each)[0], typing.get_args(each)[1].name
+        within = typing.get_type_hints(kind, include_extras=True).get("do")
+        inner = [typing.get_args(a)[1].name for a in typing.get_args(within)]
+        found += [(name, word) for word in inner] or [(name,)]
+    return found
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_help_explains_every_option(capsys, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "400")
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    said = capsys.readouterr().out
+    assert "--help" in said
+    # Where there is no text, the default follows the name, or stands alone on the next line.
+    bare = r"^\W? *(?:\S+(?: \S+)*)? {2,}\((?:default|required).*"
+    assert not re.findall(bare, said, re.MULTILINE)
+
+
 @pytest.mark.slow
 def test_a_reader_that_hangs_up_is_no_error():
     command = [sys.executable, "-m", "akd", "animate", "--help"]

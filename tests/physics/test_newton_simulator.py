@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
 
 import pytest
 import torch
@@ -16,11 +18,17 @@ from akd.physics.tracking import track
 from tests.physics.bodies_for_tests import quadruped, tensor
 from tests.physics.gaits import trot
 
-pytest.importorskip("newton")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("newton") is None, reason="needs newton"),
+]
 
-from akd.physics.newton_simulator import NewtonSimulator
 
-pytestmark = pytest.mark.slow
+def newton_simulator(*given: Any, **settings: Any) -> Any:
+    # Importing Newton takes over a second, which the quick tests need not wait for.
+    from akd.physics.newton_simulator import NewtonSimulator
+
+    return NewtonSimulator(*given, **settings)
 
 
 def in_body_units() -> tuple[Body, Parameters]:
@@ -48,7 +56,7 @@ def test_free_flight_is_newtons() -> None:
     )  # fmt: skip
     targets = torch.zeros(1, 90, 12, 3)
     ours = WarpSimulator(body, limp, dtype=torch.float64).rollout(batch(start), targets)[0][-1]
-    theirs = NewtonSimulator(body, limp, inner_steps=8, capture=False).rollout(
+    theirs = newton_simulator(body, limp, inner_steps=8, capture=False).rollout(
         batch(start), targets
     )[0][-1]
     moved = (origins(body, ours) - origins(body, start)).norm(dim=-1).max()
@@ -63,7 +71,7 @@ def test_it_stands_where_ours_stands() -> None:
     body, parameters = in_body_units()
     targets = torch.zeros(1, 600, 12, 3)
     ours = WarpSimulator(body, parameters).rollout(batch(State.neutral(body)), targets)
-    theirs = NewtonSimulator(body, parameters).rollout(batch(State.neutral(body)), targets)
+    theirs = newton_simulator(body, parameters).rollout(batch(State.neutral(body)), targets)
     up = tensor((0.0, 1.0, 0.0))
     assert float(quaternion.rotate(theirs.rotation[0, -1].double(), up)[1]) > 0.99
     # Its contact is softer, and its joints give: a few percent of the height lower.
@@ -72,7 +80,7 @@ def test_it_stands_where_ours_stands() -> None:
 
 def test_gradients_are_finite_differences() -> None:
     body, parameters = in_body_units()
-    simulator = NewtonSimulator(body, parameters, chunk=10)
+    simulator = newton_simulator(body, parameters, chunk=10)
     generator = torch.Generator().manual_seed(0)
     targets = 0.1 * torch.randn(1, 30, 12, 3, generator=generator)
     direction = torch.randn(1, 30, 12, 3, generator=generator)
@@ -99,7 +107,7 @@ def test_gradients_are_finite_differences() -> None:
 def test_tracking_runs_on_it() -> None:
     result = track(
         quadruped(), trot(6), settings=TrackingSettings(iterations=8),
-        make_simulator=NewtonSimulator,
+        make_simulator=newton_simulator,
     )  # fmt: skip
     assert not result.failed
     assert min(result.losses) < result.losses[0]
@@ -107,6 +115,6 @@ def test_tracking_runs_on_it() -> None:
 
 def test_one_environment_only() -> None:
     body, parameters = in_body_units()
-    simulator = NewtonSimulator(body, parameters, chunk=2, capture=False)
+    simulator = newton_simulator(body, parameters, chunk=2, capture=False)
     with pytest.raises(ValueError, match="NewtonSimulator steps one environment, got 2"):
         simulator.rollout(batch(State.neutral(body)), torch.zeros(2, 2, 12, 3))

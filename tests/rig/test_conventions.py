@@ -62,7 +62,7 @@ def test_without_names(structure):
 
 
 @pytest.mark.parametrize("structure", POSES_AND_PARTS)
-@pytest.mark.parametrize("variant", ["names", "no names"])
+@pytest.mark.parametrize("variant", ["names", pytest.param("no names", marks=pytest.mark.slow)])
 def test_other_poses_and_further_parts(structure, variant):
     chosen = case("man", structure, variant)
     if chosen is None:  # a man does not rear
@@ -84,7 +84,10 @@ def test_the_second_pair_of_arms_is_wings(name):
     assert not judge(Case(name, "as made", "no names", numbered(body(name)))).found
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize(
+    "name",
+    [b if b in ("centaur", "bee") else pytest.param(b, marks=pytest.mark.slow) for b in BODIES],
+)
 def test_bodies_made_of_several_with_names(name):
     assert not judge(Case(name, "as made", "names", named(body(name), PLAIN))).found
 

@@ -42,6 +42,7 @@ class Eval:
     host: str = "127.0.0.1"
     """Where the A/B page is served; 0.0.0.0 lets other machines in."""
     port: int = 8765
+    """Port of the A/B page."""
     serve: bool = True
     """With --no-serve, only write the A/B page, and count the votes that are there."""
     videophy: Path | None = None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from akd.base.files import write_json
 from akd.base.version import __version__
@@ -14,15 +13,7 @@ from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.export.settings import KeySettings
 from akd.math.threads import map_threads
-from akd.report.motion_charts import (
-    angle_charts,
-    feet_chart,
-    loss_charts,
-    physics_charts,
-    root_charts,
-)
-from akd.report.report import Report, write_report
-from akd.report.scene3d import scene3d
+from akd.report.report import write_report
 from akd.report.view_data import ContactForces, ViewData
 from akd.scene.film import film_motion
 
@@ -42,8 +33,6 @@ _FILES = {
 """What files of a run are, where they are not clips."""
 _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 """Names of the videos by the names of the motions."""
-_SHOWN = {"motion": "distilled"}
-"""What a motion is called on the page, where that is not its name in `metrics.json`."""
 
 
 def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> list[str]:
@@ -97,98 +86,13 @@ def write_results(
     forces = None if made.grounded is None else ContactForces.of(made.grounded)
     ViewData(made.start, forces).write(out / "view.npz")
     with tempfile.TemporaryDirectory() as folder:
-        strips = {}
-        for name, video in videos.items():
-            strip = video.write_strip(Path(folder) / f"{name}.png")
-            strips[f"{_SHOWN.get(name, name)}, six frames"] = strip
-        report = report_of(made, out, strips, provenance=extras, formats=formats)
-        write_report(out / "report.html", report)
-    return [out / name for name in result_names(formats, grounded=made.grounded is not None)]
-
-
-def report_of(
-    made: Animation,
-    out: Path,
-    strips: dict[str, Path],
-    *,
-    provenance: dict[str, Any],
-    formats: Sequence[str] = (),
-) -> Report:
-    """What the report says of an animation whose videos are in `out`."""
-    character, request = made.character, made.request
-    motions = {_SHOWN.get(name, name): motion for name, motion in made.motions().items()}
-    metrics = {_SHOWN.get(name, name): found for name, found in made.metrics.items()}
-    videos = {_SHOWN.get(name, name): out / _VIDEOS[name] for name in made.motions()}
-    rig, final = character.control_rig, made.final
-    feet = [
-        feet_chart(character, rig, motion, title=f"feet on the ground: {name}")
-        for name, motion in motions.items()
-    ]
-    charts = {
-        "Feet": [chart for chart in feet if chart is not None],
-        "Joint angles": angle_charts(rig, final),
-        "Root": root_charts(rig, final, height=character.height),
-        "Physics": [] if made.grounded is None else physics_charts(made.grounded),
-        "Loss": loss_charts(made.history),
-    }
-    return Report(
-        title=request.prompt,
-        facts={
-            "asset": character.asset.path.name,
-            "height": f"{character.height:.2f} m",
-            "driven joints": str(len(rig)),
-            **{key: str(value) for key, value in provenance.items() if key != "prompt"},
-        },
-        metrics=metrics,
-        videos=videos,
-        fps=_VIDEO_FPS,
-        feet=[f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs],
-        images=strips,
-        charts=charts,
-        settings={
-            "distillation": asdict(request.settings),
-            "physics": None if request.physics is None else asdict(request.physics),
-        },
-        summary=summary_of(made),
-        files={
-            name: _FILES.get(name, "clip")
-            for name in result_names(formats, grounded=made.grounded is not None)
-            if name != "report.html"
-        },
-        scene=scene3d(
-            character, {"start": made.start, **motions}, shown=_SHOWN.get(made.best, made.best)
-        ),
-        notes=list(made.notes),
-    )
-
-
-def summary_of(made: Animation) -> str:
-    """The result of a run in a few sentences."""
-    metrics, character = made.metrics[made.best], made.character
-    word, _, rest = metrics.verdict.partition(": ")
-    which = "grounded" if made.best == "grounded" else "distilled"
-    told = [
-        f"Prompt {made.request.prompt!r}, character {character.asset.path.name}.",
-        f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
-    ]
-    for name, action in (("B", metrics.action), ("C", metrics.action_c)):
-        if action is not None and action.asked is not None and action.said is not None:
-            told.append(
-                f"Recogniser {name} classifies it as {action.said!r}, as requested."
-                if action.said == action.asked
-                else f"Recogniser {name} classifies it as {action.said!r}, not {action.asked!r}."
-            )
-    fails = metrics.fails
-    told.append(
-        f"It fails checks below ({len(fails)}): {'; '.join(fails)}. Another seed may do better."
-        if fails
-        else "It passes all checks below."
-    )
-    return " ".join(told)
-
-
-def _says(word: str, rest: str) -> str:
-    """A verdict as the rest of a sentence that begins with "it"."""
-    if word == "moves":
-        return rest.removeprefix("it ")
-    return f"is {word} ({rest})" if rest else f"is {word}"
+        strips = {
+            name: video.write_strip(Path(folder) / f"{name}.png") for name, video in videos.items()
+        }
+        names = result_names(formats, grounded=made.grounded is not None)
+        write_report(
+            made, out / "report.html", strips=strips, provenance=extras, fps=_VIDEO_FPS,
+            videos={name: out / _VIDEOS[name] for name in motions},
+            files={name: _FILES.get(name, "clip") for name in names if name != "report.html"},
+        )  # fmt: skip
+    return [out / name for name in names]
