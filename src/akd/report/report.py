@@ -21,9 +21,15 @@ class Report:
 
     title: str
     facts: Mapping[str, str]
-    """Under the title: asset, prior, seed."""
+    """Under the title: character, video model, seed."""
     metrics: Mapping[str, MotionMetrics]
-    """By the name of the motion: start, distilled, grounded. The last one is the result."""
+    """By the name of the motion: start, distilled, grounded."""
+    best: str
+    """The motion to use."""
+    clip: str
+    """Its name in the file."""
+    frames: str
+    """Its frame range and rate, in words."""
     videos: Mapping[str, Path] = field(default_factory=dict)
     """By the name of the motion. They become part of the page."""
     fps: float = 24.0
@@ -36,8 +42,6 @@ class Report:
     """SVG text by the heading it goes under."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As JSON values."""
-    summary: str = ""
-    """What came of it, in plain words."""
     files: Mapping[str, str] = field(default_factory=dict)
     """What each file beside the page is, by its name."""
     scene: str = ""
@@ -49,10 +53,15 @@ class Report:
 def report_page(report: Report) -> str:
     """The page as text."""
     parts = [pages.header(report.title, above="akd animate", facts=report.facts)]
-    if report.summary:
-        parts.append(f"<p>{escape(report.summary)}</p>")
-    parts.append(pages.links(report.files))
+    best = report.metrics[report.best]
+    parts.append(
+        pages.outcome(
+            f"Use the clip “{report.clip}”", [report.frames, *_summary(best)],
+            score=best.score, fails=best.fails, advice="Another seed may do better.",
+        )
+    )  # fmt: skip
     parts.append(pages.notes(report.notes))
+    parts.append(pages.links(report.files))
     if report.videos:
         parts.append(pages.films(_films(report), fps=report.fps, charts=True))
     parts.append(report.scene)
@@ -62,9 +71,9 @@ def report_page(report: Report) -> str:
     if report.feet:
         parts.append(f'<p class="about">Feet in this order: {escape(", ".join(report.feet))}.</p>')
     parts.append(
-        '<p class="about">Wanted is what a walk should have that is to be shown; gallops and '
-        "jumps do not alternate left and right. True clips: the median of artists' and zoo clips "
-        "of this action on as many legs.</p>"
+        '<p class="about">Wanted are the limits of the checks; ✓ and ✗ say whether a clip keeps '
+        "them. Gallops and jumps need not alternate left and right. True clips: the median of "
+        "artists' and zoo clips of this action on as many legs.</p>"
     )
     parts += [pages.section(heading, charts) for heading, charts in report.charts.items()]
     text = escape(json.dumps(report.settings, indent=2, default=str))
@@ -78,9 +87,26 @@ def _films(report: Report) -> list[pages.Film]:
     """The videos, each with its verdict."""
     shown = []
     for name, path in report.videos.items():
-        badge, rest = pages.verdict(report.metrics[name].verdict)
-        shown.append(pages.Film(path, name, rest, badge))
+        metrics = report.metrics[name]
+        said = metrics.verdict.removeprefix("moves: ")
+        shown.append(pages.Film(path, name, said, pages.checks_badge(metrics.fails)))
     return shown
+
+
+def _summary(metrics: MotionMetrics) -> list[str]:
+    """What was measured of the clip to use, in sentences."""
+    said = metrics.verdict.removeprefix("moves: ")
+    told = [f"{said[:1].upper()}{said[1:]}."]
+    seen = {"B": metrics.action, "C": metrics.action_c}
+    actions = [
+        f"{name} sees “{action.said}”"
+        + ("" if action.said == action.asked else f" and not “{action.asked}”")
+        for name, action in seen.items()
+        if action is not None and action.asked is not None and action.said is not None
+    ]
+    if actions:
+        told.append(f"Action recognisers, which took no part: {', '.join(actions)}.")
+    return told
 
 
 def write_report(path: Path, report: Report) -> None:

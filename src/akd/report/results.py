@@ -14,6 +14,8 @@ from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.export.settings import KeySettings
 from akd.math.threads import map_threads
+from akd.motion.loop import is_loop
+from akd.motion.motion import Motion
 from akd.report.motion_charts import (
     angle_charts,
     feet_chart,
@@ -24,6 +26,7 @@ from akd.report.motion_charts import (
 from akd.report.report import Report, write_report
 from akd.report.scene3d import scene3d
 from akd.report.view_data import ContactForces, ViewData
+from akd.rig.control import ControlRig
 from akd.scene.film import film_motion
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 """Names of the videos by the names of the motions."""
 _SHOWN = {"motion": "distilled"}
 """What a motion is called on the page, where that is not its name in `metrics.json`."""
+_FACTS = {"prior": "video model"}
+"""What provenance is called on the page, where that is not its name in the clip's extras."""
 
 
 def result_names(formats: Sequence[str] = FORMATS, *, grounded: bool = True) -> list[str]:
@@ -70,9 +75,9 @@ def write_results(
     out.mkdir(parents=True, exist_ok=True)
     request, character, motions = made.request, made.character, made.motions()
     extras = {"generator": f"akd {__version__}", "prompt": request.prompt, **made.provenance()}
+    keyed = key_motions(character, motions, keys, stay=in_place)
     write_clip_files(
-        character, key_motions(character, motions, keys, stay=in_place), out,
-        formats=("glb", *formats), keys=keys, extras=extras,
+        character, keyed, out, formats=("glb", *formats), keys=keys, extras=extras
     )  # fmt: skip
     filmed = map_threads(
         lambda motion: film_motion(character, motion, fps=_VIDEO_FPS), list(motions.values())
@@ -101,7 +106,12 @@ def write_results(
         for name, video in videos.items():
             strip = video.write_strip(Path(folder) / f"{name}.png")
             strips[f"{_SHOWN.get(name, name)}, six frames"] = strip
-        report = report_of(made, out, strips, provenance=extras, formats=formats)
+        frames = frame_range(
+            character.control_rig, keyed[made.best], height=character.height, fps=keys.fps
+        )
+        report = report_of(
+            made, out, strips, frames=frames, provenance=made.provenance(), formats=formats
+        )
         write_report(out / "report.html", report)
     return [out / name for name in result_names(formats, grounded=made.grounded is not None)]
 
@@ -111,10 +121,20 @@ def report_of(
     out: Path,
     strips: dict[str, Path],
     *,
+    frames: str,
     provenance: dict[str, Any],
     formats: Sequence[str] = (),
 ) -> Report:
-    """What the report says of an animation whose videos are in `out`."""
+    """What the report says of an animation whose videos are in `out`.
+
+    Args:
+        made: The animation.
+        out: Its folder.
+        strips: Images by caption.
+        frames: What `frame_range` says of the clip to use.
+        provenance: As `Animation.provenance` has it.
+        formats: Of the clips that were written.
+    """
     character, request = made.character, made.request
     motions = {_SHOWN.get(name, name): motion for name, motion in made.motions().items()}
     metrics = {_SHOWN.get(name, name): found for name, found in made.metrics.items()}
@@ -134,12 +154,16 @@ def report_of(
     return Report(
         title=request.prompt,
         facts={
-            "asset": character.asset.path.name,
+            "character": character.asset.path.name,
             "height": f"{character.height:.2f} m",
             "driven joints": str(len(rig)),
-            **{key: str(value) for key, value in provenance.items() if key != "prompt"},
+            "akd": __version__,
+            **{_FACTS.get(key, key): str(value) for key, value in provenance.items()},
         },
         metrics=metrics,
+        best=_SHOWN.get(made.best, made.best),
+        clip=made.clip_names()[made.best],
+        frames=frames,
         videos=videos,
         fps=_VIDEO_FPS,
         feet=[f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs],
@@ -149,7 +173,6 @@ def report_of(
             "distillation": asdict(request.settings),
             "physics": None if request.physics is None else asdict(request.physics),
         },
-        summary=summary_of(made),
         files={
             name: _FILES.get(name, "clip")
             for name in result_names(formats, grounded=made.grounded is not None)
@@ -162,33 +185,10 @@ def report_of(
     )
 
 
-def summary_of(made: Animation) -> str:
-    """The result of a run in a few sentences."""
-    metrics, character = made.metrics[made.best], made.character
-    word, _, rest = metrics.verdict.partition(": ")
-    which = "grounded" if made.best == "grounded" else "distilled"
-    told = [
-        f"Prompt {made.request.prompt!r}, character {character.asset.path.name}.",
-        f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
-    ]
-    for name, action in (("B", metrics.action), ("C", metrics.action_c)):
-        if action is not None and action.asked is not None and action.said is not None:
-            told.append(
-                f"Recogniser {name} classifies it as {action.said!r}, as requested."
-                if action.said == action.asked
-                else f"Recogniser {name} classifies it as {action.said!r}, not {action.asked!r}."
-            )
-    fails = metrics.fails
-    told.append(
-        f"It fails checks below ({len(fails)}): {'; '.join(fails)}. Another seed may do better."
-        if fails
-        else "It passes all checks below."
-    )
-    return " ".join(told)
-
-
-def _says(word: str, rest: str) -> str:
-    """A verdict as the rest of a sentence that begins with "it"."""
-    if word == "moves":
-        return rest.removeprefix("it ")
-    return f"is {word} ({rest})" if rest else f"is {word}"
+def frame_range(rig: ControlRig, keyed: Motion, *, height: float, fps: float) -> str:
+    """Length of a clip on whole frames, its frame range, and whether it loops, in a sentence."""
+    last = len(keyed) - 1
+    told = f"{keyed.duration:.2f} s: frames 0 to {last} at {fps:g} per second"
+    if is_loop(rig, keyed, height=height):
+        told += f"; it loops, and frame {last} repeats frame 0"
+    return f"{told}."
