@@ -76,10 +76,10 @@ def header(title: str, *, above: str = "", facts: Mapping[str, str] | None = Non
     return f"<header>{''.join(parts)}</header>"
 
 
-def notes(lines: Sequence[str]) -> str:
-    """A list of notes; empty if there are none."""
+def notes(lines: Sequence[str], *, warn: bool = True) -> str:
+    """A list of notes; empty if there are none. In the colours of a warning unless told not to."""
     shown = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<ul class="notes">{shown}</ul>' if shown else ""
+    return f'<ul class="notes{" warn" if warn else ""}">{shown}</ul>' if shown else ""
 
 
 def links(files: Mapping[str, str]) -> str:
