@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A run of akd: a process, and the last line that it printed."""
 
-import signal
 import subprocess
 import tempfile
 import threading
@@ -52,11 +51,16 @@ class Job:
             return None
 
     def close(self) -> None:
-        """Stop the process, as Ctrl-C does, and remove the folder."""
+        """Stop the process, and remove the folder.
+
+        akd takes SIGTERM as it takes Ctrl-C. SIGINT would not reach it where Blender was started in
+        the background: a shell lets such programs, and what they start, ignore it.
+        """
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.terminate()
             if self.wait(_SECONDS_TO_STOP) is None:
                 self._process.kill()
+                self._process.wait()
         self._temporary.cleanup()
 
     def result(self) -> Path | None:

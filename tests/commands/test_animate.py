@@ -8,7 +8,9 @@ import pytest
 from akd.asset.read import read_asset
 from akd.cli import main
 from akd.distill.run_folder import RunFolder
+from akd.export.creature import write_creature
 from akd.scene.video import Video
+from akd.zoo import build_creature
 from tests.commands.animating import DONE, words
 from tests.prior.large.tiny_pipelines import build
 
@@ -89,6 +91,24 @@ def test_a_bare_mesh_is_rigged_and_says_how_sure_it_is(capsys, shared_assets, we
     made = read_asset(out / "motion.glb")
     assert [c.name for c in made.clips] == ["a cow walking"]
     assert len(made.skins) == 1
+
+
+def test_a_result_without_feet_that_fails_exits_with_3(capsys, weights, tmp_path):
+    shark = build_creature("shark", vertices=600)
+    write_creature(shark, [], tmp_path / "shark.glb")
+    out = tmp_path / "out"
+    given = ["animate", str(tmp_path / "shark.glb"), "a shark swimming", "-o", str(out)]
+    given += ["--weights", str(weights), "--no-grounded", "--device", "cpu", "--iterations", "0"]
+    code = main([*given, "--set", "splats=200", "warm_start.samples=0"])  # it stays rigid
+    said = capsys.readouterr()
+    found = json.loads((out / "metrics.json").read_text())["motion"]
+    assert not found["contact"]
+    assert found["fails"]
+    assert code == 3
+    assert said.out.splitlines()[-1].startswith("use 'a shark swimming': score ")
+    assert said.err.splitlines()[-1].startswith(
+        f"akd: 'a shark swimming' fails: {found['fails'][0]}"
+    )
 
 
 def test_a_large_prior_by_its_folder_takes_any_prompt(capsys, fox, tmp_path):

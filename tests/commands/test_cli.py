@@ -198,9 +198,8 @@ def test_an_unknown_creature(capsys):
 
 
 def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
-    message = (
-        "akd: --to takes formats out of bvh, usd, fbx, mp4, gif, separated by commas; got 'mov'"
-    )
+    known = "bvh, usd, fbx, mp4, gif, webp"
+    message = f"akd: --to takes formats out of {known}, separated by commas; got 'mov'"
     assert refused(capsys, "export", fox, "--to", "mov") == message
     message = refused(capsys, "export", fox, "--clip", "fly")
     assert message.startswith(f"akd: {fox}: there is no clip 'fly': it has 'stand', 'walk'")

@@ -36,7 +36,7 @@ def test_an_animation_is_recorded_in_full():
     assert phases == ["fit to videos", "distil", "physics"]
     assert all("left" in found.string for found in progress)
     assert "motion.glb: clips 'a fox walking'" in block
-    assert any(re.match(r"\w+: score \d\.\d\d", line) for line in lines)
+    assert any(re.match(r"use '.+': score \d\.\d\d", line) for line in lines)
 
 
 def test_progress_is_shown_whole_in_a_terminal(tmp_path):

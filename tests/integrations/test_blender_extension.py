@@ -6,9 +6,11 @@ Needs Blender's Python module: `AKD_TEST_BPY` names an interpreter that has it.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,7 +128,10 @@ def python() -> str:
     return os.environ["AKD_TEST_BPY"]
 
 
-def run(python: str, script: str, folder: Path, *, source: Path, program: str, options: str = ""):
+def run(
+    python: str, script: str, folder: Path, *, source: Path, program: str, options: str = "",
+    **process: Any,
+):  # fmt: skip
     """What a script in Blender found, with the extension and a stand-in for the akd program."""
     if not source.exists():
         pytest.skip("needs the shared assets")
@@ -135,7 +140,7 @@ def run(python: str, script: str, folder: Path, *, source: Path, program: str, o
     (folder / "akd").chmod(0o755)
     done = subprocess.run(
         [python, "-c", ENTER + script, str(source), str(folder), str(folder / "akd"), options],
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=300, **process,
     )  # fmt: skip
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     assert lines, done.stdout[-2000:] + done.stderr[-2000:]
@@ -190,9 +195,14 @@ def test_a_bone_reaches_the_cursor(source, bone, python, tmp_path):
     assert np.linalg.norm(reached - goal) < 0.2 * np.linalg.norm(rest - goal)
 
 
-def test_a_job_is_cancelled_as_by_ctrl_c(python, tmp_path):
-    program = "trap 'echo interrupted; exit 130' INT\necho started\nwhile :; do sleep 0.1; done"
-    found = run(python, CANCEL, tmp_path, source=HUSKY, program=program)
+def test_a_job_is_cancelled_also_where_blender_runs_in_the_background(python, tmp_path):
+    def in_the_background() -> None:  # a shell lets its background jobs ignore Ctrl-C
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    program = "trap 'echo interrupted; exit 130' TERM\necho started\nwhile :; do sleep 0.1; done"
+    found = run(
+        python, CANCEL, tmp_path, source=HUSKY, program=program, preexec_fn=in_the_background
+    )
     assert (found["code"], found["folder_is_left"]) == (130, False)
 
 

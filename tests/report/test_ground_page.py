@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -69,6 +70,11 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     assert row in text
     assert f"<td>{grounded.tracking.error:.2%}</td>" in text
     assert "m/s, which it got" in text
+    assert '<ul class="notes">' in text
+    assert '<ul class="notes warn">' not in text  # nothing went wrong
+    failed = replace(grounded, tracking=replace(grounded.tracking, failed=True))
+    write_ground_page(path, failed, title="Walk")
+    assert '<ul class="notes warn"><li>The simulation diverged' in path.read_text("utf-8")
     assert f"Feet on the ground slide at {after.skate:.3f} body heights a second" in text
     for part in ("left fore foot", "right hind foot"):
         assert part in text

@@ -8,10 +8,12 @@ import pytest
 
 from akd.asset.asset import AssetError
 from akd.export.creature import write_creature
+from akd.report.entries import Judged
 from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
 from akd.view.frames import distance_to_fit
 from akd.view.looks import divide_triangle, paint_surface
+from akd.view.numbers import heading
 from akd.zoo.gait.clips import make_clip
 from tests.commands.small_prior import write_fox
 from tests.zoo.menagerie import creature
@@ -34,11 +36,23 @@ def test_a_run_shows_first_what_it_says_to_use(tmp_path, best, shown):
     fox = creature("fox")
     clips = [make_clip(fox, action, frames=4) for action in ("walk", "trot")]
     write_creature(fox, clips, tmp_path / "motion.glb")
-    about = {"prompt": "a fox", "motion": {}, "grounded": {}, "best": best}
+    judged = {"score": 0.5, "fails": ["it slides"]}
+    about = {"prompt": "a fox", "asset": "f.glb", "motion": {}, "grounded": judged, "best": best}
     (tmp_path / "metrics.json").write_text(json.dumps(about))
     subject = Content(tmp_path).first()
     assert set(subject.motions) == {"distilled", "grounded"}
     assert subject.best == shown
+    assert subject.asset == "f.glb"
+    assert subject.judged == {"grounded": Judged(0.5, 1)}
+
+
+def test_the_heading_is_text_and_says_what_fails():
+    shown = heading("<i>fox", ("a & b", "", "2 s"), Judged(0.5, 2))
+    assert "&lt;i&gt;fox" in shown
+    assert "a &amp; b · 2 s<" in shown
+    assert "score 0.50, fails 2 checks" in shown
+    assert "score 0.90, passes all checks" in heading("fox", (), Judged(0.9, 0))
+    assert "score" not in heading("fox", (), None)
 
 
 def test_links_out_of_the_folder_are_not_shown(tmp_path):

@@ -71,6 +71,19 @@ class Animation:
             clips["grounded"] = replace(self.grounded.motion, name=name)
         return clips
 
+    def clip_names(self) -> dict[str, str]:
+        """What the clips are called in `motion.glb`.
+
+        Returns:
+            Names by the keys of `motions`: cut to 60 characters, and numbered where the file has a
+            clip of that name already.
+        """
+        from akd.export.character import clip_names
+
+        motions = self.motions()
+        names = clip_names(self.character, list(motions.values()))
+        return dict(zip(motions, names, strict=True))
+
     def provenance(self) -> dict[str, Any]:
         """Where the clip came from.
 

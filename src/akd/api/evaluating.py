@@ -15,7 +15,7 @@ from akd.metrics.videophy import VideoPhyScore
 from akd.motion.actions import action_label
 from akd.report.entries import Entry, load_entries
 from akd.report.eval_page import eval_page
-from akd.report.page import Film, Row, verdict
+from akd.report.page import Film, Row, checks_badge
 from akd.scene.film import film_motion
 from akd.scene.settings import SceneSettings
 from akd.scene.video import Video
@@ -87,8 +87,9 @@ class Evaluation:
             if entry.video is None and entry.character.mesh is None:
                 continue
             path = entry.video or film_entry(entry, out / f"{entry.file_name}.mp4")
-            badge, rest = verdict(self.metrics[entry.name].verdict)
-            shown.append(Film(path, entry.name, f"“{entry.prompt}”: {rest}", badge))
+            found = self.metrics[entry.name]
+            said = f"“{entry.prompt}”: {found.verdict.removeprefix('moves: ')}"
+            shown.append(Film(path, entry.name, said, checks_badge(found.fails)))
             strip = out / f"{entry.file_name}.png"
             images[entry.name] = Video.read(path).write_strip(strip)
             videos[entry.name] = path

@@ -37,7 +37,7 @@ def export(
 
     Args:
         source: What `load` returned, a file with clips, or a folder that `akd animate` wrote.
-        formats: Out of bvh, usd, fbx, mp4 and gif.
+        formats: Out of bvh, usd, fbx, mp4, gif and webp.
         out: Folder to write to; by default the run's own, or the current one.
         clip: Only this clip: its name, or a part of it that no other has. A run's are `motion` and
             `grounded`.

@@ -279,19 +279,21 @@ class Animate:
         """Name what was written and what to open it with; say whether the result may be shown."""
         from akd.commands.terminal import name_clips
 
-        name_clips(self.out / "motion.glb", [m.name for m in clip.motions().values()])
+        names = clip.clip_names()
+        name_clips(self.out / "motion.glb", names.values())
         for name in files_of([f for f in formats if f != "glb"], clip.motions()):
             print(self.out / name)
         print(
             f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
         )
         print(f"`akd view {self.out}` shows the clips in 3D")
-        metrics = clip.metrics[clip.best]
-        print(f"{clip.best}: score {metrics.score:.2f}, {metrics.verdict}")
-        if metrics.fails and metrics.contact:
+        metrics, best = clip.metrics[clip.best], names[clip.best]
+        checks = "" if metrics.fails else "; it passes all checks"
+        print(f"use {best!r}: score {metrics.score:.2f}, {metrics.verdict}{checks}")
+        if metrics.fails:
             raise ResultFailed(
-                f"{clip.best}: failed: {'; '.join(metrics.fails)}; all files are written, and "
-                f"--seed {self.seed + 1} is worth a try, in another folder"
+                f"{best!r} fails: {'; '.join(metrics.fails)}; all files are written; try "
+                f"--seed {self.seed + 1} in another folder"
             )
 
     def _files(self, formats: Sequence[str]) -> list[str]:

@@ -24,7 +24,8 @@ class Export:
     source: tyro.conf.Positional[Path]
     """A file with clips, or a folder that `akd animate` wrote."""
     to: str = "bvh"
-    """Formats, separated by commas: bvh, usd (needs akd[usd]), fbx (needs Blender), mp4, gif."""
+    """Formats, separated by commas: bvh, usd (needs akd[usd]), fbx (needs Blender), mp4, gif,
+    webp."""
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """Folder to write to; by default that of the run, or the current one."""
     clip: str | None = None

@@ -113,6 +113,7 @@ class Fit:
         from akd.api.fitting import fit
         from akd.base.lock import hold_lock
         from akd.commands.terminal import Terminal, name_clips
+        from akd.export.character import clip_names
         from akd.fit.settings import FitSettings
         from akd.physics.settings import TrackingSettings
 
@@ -139,7 +140,8 @@ class Fit:
             )  # fmt: skip
         for note in made.notes:
             print(f"akd: note: {note}", file=sys.stderr)
-        name_clips(self.out / "motion.glb", [m.name for m in made.motions().values()])
+        names = clip_names(made.character, list(made.motions().values()))
+        name_clips(self.out / "motion.glb", names)
         for name in files_of([f for f in formats if f != "glb"], made.motions()):
             print(self.out / name)
         print(f"{self.out / 'report.html'}: video, fit and difference; open in a browser")

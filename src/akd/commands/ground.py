@@ -62,6 +62,7 @@ class Ground:
         from akd.api.grounding import ground
         from akd.base.lock import hold_lock
         from akd.commands.terminal import Terminal, name_clips
+        from akd.export.character import clip_names
         from akd.physics.settings import TrackingSettings
 
         if self.asset is None:
@@ -102,7 +103,7 @@ class Ground:
         print(f"tracking error {100 * grounding.result.tracking.error:.2f} % of body height")
         for path in written:
             if path.stem == "motion":
-                name_clips(path, [grounding.motion.name])
+                name_clips(path, clip_names(grounding.character, [grounding.motion]))
             elif path.suffix == ".html":
                 print(f"{path}: videos, forces and numbers; open in a browser")
             else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from akd.asset.asset import AssetError, Problem
-from akd.export.gltf.clips import add_clips
+from akd.export.gltf.clips import add_clips, added_names
 from akd.export.gltf.write import write_glb
 from akd.export.reduce import reduce_keys
 from akd.export.settings import KeyChoice
@@ -16,6 +16,13 @@ from akd.motion.clip import clip_from_motion
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.size import HEIGHT_KEY
+
+
+def clip_names(character: Character, motions: Sequence[Motion]) -> list[str]:
+    """Names of the clips that `write_motions` adds: cut, and numbered where the file has one of
+    that name already. In BVH a clip has the motion's name."""
+    document, names = character.asset.document, [motion.name for motion in motions]
+    return names if document is None else added_names(document, names)
 
 
 def write_motions(

@@ -9,7 +9,7 @@ from typing import Any
 
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
-from akd.export.formats import files_of
+from akd.export.formats import VIDEO_FORMATS, files_of
 from akd.export.settings import KeySettings
 from akd.motion.grid import on_grid, without_loop_frame
 from akd.motion.motion import Motion
@@ -51,7 +51,7 @@ def write_clip_files(
         character: Whose motions.
         motions: By the names of their files.
         out: Folder to write to.
-        formats: Out of glb, bvh, usd, fbx, mp4 and gif.
+        formats: Out of glb, bvh, usd, fbx, mp4, gif and webp.
         keys: How the motions are keyed.
         stem: Name of the files that hold all motions: GLB and FBX.
         alone: Leave the character's own clips out of GLB and FBX.
@@ -77,7 +77,7 @@ def write_clip_files(
             from akd.export.usd import write_usd
 
             write_usd(character, motion, out / f"{name}.usda", fps=keys.fps)
-        if films := [kind for kind in ("mp4", "gif") if kind in formats]:
+        if films := [kind for kind in VIDEO_FORMATS if kind in formats]:
             from akd.scene.film import film_motion
 
             video = film_motion(character, motion, fps=_VIDEO_FPS)

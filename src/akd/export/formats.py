@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from akd.base.blender import has_blender
 
 FORMATS = ("glb", "bvh", "usd", "fbx")
-VIDEO_FORMATS = ("mp4", "gif")
+VIDEO_FORMATS = ("mp4", "gif", "webp")
 CLIP_FORMATS = (*FORMATS[1:], *VIDEO_FORMATS)
 """What `export` writes."""
 

@@ -157,8 +157,9 @@ def verdict(metrics: MotionMetrics) -> str:
     if max(m.skate) > 0.6:
         return f"sliding: feet on the ground move at {max(m.skate):.0%} of the body's speed"
     return (
-        f"moves: it goes {m.travel:.1f} leg lengths, feet stand for {min(m.contact):.0%} of the "
-        f"time and more, and slide by at most {max(m.skate):.0%} of the body's speed"
+        f"moves: it goes {m.travel:.1f} leg lengths; each foot is on the ground for at least "
+        f"{min(m.contact):.0%} of the time and slides there at no more than {max(m.skate):.0%} of "
+        f"the body's speed"
     )
 
 

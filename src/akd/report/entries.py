@@ -75,6 +75,16 @@ def _short_titles(paths: set[Path]) -> dict[Path, str]:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What a run says of a clip."""
+
+    score: float
+    """From 0 to 1."""
+    fails: int
+    """Checks that it fails."""
+
+
+@dataclass(frozen=True)
 class Run:
     """What a folder that `akd animate` wrote holds."""
 
@@ -85,6 +95,10 @@ class Run:
     """Those that the run added to the file: motion and, where there is one, grounded."""
     best: str
     """The one to use, as the run says: a grounded clip may be worse than the distilled one."""
+    asset: str
+    """Name of the file that was animated."""
+    judged: dict[str, Judged]
+    """What the run says of its clips, by their kind."""
 
 
 def read_run(folder: Path) -> Run:
@@ -120,7 +134,19 @@ def read_run(folder: Path) -> Run:
     return Run(
         prompt, character, dict(zip(kinds, clips, strict=True)),
         best if best in kinds else (kinds or [""])[-1],
+        clean_text(str(about.get("asset", ""))),
+        {kind: found for kind in kinds if (found := _judged(about[kind])) is not None},
     )  # fmt: skip
+
+
+def _judged(about: object) -> Judged | None:
+    """Score and failed checks of a clip, where the file has them as `akd animate` writes them."""
+    if not isinstance(about, dict):
+        return None
+    score, fails = about.get("score"), about.get("fails")
+    if not isinstance(score, int | float) or not isinstance(fails, list):
+        return None
+    return Judged(float(score), len(fails))
 
 
 def _of_folder(path: Path, title: str, method: str) -> list[Entry]:

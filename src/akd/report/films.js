@@ -107,7 +107,6 @@ for (const group of document.querySelectorAll(".films")) {
     line.setAttribute("class", "now");
     line.setAttribute("y1", top);
     line.setAttribute("y2", bottom);
-    svg.append(line);
     const move = (event) => {
       if (event.type === "pointermove" && !event.buttons) return;
       const place = new DOMPoint(event.clientX, 0).matrixTransform(svg.getScreenCTM().inverse()).x;
@@ -119,6 +118,7 @@ for (const group of document.querySelectorAll(".films")) {
       const at = left + (right - left) * (Math.min(time, to) - from) / (to - from);
       line.setAttribute("x1", at);
       line.setAttribute("x2", at);
+      if (!line.isConnected) svg.append(line);
     };
   }
 }

@@ -130,7 +130,8 @@ def _page(made: Fitting, provenance: Mapping[str, str], comparison: Path, strip:
     feet = feet_chart(character, rig, made.final, title="feet on the ground")
     parts = [
         pages.header(made.source, above="akd fit", facts=facts),
-        pages.notes([quality.verdict(), *made.notes]),
+        pages.notes([quality.verdict()], warn=quality.verdict().startswith("poor")),
+        pages.notes(made.notes),
         pages.films(
             [pages.Film(comparison, "comparison", "video with mask, fit, difference")],
             fps=made.fps, charts=True, whole=True,

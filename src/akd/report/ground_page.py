@@ -62,7 +62,7 @@ def write_ground_page(
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
     parts += [f"<p>{escape(_summary(grounded))}</p>", links(files)]
-    parts.append(notes(_notes(grounded)))
+    parts += [notes(_warnings(grounded)), notes(_notes(grounded), warn=False)]
     if videos:
         parts.append(films([Film(file, name) for name, file in videos.items()], charts=True))
     parts.append(scene)
@@ -96,11 +96,17 @@ def _summary(grounded: Grounded) -> str:
     )
 
 
-def _notes(grounded: Grounded) -> list[str]:
-    lines = []
+def _warnings(grounded: Grounded) -> list[str]:
+    """What went wrong."""
     if grounded.tracking.failed:
-        lines.append("The simulation diverged: this is its last good result.")
-    elif grounded.tracking.retries:
+        return ["The simulation diverged: this is its last good result."]
+    return []
+
+
+def _notes(grounded: Grounded) -> list[str]:
+    """How the clip was taken."""
+    lines = []
+    if grounded.tracking.retries and not grounded.tracking.failed:
         lines.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
     if grounded.travel is not None:
         speed = float(grounded.travel.norm())

@@ -76,24 +76,54 @@ def header(title: str, *, above: str = "", facts: Mapping[str, str] | None = Non
     return f"<header>{''.join(parts)}</header>"
 
 
-def notes(lines: Sequence[str]) -> str:
-    """A list of notes; empty if there are none."""
+def notes(lines: Sequence[str], *, warn: bool = True) -> str:
+    """A list of notes; empty if there are none. In the colours of a warning unless told not to."""
     shown = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<ul class="notes">{shown}</ul>' if shown else ""
+    return f'<ul class="notes{" warn" if warn else ""}">{shown}</ul>' if shown else ""
 
 
 def links(files: Mapping[str, str]) -> str:
     """Links to files beside the page, each with what it is; nothing where there are none."""
-    shown = " · ".join(
-        f'<a href="{escape(quote(name), quote=True)}">{escape(name)}</a> ({escape(what)})'
+    shown = "".join(
+        f'<li><a href="{escape(quote(name), quote=True)}">{escape(name)}</a>{escape(what)}</li>'
         for name, what in files.items()
     )
-    return f'<p class="about">{shown}</p>' if shown else ""
+    return f'<ul class="files">{shown}</ul>' if shown else ""
 
 
 def badge(text: str, *, good: bool) -> str:
     """A word or two that tell good from bad."""
     return f'<span class="badge {"good" if good else "bad"}">{escape(text)}</span>'
+
+
+def checks_badge(fails: Sequence[str]) -> str:
+    """Whether a motion passes its checks."""
+    if not fails:
+        return badge("passes all checks", good=True)
+    return badge(f"fails {len(fails)} check{'s' if len(fails) > 1 else ''}", good=False)
+
+
+def outcome(
+    headline: str, lines: Sequence[str], *, score: float, fails: Sequence[str], advice: str = ""
+) -> str:
+    """What came of it, at the top of a page: a headline, its score, and the checks that fail.
+
+    Args:
+        headline: Such as the clip to use.
+        lines: Sentences under it.
+        score: From 0 to 1.
+        fails: The checks that it fails.
+        advice: What to do about those; left out where there are none.
+    """
+    parts = [f'<p class="headline">{escape(headline)} {checks_badge(fails)}</p>']
+    parts += [f"<p>{escape(line)}</p>" for line in lines]
+    if fails:
+        failed = "".join(f"<li>{escape(check)}</li>" for check in fails)
+        parts.append(f"<p>Failed checks:</p><ul>{failed}</ul><p>{escape(advice)}</p>")
+    return (
+        f'<div class="outcome {"bad" if fails else "good"}">'
+        f'<p class="score"><b>{score:.2f}</b> score, 0 to 1</p><div>{"".join(parts)}</div></div>'
+    )
 
 
 def verdict(text: str) -> tuple[str, str]:

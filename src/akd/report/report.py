@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from akd.base.files import write_text
+from akd.base.version import __version__
+from akd.metrics.judge import MotionMetrics
 from akd.report import page as pages
 from akd.report.metric_rows import metric_rows
 from akd.report.motion_charts import (
@@ -24,6 +26,9 @@ from akd.report.scene3d import scene3d
 if TYPE_CHECKING:
     from akd.api.animation import Animation
 
+_FACTS = {"prior": "video model"}
+"""What provenance is called on the page, where that is not its name in the clip's extras."""
+
 
 def write_report(
     made: Animation,
@@ -31,8 +36,8 @@ def write_report(
     *,
     videos: Mapping[str, Path],
     strips: Mapping[str, Path],
-    provenance: Mapping[str, str],
     files: Mapping[str, str],
+    frames: str,
     fps: float,
 ) -> None:
     """Write the page.
@@ -42,22 +47,26 @@ def write_report(
         path: The page, .html.
         videos: By the name of the motion. They become part of the page.
         strips: Frames of each motion side by side, by its name.
-        provenance: Shown under the title, but for the prompt.
         files: What each file beside the page is, by its name.
+        frames: Length and frame range of the clip to use, in words.
         fps: Of the videos.
     """
     character, request, final = made.character, made.request, made.final
     rig, motions = character.control_rig, made.motions()
     facts = {
-        "asset": character.asset.path.name,
+        "character": character.asset.path.name,
         "height": f"{character.height:.2f} m",
         "driven joints": str(len(rig)),
-        **{key: str(value) for key, value in provenance.items() if key != "prompt"},
+        "akd": __version__,
+        **{_FACTS.get(key, key): str(value) for key, value in made.provenance().items()},
     }
-    films = []
-    for name, video in videos.items():
-        badge, rest = pages.verdict(made.metrics[name].verdict)
-        films.append(pages.Film(video, _shown(name), rest, badge))
+    films = [
+        pages.Film(
+            video, _shown(name), _said(made.metrics[name]),
+            pages.checks_badge(made.metrics[name].fails),
+        )
+        for name, video in videos.items()
+    ]  # fmt: skip
     feet = ", ".join(f"{leg.side.value} {leg.kind.value}" for leg in character.anatomy.legs)
     scene = scene3d(
         character, {"start": made.start, **{_shown(name): m for name, m in motions.items()}},
@@ -74,18 +83,18 @@ def write_report(
     ]
     parts = [
         pages.header(request.prompt, above="akd animate", facts=facts),
-        f"<p>{escape(_summary(made))}</p>",
-        pages.links(files),
+        outcome_of(made.metrics[made.best], clip=made.clip_names()[made.best], frames=frames),
         pages.notes(made.notes),
+        pages.links(files),
         pages.films(films, fps=fps, charts=True),
         scene,
         *(pages.wide_image(p, f"{_shown(name)}, six frames") for name, p in strips.items()),
         "<h2>Metrics</h2>",
         pages.table(list(metrics), metric_rows(metrics), wanted=True),
         f'<p class="about">Feet in this order: {escape(feet)}.</p>' if feet else "",
-        '<p class="about">Wanted is what a walk should have that is to be shown; gallops and '
-        "jumps do not alternate left and right. True clips: the median of artists' and zoo clips "
-        "of this action on as many legs.</p>",
+        '<p class="about">Wanted are the limits of the checks; ✓ and ✗ say whether a clip keeps '
+        "them. Gallops and jumps need not alternate left and right. True clips: the median of "
+        "artists' and zoo clips of this action on as many legs.</p>",
         pages.section("Feet", [chart for chart in standing if chart is not None]),
         pages.section("Joint angles", angle_charts(rig, final)),
         pages.section("Root", root_charts(rig, final, height=character.height)),
@@ -104,33 +113,29 @@ def _shown(name: str) -> str:
     return "distilled" if name == "motion" else name
 
 
-def _summary(made: Animation) -> str:
-    """The result of a run in a few sentences."""
-    metrics, character = made.metrics[made.best], made.character
-    word, _, rest = metrics.verdict.partition(": ")
-    which = "grounded" if made.best == "grounded" else "distilled"
-    told = [
-        f"Prompt {made.request.prompt!r}, character {character.asset.path.name}.",
-        f"Use the {which} clip, {metrics.duration:.1f} s long: it {_says(word, rest)}.",
+def outcome_of(metrics: MotionMetrics, *, clip: str, frames: str) -> str:
+    """The top of the page: which clip to use, its frames, and what was measured of it.
+
+    Args:
+        metrics: Of the clip to use.
+        clip: Its name in the file.
+        frames: What `frame_range` says of it.
+    """
+    told = [frames, f"{_said(metrics)[:1].upper()}{_said(metrics)[1:]}."]
+    actions = [
+        f"{name} sees “{action.said}”"
+        + ("" if action.said == action.asked else f" and not “{action.asked}”")
+        for name, action in (("B", metrics.action), ("C", metrics.action_c))
+        if action is not None and action.asked is not None and action.said is not None
     ]
-    for name, action in (("B", metrics.action), ("C", metrics.action_c)):
-        if action is not None and action.asked is not None and action.said is not None:
-            told.append(
-                f"Recogniser {name} classifies it as {action.said!r}, as requested."
-                if action.said == action.asked
-                else f"Recogniser {name} classifies it as {action.said!r}, not {action.asked!r}."
-            )
-    fails = metrics.fails
-    told.append(
-        f"It fails checks below ({len(fails)}): {'; '.join(fails)}. Another seed may do better."
-        if fails
-        else "It passes all checks below."
-    )
-    return " ".join(told)
+    if actions:
+        told.append(f"Action recognisers, which took no part: {', '.join(actions)}.")
+    return pages.outcome(
+        f"Use the clip “{clip}”", told,
+        score=metrics.score, fails=metrics.fails, advice="Another seed may do better.",
+    )  # fmt: skip
 
 
-def _says(word: str, rest: str) -> str:
-    """A verdict as the rest of a sentence that begins with "it"."""
-    if word == "moves":
-        return rest.removeprefix("it ")
-    return f"is {word} ({rest})" if rest else f"is {word}"
+def _said(metrics: MotionMetrics) -> str:
+    """The verdict without the word that says that it moves."""
+    return metrics.verdict.removeprefix("moves: ")

@@ -13,8 +13,11 @@ from akd.export.clip_files import key_motions, write_clip_files
 from akd.export.formats import FORMATS, files_of
 from akd.export.settings import KeySettings
 from akd.math.threads import map_threads
+from akd.motion.loop import is_loop
+from akd.motion.motion import Motion
 from akd.report.report import write_report
 from akd.report.view_data import ContactForces, ViewData
+from akd.rig.control import ControlRig
 from akd.scene.film import film_motion
 
 if TYPE_CHECKING:
@@ -59,9 +62,9 @@ def write_results(
     out.mkdir(parents=True, exist_ok=True)
     request, character, motions = made.request, made.character, made.motions()
     extras = {"generator": f"akd {__version__}", "prompt": request.prompt, **made.provenance()}
+    keyed = key_motions(character, motions, keys, stay=in_place)
     write_clip_files(
-        character, key_motions(character, motions, keys, stay=in_place), out,
-        formats=("glb", *formats), keys=keys, extras=extras,
+        character, keyed, out, formats=("glb", *formats), keys=keys, extras=extras
     )  # fmt: skip
     filmed = map_threads(
         lambda motion: film_motion(character, motion, fps=_VIDEO_FPS), list(motions.values())
@@ -90,9 +93,21 @@ def write_results(
             name: video.write_strip(Path(folder) / f"{name}.png") for name, video in videos.items()
         }
         names = result_names(formats, grounded=made.grounded is not None)
+        frames = frame_range(
+            character.control_rig, keyed[made.best], height=character.height, fps=keys.fps
+        )
         write_report(
-            made, out / "report.html", strips=strips, provenance=extras, fps=_VIDEO_FPS,
+            made, out / "report.html", strips=strips, frames=frames, fps=_VIDEO_FPS,
             videos={name: out / _VIDEOS[name] for name in motions},
             files={name: _FILES.get(name, "clip") for name in names if name != "report.html"},
         )  # fmt: skip
     return [out / name for name in names]
+
+
+def frame_range(rig: ControlRig, keyed: Motion, *, height: float, fps: float) -> str:
+    """Length of a clip on whole frames, its frame range, and whether it loops, in a sentence."""
+    last = len(keyed) - 1
+    told = f"{keyed.duration:.2f} s: frames 0 to {last} at {fps:g} per second"
+    if is_loop(rig, keyed, height=height):
+        told += f"; it loops, and frame {last} repeats frame 0"
+    return f"{told}."

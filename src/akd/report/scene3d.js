@@ -17,7 +17,7 @@ function start(box, canvas, gl, data) {
     layout(location=2) in vec3 uv; layout(location=3) in uvec4 bones;
     layout(location=4) in vec4 share; layout(location=5) in vec3 normal;
     uniform highp sampler2D frame; uniform mat4 view; uniform bool shadow;
-    out vec3 world, tint, texel, across;
+    uniform vec3 sun; out vec3 world, tint, texel, across;
     vec3 moved(uint b, vec4 p) {
       int x = int(b) * 3;
       return vec3(dot(texelFetch(frame, ivec2(x, 0), 0), p),
@@ -29,14 +29,14 @@ function start(box, canvas, gl, data) {
         world += share[i] * moved(bones[i], vec4(place, 1.0));
         across += share[i] * moved(bones[i], vec4(normal, 0.0));
       }
-      if (shadow) world = vec3(world.x + 0.35 * world.y, 0.0, world.z + 0.2 * world.y);
+      if (shadow) world -= sun * (world.y / sun.y);
       tint = colour; texel = uv;
       gl_Position = view * vec4(world, 1.0);
     }`;
   const fragment = `#version 300 es
     precision highp float; precision highp sampler2DArray;
     in vec3 world, tint, texel, across; out vec4 seen;
-    uniform sampler2DArray images; uniform bool shadow; uniform vec4 ghost;
+    uniform sampler2DArray images; uniform bool shadow; uniform vec4 ghost; uniform vec3 sun;
     vec3 encoded(vec3 c) { return mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055,
       step(0.0031308, c)); }
     void main() {
@@ -45,8 +45,7 @@ function start(box, canvas, gl, data) {
       vec3 base = tint;
       if (texel.z >= 0.0) { vec4 t = texture(images, texel); if (t.a < 0.5) discard;
         base *= pow(t.rgb, vec3(2.2)); }
-      float sun = max(0.0, dot(normal, normalize(vec3(-0.5, 0.8, -0.3))));
-      float light = 0.55 + 0.2 * normal.y + 0.45 * sun;
+      float light = 0.55 + 0.15 * normal.y + 0.5 * max(0.0, dot(normal, sun));
       seen = vec4(mix(encoded(base * light), ghost.rgb, ghost.a), ghost.a > 0.0 ? 0.45 : 1.0);
     }`;
   const flat = [`#version 300 es
@@ -122,6 +121,9 @@ function start(box, canvas, gl, data) {
 
   const clips = data.clips.map((clip) => ({ ...clip, frames: decode(clip.frames, Float32Array),
     path: decode(clip.path, Float32Array) }));
+  // Above the left shoulder of whoever looks at first; it stays there when the camera turns.
+  const sun = [[Math.sin(data.yaw), Math.cos(data.yaw)], [-Math.cos(data.yaw), Math.sin(data.yaw)]]
+    .reduce((sum, [x, z]) => [sum[0] + 0.4 * x, sum[1], sum[2] + 0.4 * z], [0, 0.82, 0]);
   let time = 0, yaw = data.yaw, pitch = 0.2, distance = 2.9 * data.reach, shown = data.shown;
   const bar = document.createElement("div");
   bar.className = "choices3d";
@@ -217,6 +219,7 @@ function start(box, canvas, gl, data) {
     gl.uniform1i(body.named.frame, 1);
     gl.uniformMatrix4fv(body.named.view, false, view);
     gl.uniform4f(body.named.ghost, 0, 0, 0, 0);
+    gl.uniform3f(body.named.sun, ...sun);
     gl.bindVertexArray(mesh);
     gl.uniform1i(body.named.shadow, 1);
     gl.enable(gl.STENCIL_TEST);  // a point is darkened once

@@ -126,12 +126,12 @@ def _data_uri(pixels: np.ndarray, *, cut_out: bool) -> str:
 
 def _normals(mesh: SkinnedMesh) -> Float[Tensor, "V 3"]:
     """Unit normals at the vertices, weighted by the triangles' areas."""
-    corners = mesh.vertices[mesh.faces]
+    corners, smooth = mesh.vertices[mesh.faces], mesh.smooth_vertices()
     across = torch.linalg.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sums = torch.zeros_like(mesh.vertices).index_add_(
-        0, mesh.faces.flatten(), across.repeat_interleave(3, dim=0)
+        0, smooth[mesh.faces].flatten(), across.repeat_interleave(3, dim=0)
     )
-    return torch.nn.functional.normalize(sums, dim=-1, eps=1e-20)
+    return torch.nn.functional.normalize(sums[smooth], dim=-1, eps=1e-20)
 
 
 def _packed(values: np.ndarray, kind: type) -> str:

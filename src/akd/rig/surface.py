@@ -247,6 +247,9 @@ def _parts(pieces: list[_Piece]) -> tuple[SurfacePart, ...]:
                 p.source.material,
                 None if uv is None else torch.from_numpy(uv),
                 torch.from_numpy(p.base_colours),
+                None
+                if p.source.normals is None
+                else torch.from_numpy(np.nan_to_num(p.source.normals.astype(np.float32))),
             )
         )
     return tuple(parts)

@@ -19,7 +19,7 @@ from akd.metrics.motion import measure
 from akd.motion.actions import action_label
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
-from akd.report.entries import read_run
+from akd.report.entries import Judged, read_run
 from akd.report.view_data import ContactForces, ViewData
 from akd.rig.character import Character
 from akd.view.frames import ClipFrames
@@ -51,6 +51,10 @@ class Subject:
     """Of the clip `grounded`."""
     best_of_run: str | None = None
     """The clip that a run says to use."""
+    asset: str = ""
+    """Name of the file that the run animated."""
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    """What the run says of its clips."""
     most_triangles: int | None = TRIANGLES
     """As in `Looks`."""
     _frames: dict[str, ClipFrames] = field(default_factory=dict)
@@ -226,7 +230,10 @@ def _run(name: str, folder: Path) -> Subject:
     data = ViewData.read(folder / "view.npz", character.skeleton)
     motions = {} if data.start is None else {"start": data.start}
     motions |= added | {f"file: {c.name}": motion_from_clip(character, c) for c in own}
-    return Subject(name, folder, character, motions, run.prompt, data.forces, kinds.get(run.best))
+    return Subject(
+        name, folder, character, motions, run.prompt, data.forces, kinds.get(run.best), run.asset,
+        {kinds[kind]: judged for kind, judged in run.judged.items()},
+    )  # fmt: skip
 
 
 def _file(name: str, path: Path) -> Subject:

@@ -120,9 +120,11 @@ def paint_surface(
     Textured triangles are divided first. A mesh of more than `most_triangles` is coarsened: what is
     left of a triangle keeps its colour.
     """
-    shown, faces, owner = mesh, mesh.faces.numpy(force=True), torch.arange(len(mesh.faces))
-    if most_triangles is not None and len(faces) > most_triangles:
+    shown, owner = mesh, torch.arange(len(mesh.faces))
+    if most_triangles is not None and len(owner) > most_triangles:
         shown, faces, owner = coarsen(mesh, most_triangles)
+    else:  # the browser shades smoothly between triangles that share a vertex
+        faces = mesh.smooth_vertices()[mesh.faces].numpy(force=True)
     parts = 1
     if paint.textures:
         parts = int(np.clip((TRIANGLES / max(len(faces), 1)) ** 0.5, 1, _FINEST))

@@ -1,15 +1,33 @@
-"""Metrics as an HTML table for the panel: value, and what is normal."""
+"""HTML for the panel: what is shown, and metrics as a table of values and what is normal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from akd.metrics.judge import MotionMetrics
+from akd.report.entries import Judged
 from akd.report.metric_rows import metric_rows
 
 _CELL = "padding:2px 8px 2px 0;text-align:left;vertical-align:top"
 _COLOURS = {"good": "#0a7d4f", "bad": "#c0490a"}
+
+
+def heading(title: str, facts: Sequence[str], judged: Judged | None) -> str:
+    """What is shown: a title, facts about it, and what its run says of the clip."""
+    lines = [
+        f'<div style="font-size:16px;font-weight:600;overflow-wrap:anywhere">{escape(title)}</div>',
+        f'<div style="font-size:12px;opacity:0.75;overflow-wrap:anywhere">'
+        f"{escape(' · '.join(fact for fact in facts if fact))}</div>",
+    ]
+    if judged is not None:
+        many = f"{judged.fails} check{'s' if judged.fails > 1 else ''}"
+        said = f"fails {many}" if judged.fails else "passes all checks"
+        colour = _COLOURS["bad" if judged.fails else "good"]
+        lines.append(
+            f'<div style="font-size:12px;color:{colour}">score {judged.score:.2f}, {said}</div>'
+        )
+    return f'<div style="padding:4px 8px 8px;line-height:1.4">{"".join(lines)}</div>'
 
 
 def metrics_table(metrics: Mapping[str, MotionMetrics]) -> str:

@@ -42,7 +42,7 @@ class RunPanel:
         self._bar = gui.add_progress_bar(0.0, visible=False)
         self._image = gui.add_image(np.zeros((8, 8, 3), np.uint8), label="so far", visible=False)
         self._format = gui.add_dropdown(
-            "Export as", ["glb", "bvh", "usd", "mp4", "gif"], initial_value="glb"
+            "Export as", ["glb", "bvh", "usd", "mp4", "gif", "webp"], initial_value="glb"
         )
         self._export = gui.add_button("Export the clip shown")
         self._start.on_click(lambda _: self.start())

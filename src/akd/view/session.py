@@ -18,7 +18,7 @@ from akd.view.curves import Curves
 from akd.view.events import by_user
 from akd.view.frames import FPS, distance_to_fit
 from akd.view.job import Animate
-from akd.view.numbers import metrics_table
+from akd.view.numbers import heading, metrics_table
 from akd.view.pose_panel import PosePanel
 from akd.view.run_panel import RunPanel
 from akd.view.timeline import Timeline
@@ -93,6 +93,7 @@ class Session:
         with self.lock:
             self._clear()
             self.actors = [self._actor(number, *each) for number, each in enumerate(self._shown)]
+        self._heading.content = self._headed()
         self._time.max = max(max(len(a.frames) - 1, 1) for a in self.actors)
         self.curves.open(*self._shown[0])
         self._table.content = ""
@@ -100,6 +101,16 @@ class Session:
             c == GROUNDED and s.forces is not None for s, c in self._shown
         )
         self.timeline.open(max(actor.frames.seconds for actor in self.actors))
+
+    def _headed(self) -> str:
+        """HTML about the clip that is shown."""
+        subject, clip = self._shown[0]
+        seconds = subject.motions[clip].duration
+        facts = (
+            subject.asset, f"{subject.character.height:.2f} m tall",
+            f"{seconds:.2f} s" if seconds > 0 else "",
+        )  # fmt: skip
+        return heading(subject.prompt or subject.name, facts, subject.judged.get(clip))
 
     def _chosen(self) -> list[tuple[Subject, str]]:
         """The clip that is shown, and those to compare it with."""
@@ -182,6 +193,7 @@ class Session:
     def _build(self, make: Animate) -> None:
         gui = self.client.gui
         names = self.content.names()
+        self._heading = gui.add_html("")
         self._file = gui.add_dropdown(
             "File or run", names, initial_value=names[0], visible=len(names) > 1
         )

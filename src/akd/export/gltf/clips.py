@@ -41,20 +41,20 @@ def add_clips(document: GltfDocument, clips: Sequence[ClipData]) -> GltfDocument
     root = make_room(root, "bufferViews", len(clips))
     root = make_room(root, "accessors", _most_accessors(clips))
     nodes, animations = listed(root, "nodes"), listed(root, "animations")
-    taken = {str(a.get("name", "")) for a in animations if isinstance(a, dict)}
     data = _Data(
         accessors=listed(root, "accessors"),
         views=listed(root, "bufferViews"),
         buffer=len(document.buffers),
     )
-    for clip in clips:
+    names = added_names(document, [clip.name for clip in clips])
+    for clip, name in zip(clips, names, strict=True):
         tracks = clip.tracks if _has_keys(clip.tracks) else _hold_still(nodes, clip)
         for node in tracks:
             if not 0 <= node < len(nodes):
                 raise ValueError(f"clip {clip.name!r}: there is no node {node} of {len(nodes)}")
             nodes[node] = _without_matrix(nodes[node])
         _check_morphs(root, nodes, clip)
-        animations.append(_animation(clip, tracks, unique_name(clip.name, taken), data))
+        animations.append(_animation(clip, tracks, name, data))
     buffer = {"byteLength": data.length}
     changes = {
         "nodes": nodes,
@@ -69,6 +69,13 @@ def add_clips(document: GltfDocument, clips: Sequence[ClipData]) -> GltfDocument
         json={**root, **changes},
         buffers=(*document.buffers, memoryview(b"".join(data.parts))),
     )
+
+
+def added_names(document: GltfDocument, names: Sequence[str]) -> list[str]:
+    """Names that clips get when they are added: cut, and numbered where they are taken."""
+    animations = listed(document.json, "animations")
+    taken = {str(a.get("name", "")) for a in animations if isinstance(a, dict)}
+    return [unique_name(name, taken) for name in names]
 
 
 def unique_name(name: str, taken: set[str]) -> str:
