@@ -32,8 +32,9 @@ _SWING, _FOLD = 1.0, 1.4
 _ROUNDS = 2
 _JUMP = 2e-3
 """Cost of a change from frame to frame, per radian squared, against a mean square difference."""
-_LEAN = 8e-4
-"""Cost of the distance from the neutral pose, per radian squared."""
+_LEAN, _ARM_LEAN = 8e-4, 1e-4
+"""Cost of the distance from the neutral pose, per radian squared: of a leg, and of an arm or wing,
+which is thin and is often bent. At a leg's cost, a runner's forearm in plain view stays down."""
 _LIFT = 1e-2
 """Cost of a foot that is lifted from where it stands, per body height squared: a leg that cannot
 be seen behind another one is not folded away."""
@@ -169,14 +170,14 @@ def splats_of(stage: Stage, role: Role) -> Bool[Tensor, "N"]:
 
 @torch.no_grad()
 def _strain(stage: Stage, limb: Limb) -> Float[Tensor, "C"]:
-    lean = _LEAN * limb.angles.square().sum(1)
+    squares = limb.angles.square().sum(1)
     if not limb.role.limb or not limb.role.limb.is_leg:
-        return lean
+        return _ARM_LEAN * squares
     own = stage.cloud[limb.splats]
     bones = stage.transforms(_standing(limb.controls(stage)))
     low = skin_points(bones, own.means, own.bones, own.weights)[..., 1].amin(1).cpu()
     rest = low[limb.angles.square().sum(1).argmin()]
-    return lean + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
+    return _LEAN * squares + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
 
 
 def _standing(angles: Float[Tensor, "C D 3"], pitch: float = 0.0) -> ControlPose:
