@@ -9,7 +9,7 @@ import torch
 from akd.api.creatures import creature_character
 from akd.fit.cameras import SolvedCamera, cameras_of
 from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limbs
-from akd.fit.losses import LossState, smoothness
+from akd.fit.losses import LossState, hinge_regulariser, smoothness
 from akd.fit.masks import find_masks, plain_background, static_background
 from akd.fit.observation import Observation, PointTracks
 from akd.fit.placing import find_shifts
@@ -366,6 +366,25 @@ def test_two_frames_have_no_bends(stage):
     posed = pose_together([curves], stage)
     state = LossState(stage, curves, posed, torch.zeros(1, 2, 4, 4, 3), 0.0)
     assert smoothness(state).tolist() == [0.0]
+
+
+def test_a_knee_that_leaves_its_plane_costs_and_one_that_bends_or_a_hip_does_not(stage):
+    still = torch.zeros(4, 3)
+
+    def cost(part: Part, axis: int) -> float:
+        angles = torch.zeros(4, len(stage.rig), 3)
+        angles[:, [i for i, r in enumerate(stage.rig.roles) if r.part is part], axis] = 0.05
+        curves = Spline(knots=4, free_root=True).begin(MotionStart(stage.rig, 4, 12.0, 1.0), stage)
+        curves.set_controls(ControlPose(still, still, angles))
+        posed = pose_together([curves], stage)
+        state = LossState(stage, curves, posed, torch.zeros(1, 4, 4, 4, 3), 0.0)
+        return float(hinge_regulariser(state).detach())
+
+    knees = sum(role.part is Part.LOWER for role in stage.rig.roles)
+    for axis in (1, 2):
+        assert cost(Part.LOWER, axis) == pytest.approx(0.05**2 * knees / len(stage.rig), rel=0.05)
+        assert cost(Part.UPPER, axis) == pytest.approx(0.0, abs=1e-7)
+    assert cost(Part.LOWER, 0) == pytest.approx(0.0, abs=1e-7)
 
 
 def test_starts_that_differ_and_explain_the_video_as_well_lower_the_score():
