@@ -110,5 +110,5 @@ def part_correlations(judged: Sequence[Row]) -> str:
     for name in dict.fromkeys(name for row in judged for name in row.stated):
         values = [row.stated.get(name, 0.0) for row in judged]
         if len(set(values)) > 1:
-            found.append(f"{name} {float(spearmanr(values, errors)[0]):.2f}")
+            found.append(f"{name} {spearmanr(values, errors)[0]:.2f}")
     return ", ".join(found)
