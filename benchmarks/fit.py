@@ -34,9 +34,12 @@ from akd.fit.losses import LossTerm
 from akd.fit.masks import find_masks
 from akd.fit.observation import Observation
 from akd.fit.settings import FitSettings
-from akd.fit.video_fit import fit_video
+from akd.fit.video_fit import VideoFit, fit_video
 from akd.math import davenport, quaternion
+from akd.posespace.codec import PoseCodec
 from akd.posespace.loss import pose_prior
+from akd.posespace.model import load_model
+from akd.posespace.score import score
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import Side
@@ -154,12 +157,12 @@ def run(job: Job) -> Row:
     if job.variant == "wrong scale":
         character = load_character(character.asset, height=0.6 * character.height)
     began = time.perf_counter()
-    score = overlap = math.nan
-    stated: dict[str, float] = {}
+    value = overlap = math.nan
+    found: VideoFit | None = None
     try:
         if job.part == "points":
-            pose, score = fit_noisy_points(clip, job.settings)
-            cameras, overlap = clip.camera, score
+            pose, value = fit_noisy_points(clip, job.settings)
+            cameras, overlap = clip.camera, value
         elif job.variant == WARM_START:
             pose, cameras = fit_warm_start(clip, job.settings, device=job.device), clip.camera
         else:
@@ -174,16 +177,32 @@ def run(job: Job) -> Row:
                 pose = found.curves.controls()
             pose = ControlPose(pose.translation.cpu(), pose.root_rotation.cpu(), pose.angles.cpu())
             cameras = found.cameras[0].to("cpu")
-            score, overlap = found.quality.score, float(found.quality.overlap.mean())
-            stated = found.quality.parts()
+            value, overlap = found.quality.score, float(found.quality.overlap.mean())
     except (ValueError, RuntimeError) as error:
         return Row.of_failure(job.key, job.part, job.variant, job.clip, str(error))
     seconds = time.perf_counter() - began
+    stated = {}
+    if found is not None:
+        stated = found.quality.parts() | unstated(found, character, pose)
     error, degrees, swapped = measure(clip, character, pose, cameras)
     return Row(
-        job.key, job.part, job.variant, job.clip, error, degrees, swapped, score, overlap, seconds,
+        job.key, job.part, job.variant, job.clip, error, degrees, swapped, value, overlap, seconds,
         stated=stated,
     )  # fmt: skip
+
+
+def unstated(found: VideoFit, character: Character, pose: ControlPose) -> dict[str, float]:
+    """What a stated quality could be made of beside its parts: what is left of the video, how much
+    more the second best start left, and what the pose model's judge says, mean log-odds."""
+    best, *others = sorted(found.residuals.values()) or [0.0]
+    codec = PoseCodec.of(character)
+    states = codec.encode(pose)
+    judged = score(load_model(None), codec.body.expand(len(states)), states)
+    return {
+        "residual": found.history[-1]["difference"],
+        "gap": others[0] / max(best, 1e-9) - 1.0 if others else 0.0,
+        "implausible": float(judged.poses.mean()),
+    }
 
 
 def observe(clip: Clip, job: Job) -> list[Observation]:

@@ -91,6 +91,8 @@ def tables(rows: Sequence[Row], title: str) -> str:
         found = spearmanr([row.score for row in judged], [-row.error for row in judged])
         lines += ["", f"Rank correlation of stated quality with true error: {found[0]:.2f} over "
                       f"{len(judged)} fits."]  # fmt: skip
+        lines += ["", "Of its parts, and of what it could be made of, with the error: "
+                      + part_correlations(judged) + "."]  # fmt: skip
     lines += ["", "| part | variant | clip | error, % | degrees | exchanged | score | s |",
               "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
     lines += [
@@ -99,3 +101,14 @@ def tables(rows: Sequence[Row], title: str) -> str:
         for r in rows
     ]
     return "\n".join(lines) + "\n"
+
+
+def part_correlations(judged: Sequence[Row]) -> str:
+    """Rank correlation of each number that a fit states with the true error."""
+    errors = [row.error for row in judged]
+    found = []
+    for name in dict.fromkeys(name for row in judged for name in row.stated):
+        values = [row.stated.get(name, 0.0) for row in judged]
+        if len(set(values)) > 1:
+            found.append(f"{name} {spearmanr(values, errors)[0]:.2f}")
+    return ", ".join(found)

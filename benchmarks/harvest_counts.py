@@ -11,7 +11,7 @@ from pathlib import Path
 
 from akd.posespace.shards import read_tables
 
-REASONS = ("fit", "action", "intersection", "ground", "duplicate", "")
+REASONS = ("fit", "judgement", "intersection", "ground", "duplicate", "")
 """Why a pose is dropped; the last one is kept."""
 
 
@@ -28,7 +28,7 @@ def main() -> None:
         videos.add((row["job"], row["sample"]))
         if row["kept"]:
             kept_bodies.add(row["body"])
-    print("| | fitted | fit | action | intersection | ground | duplicate | kept |")
+    print("| | fitted | fit | judgement | intersection | ground | duplicate | kept |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for key, found in sorted(counts.items()):
         shares = " | ".join(f"{100.0 * found[r] / found.total():.1f} %" for r in REASONS)

@@ -148,7 +148,7 @@ def train_autoencoder(
     inputs = (wide - mean) / deviation
     with torch.enable_grad():
         for _ in range(steps):
-            batch = inputs[torch.randint(count, (256,), generator=draw).to(inputs.device)]
+            batch = inputs[torch.randint(len(inputs), (256,), generator=draw).to(inputs.device)]
             loss = (decoder(encoder(batch)) - batch).square().mean()
             optimiser.zero_grad()
             loss.backward()

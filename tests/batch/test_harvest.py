@@ -17,6 +17,9 @@ from akd.batch.harvest import (
 )
 from akd.batch.harvest_fit import FittedPoses, HarvestSettings
 from akd.fit.settings import WarmStartSettings
+from akd.metrics.recognise.network import build_network
+from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.settings import GLIDING, PADDLING, RECOGNISERS
 from akd.motion.actions import action_label
 from akd.motion.repertoire import repertoire
 from akd.posespace.dataset import load_poses
@@ -47,7 +50,7 @@ def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
 
     ((prompt, rows),) = run(body, tmp_path, judge=second)
     assert prompt == "a fox walking"
-    assert [row["reason"] for row in rows[:8]] == ["action"] * 8
+    assert [row["reason"] for row in rows[:8]] == ["judgement"] * 8
     kept = [row for row in rows if row["kept"]]
     assert {row["sample"] for row in kept} == {1}
     poses = load_poses(tmp_path)
@@ -59,6 +62,24 @@ def test_poses_and_provenance_are_written_and_kept(body, tmp_path):
     assert len(load_poses(tmp_path)) == len(poses)
     assert list(read_tables(tmp_path)) == rows
     assert run(body, tmp_path, judge=second) == []
+
+
+class Watcher(Recogniser):
+    """Says that one video shows another action than was asked for, and one none."""
+
+    def __call__(self, videos):
+        return torch.tensor([[0.1, 0.8, 0.05, 0.05], [0.3, 0.1, 0.4, 0.2]])
+
+
+@pytest.mark.slow
+def test_a_fit_that_shows_another_action_is_kept_and_a_gliding_statue_is_not(body, tmp_path):
+    network = build_network(replace(RECOGNISERS["a"], frames=Screen.frames))
+    watcher = Watcher(network, ("walk", "sit_down", GLIDING, PADDLING))
+    models = HarvestModels(Screen(), recogniser=watcher)
+    ((_, rows),) = harvest(body, tmp_path, models=models, actions=("walking",), settings=QUICK)
+    assert {row["sample"] for row in rows if row["kept"]} == {0}
+    assert {row["reason"] for row in rows if row["sample"] == 1} == {"judgement"}
+    assert [row["judgement"] for row in rows[::8]] == pytest.approx([0.9, 0.4])
 
 
 @pytest.mark.slow

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from akd.api.creatures import creature_character
 from akd.fit.cameras import SolvedCamera, cameras_of
 from akd.fit.limb_search import LimbTarget, find_limbs, limb_angles, search_limbs
-from akd.fit.losses import LossState, smoothness
+from akd.fit.losses import LossState, hinge_regulariser, smoothness
 from akd.fit.masks import find_masks, plain_background, static_background
 from akd.fit.observation import Observation, PointTracks
 from akd.fit.placing import find_shifts
@@ -28,12 +29,13 @@ from akd.fit.view_search import (
 from akd.motion.parametrization import MotionStart, pose_together
 from akd.motion.settings import Spline
 from akd.rig.control import ControlPose
-from akd.rig.roles.role import Part, Side
+from akd.rig.roles.role import LimbKind, Part, Side
 from akd.scene.coverage import narrowed
 from akd.scene.follow import View, follow
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 from akd.splat.camera import Camera
+from akd.zoo import build_creature
 
 FRAMES, SIZE = 6, 72
 
@@ -85,7 +87,8 @@ def test_the_direction_of_the_camera_is_found(stage):
         assert found[0].overlap > 0.75
 
 
-def test_limbs_are_found_without_a_gradient(stage, filmed):
+def searched_angles(stage: Stage, filmed: Observation):
+    """Limbs, and their angles as `search_limbs` finds them from the side."""
     guess = look_from(stage, filmed, math.radians(90.0), math.radians(12.0))
     factor, limbs = canvas_scale(stage) / guess.scale, find_limbs(stage)
     colours = (filmed.frames * filmed.masks[..., None]).movedim(-1, 1)
@@ -101,11 +104,35 @@ def test_limbs_are_found_without_a_gradient(stage, filmed):
         shifts = find_shifts(search.images[0], target.image)
         guess = replace(guess, places=guess.places + shifts / factor)
     assert search is not None
-    found = limb_angles(stage, limbs, search.poses)
+    return limbs, limb_angles(stage, limbs, search.poses)
+
+
+def test_limbs_are_found_without_a_gradient(stage, filmed):
+    limbs, found = searched_angles(stage, filmed)
     true = swinging(stage).angles
     for limb in limbs:
         last = float(found[-1, limb.upper, 0]), float(true[-1, limb.upper, 0])
         assert last[0] * last[1] > 0.0, limb.role
+
+
+@pytest.mark.slow
+def test_bent_elbows_in_plain_view_are_found():
+    character = creature_character(build_creature("man", seed=1003, vertices=800), [])
+    stage = Stage.of(
+        character, style=SceneStyle.TEXTURED, size=(SIZE, SIZE), splats=1000, ground=False
+    )
+    angles = torch.zeros(4, len(stage.rig), 3)
+    lower = [
+        i for i, role in enumerate(stage.rig.roles)
+        if role.limb is LimbKind.ARM and role.part is Part.LOWER
+    ]  # fmt: skip
+    angles[:, lower, 0] = -1.3
+    pose = ControlPose(torch.zeros(4, 3), torch.zeros(4, 3), angles)
+    colour, light = film(stage, stage.transforms(pose), camera_at(stage, 90.0))
+    _, found = searched_angles(stage, Observation(colour + 0.8 * light[..., None], 1.0 - light))
+    # The near one; the far one is behind the trunk and the near one.
+    near = next(i for i in lower if stage.rig.roles[i].side is Side.LEFT)
+    assert (found[:, near, 0] < -0.8).all()
 
 
 def test_a_camera_that_is_solved_for_sees_the_same_zoomed_or_not(stage):
@@ -339,6 +366,25 @@ def test_two_frames_have_no_bends(stage):
     posed = pose_together([curves], stage)
     state = LossState(stage, curves, posed, torch.zeros(1, 2, 4, 4, 3), 0.0)
     assert smoothness(state).tolist() == [0.0]
+
+
+def test_a_knee_that_leaves_its_plane_costs_and_one_that_bends_or_a_hip_does_not(stage):
+    still = torch.zeros(4, 3)
+
+    def cost(part: Part, axis: int) -> float:
+        angles = torch.zeros(4, len(stage.rig), 3)
+        angles[:, [i for i, r in enumerate(stage.rig.roles) if r.part is part], axis] = 0.05
+        curves = Spline(knots=4, free_root=True).begin(MotionStart(stage.rig, 4, 12.0, 1.0), stage)
+        curves.set_controls(ControlPose(still, still, angles))
+        posed = pose_together([curves], stage)
+        state = LossState(stage, curves, posed, torch.zeros(1, 4, 4, 4, 3), 0.0)
+        return float(hinge_regulariser(state).detach())
+
+    knees = sum(role.part is Part.LOWER for role in stage.rig.roles)
+    for axis in (1, 2):
+        assert cost(Part.LOWER, axis) == pytest.approx(0.05**2 * knees / len(stage.rig), rel=0.05)
+        assert cost(Part.UPPER, axis) == pytest.approx(0.0, abs=1e-7)
+    assert cost(Part.LOWER, 0) == pytest.approx(0.0, abs=1e-7)
 
 
 def test_starts_that_differ_and_explain_the_video_as_well_lower_the_score():

@@ -11,7 +11,8 @@ from akd.metrics.motion import measure
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser, load_recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
-from akd.metrics.selection import lowered, selection_score, video_score
+from akd.metrics.selection import lowered, selection_score, soundness_score, video_score
+from akd.motion.actions import ACTION_LABELS
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import displaced
 from akd.rig.character import load_character
@@ -71,6 +72,12 @@ def test_only_what_it_was_trained_on_is_judged():
     assert video_score(recogniser, "trot", style=SceneStyle.ROLES, size=wide) is None
     textured = given | {"style": SceneStyle.TEXTURED}
     assert video_score(recogniser, "trot", **textured) is None
+    assert soundness_score(None, **given) is None
+    assert soundness_score(recogniser, **textured) is None
+    sound = soundness_score(recogniser, **given)
+    assert sound is not None
+    actions = recogniser(videos)[:, : len(ACTION_LABELS)]
+    torch.testing.assert_close(sound(videos), actions.sum(-1))
 
 
 def test_physics_that_lowers_a_result_is_named(fox):

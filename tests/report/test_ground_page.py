@@ -73,7 +73,9 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     assert '<ul class="notes">' in text
     assert '<ul class="notes warn">' not in text  # nothing went wrong
     failed = replace(grounded, tracking=replace(grounded.tracking, failed=True))
-    write_ground_page(path, failed, title="Walk")
+    write_ground_page(
+        path, failed, title="Walk", about=(), videos={}, scene="", images={}, files={}
+    )
     assert '<ul class="notes warn"><li>The simulation diverged' in path.read_text("utf-8")
     assert f"Feet on the ground slide at {after.skate:.3f} body heights a second" in text
     for part in ("left fore foot", "right hind foot"):

@@ -34,7 +34,7 @@ from akd.fit.regressor.regressor import (
 )
 from akd.fit.warm_start import VideoScore
 from akd.metrics.recognise.recogniser import Recogniser, find_recogniser
-from akd.metrics.selection import video_score
+from akd.metrics.selection import soundness_score
 from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
 from akd.motion.repertoire import repertoire, suits
@@ -280,8 +280,8 @@ def harvest(
         actions: What the prompts say after the body's noun; by default all actions that suit the
             body and that the prior knows. Without a judge of your own, others are left out.
         settings: Number of videos, length of the fit, filters.
-        judge: Value of each fitted video; by default the probability of the action that
-            recogniser A gives it, where it knows the action.
+        judge: Value of each fitted video; by default the probability, by recogniser A, that it
+            shows some action and not one of its failure modes.
         seed: Of the noise.
 
     Yields:
@@ -323,6 +323,9 @@ def harvest(
         return
     stage = set_stage(next(iter(groups.values()))[0].request, prior)
     each = max(1, settings.batch // settings.videos)
+    judge = judge or soundness_score(
+        models.recogniser, style=prior.style, size=(prior.frames, prior.height, prior.width)
+    )
     batches = [some[k : k + each] for some in groups.values() for k in range(0, len(some), each)]
     for batch in batches:
         videos = _sample(stage, prior, batch, settings)
@@ -337,12 +340,8 @@ def harvest(
         )
         for k, asked in enumerate(batch):
             own = fits[k * settings.videos : (k + 1) * settings.videos]
-            value = judge or video_score(
-                models.recogniser, asked.request.action, style=prior.style,
-                size=(prior.frames, prior.height, prior.width),
-            )  # fmt: skip
             shown = torch.stack([fit.shown for fit in own])
-            values = [1.0] * len(own) if value is None else value(shown).tolist()
+            values = [1.0] * len(own) if judge is None else judge(shown).tolist()
             clips, rows = [], []
             for sample, (fit, judgement) in enumerate(zip(own, values, strict=True)):
                 fate = fit.fates(codec, settings, judgement=judgement, highest=asked.highest)

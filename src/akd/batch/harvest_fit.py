@@ -11,6 +11,7 @@ from torch import Tensor
 
 from akd.api.request import Request
 from akd.api.search import starting_point, timed_by
+from akd.fit.losses import LossTerm, hinge_regulariser
 from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import fit_to_videos
@@ -40,9 +41,15 @@ class HarvestSettings:
     difference: float = 0.01
     """Largest photometric difference between a video and its fit."""
     judgement: float = 0.5
-    """Least value that the judge gives a fit: for the recogniser, the probability of the action.
-    Both by fits to films of true clips (`benchmarks/harvest_filters.py`)."""
-    warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
+    """Least value that the judge gives a fit: for the recogniser, the probability that it shows
+    some action and not a failure mode. Both by fits to films of true clips
+    (`benchmarks/harvest_filters.py`)."""
+    hinge: float = 16.0
+    """Weight of the mean square of abduction and twist of knees, elbows and the like, radians."""
+    warm_start: WarmStartSettings = field(default_factory=lambda: WarmStartSettings(anchor=20.0))
+    """Fits are held to what the regressor sees more than those of `akd animate`, which are refined
+    and distilled: an iteration adds more noise to axes that images hardly show than it takes away.
+    """
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class FittedPoses:
         if not self.difference <= settings.difference:
             return ["fit"] * count
         if judgement < settings.judgement:
-            return ["action"] * count
+            return ["judgement"] * count
         body = codec.body.expand(count)
         found = {
             "intersection": intersection_depth(body, self.states) > INTERSECTS,
@@ -99,9 +106,10 @@ def fit_poses(
         for (request, start), own in zip(starts, videos.cpu().split(each), strict=True)
         for video in own
     ]
+    hinge = LossTerm("hinge", settings.hinge, hinge_regulariser, batched=True, capturable=True)
     differences = fit_to_videos(
-        stage, candidates, videos, requests[0].losses, warm, iterations=settings.iterations,
-        regressor=regressor,
+        stage, candidates, videos, [*requests[0].losses, hinge], warm,
+        iterations=settings.iterations, regressor=regressor,
     )  # fmt: skip
     with torch.no_grad():
         posed = pose_together(candidates, stage)

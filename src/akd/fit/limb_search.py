@@ -19,7 +19,7 @@ from torch import Tensor
 from akd.fit.view_search import canvas_camera, canvas_scale
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits
-from akd.rig.roles.role import Part, Role
+from akd.rig.roles.role import LimbKind, Part, Role
 from akd.rig.skin import skin_points
 from akd.scene.compose import render_body
 from akd.scene.coverage import narrowed
@@ -32,8 +32,9 @@ _SWING, _FOLD = 1.0, 1.4
 _ROUNDS = 2
 _JUMP = 2e-3
 """Cost of a change from frame to frame, per radian squared, against a mean square difference."""
-_LEAN = 8e-4
-"""Cost of the distance from the neutral pose, per radian squared."""
+_LEAN, _ARM_LEAN = 8e-4, 1e-4
+"""Cost of the distance from the neutral pose, per radian squared: of a limb, and of an arm, which
+is thin and is often bent. At a leg's cost, a runner's forearm in plain view stays down."""
 _LIFT = 1e-2
 """Cost of a foot that is lifted from where it stands, per body height squared: a leg that cannot
 be seen behind another one is not folded away."""
@@ -169,13 +170,14 @@ def splats_of(stage: Stage, role: Role) -> Bool[Tensor, "N"]:
 
 @torch.no_grad()
 def _strain(stage: Stage, limb: Limb) -> Float[Tensor, "C"]:
-    lean = _LEAN * limb.angles.square().sum(1)
+    squares = limb.angles.square().sum(1)
+    lean = (_ARM_LEAN if limb.role.limb is LimbKind.ARM else _LEAN) * squares
     if not limb.role.limb or not limb.role.limb.is_leg:
         return lean
     own = stage.cloud[limb.splats]
     bones = stage.transforms(_standing(limb.controls(stage)))
     low = skin_points(bones, own.means, own.bones, own.weights)[..., 1].amin(1).cpu()
-    rest = low[limb.angles.square().sum(1).argmin()]
+    rest = low[squares.argmin()]
     return lean + _LIFT * ((low - rest) / stage.character.height).clamp_min(0.0).square()
 
 

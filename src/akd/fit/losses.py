@@ -22,6 +22,8 @@ from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionParameters, MotionStart, PosedFrames
 from akd.motion.undulation import sideways
 from akd.rig.control import ControlPose
+from akd.rig.limits import BodyPlan
+from akd.rig.roles.role import LimbKind, Part, Role
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
 
@@ -349,3 +351,24 @@ def sagittal_regulariser(state: LossState) -> Float[Tensor, "*k"]:
     values = torch.cat((controls.angles[..., 1:].flatten(-2), controls.root_rotation[..., 1:]), -1)
     squares = values.square()
     return (squares / (1.0 + squares / _FAR**2)).mean((-2, -1))
+
+
+def hinge_regulariser(state: LossState) -> Float[Tensor, "*k"]:
+    """Mean square of abduction and twist of legs and arms, their upper joints left out, radians.
+
+    Knees, elbows and ankles turn about one axis in most of what a body does, and small images show
+    little of the other two. Zero for legs that stand out around a body, as a spider's.
+    """
+    angles = state.controls.angles
+    roles = state.stage.rig.roles
+    if not angles.numel() or BodyPlan.of(roles).radial:
+        return angles.new_zeros(angles.shape[:-3])
+    hinges = constant(tuple(float(_is_hinge(role)) for role in roles), angles)
+    return (hinges * angles[..., 1:].square().sum(-1)).mean((-2, -1))
+
+
+def _is_hinge(role: Role) -> bool:
+    limb = role.limb
+    return (
+        limb is not None and (limb.is_leg or limb is LimbKind.ARM) and role.part is not Part.UPPER
+    )

@@ -14,6 +14,7 @@ from akd.metrics.action import score_action
 from akd.metrics.judge import DEPTH, MotionMetrics, sound_parts, true_parts
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.settings import GLIDING, PADDLING
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.scene.settings import SceneStyle
@@ -38,16 +39,35 @@ def video_score(
 ) -> Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]] | None:
     """A function from videos to the probability that they show the action.
 
-    None where that cannot be said: no recogniser, an action that it does not know, or videos of
-    another style, number of frames or shape (`size`: frames, height, width) than it was trained on.
+    None where that cannot be said: no recogniser, an action that it does not know, or videos that
+    it does not read (`size`: frames, height, width).
     """
     if recogniser is None or action not in recogniser.classes:
         return None
-    frames, height, width = size
-    if style is not SceneStyle.ROLES or frames != recogniser.settings.frames or height != width:
+    if not _reads(recogniser, style, size):
         return None
     place = recogniser.classes.index(action)
     return lambda videos: recogniser(videos)[:, place]
+
+
+def soundness_score(
+    recogniser: Recogniser | None, *, style: SceneStyle, size: tuple[int, int, int]
+) -> Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]] | None:
+    """A function from videos to the probability that they show any action, and not a failure mode.
+
+    Failure modes are a statue that glides and a body that paddles in the air. None without a
+    recogniser, or where it does not read such videos.
+    """
+    if recogniser is None or not _reads(recogniser, style, size):
+        return None
+    failures = [k for k, name in enumerate(recogniser.classes) if name in (GLIDING, PADDLING)]
+    return lambda videos: 1.0 - recogniser(videos)[:, failures].sum(-1)
+
+
+def _reads(recogniser: Recogniser, style: SceneStyle, size: tuple[int, int, int]) -> bool:
+    """Whether videos are of the style, number of frames and shape that it was trained on."""
+    frames, height, width = size
+    return style is SceneStyle.ROLES and frames == recogniser.settings.frames and height == width
 
 
 def lowered(before: MotionMetrics, after: MotionMetrics) -> str | None:
