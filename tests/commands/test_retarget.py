@@ -4,7 +4,6 @@ from akd.asset.read import read_asset
 from akd.cli import main
 from akd.export.creature import write_creature
 from akd.zoo import build_creature, make_clip
-from tests.asset import unusual
 
 
 @pytest.fixture(scope="module")
@@ -70,31 +69,3 @@ def test_the_suffix_says_the_format(files, tmp_path, capsys):
     given = [f"{files / 'man.glb'}:walk", str(files / "child.glb"), "-o", str(tmp_path / "a.fbx")]
     assert main(["retarget", *given]) == 2
     assert "--out must end in .glb or .bvh" in capsys.readouterr().err
-
-
-def flat(file):
-    """All vertices in one place, as an accessor without a buffer says."""
-    count = len(unusual.values(file, unusual.attributes(file)["POSITION"]))
-    place = file.add("accessors", componentType=5126, count=count, type="VEC3")
-    unusual.attributes(file)["POSITION"] = place
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (flat, "has a body without height"),
-        (lambda f: unusual.hold(f, translation=[0.0, 1e6, 0.0]), "within 100,000 body heights"),
-        (lambda f: unusual.hold(f, scale=[1e20] * 3), "scaled by 1e-09 to 1e+09, got 1e+20"),
-    ],
-    ids=["no height", "far away", "scaled"],
-)
-def test_what_cannot_be_computed_with_is_one_line(files, tmp_path, capsys, change, said):
-    file = unusual.open_glb(files / "man.glb")
-    change(file)
-    odd, out = file.write(tmp_path / "odd.glb"), tmp_path / "out.glb"
-    for words in ([f"{odd}:walk", files / "child.glb"], [f"{files / 'man.glb'}:walk", odd]):
-        assert main(["retarget", *map(str, words), "-o", str(out)]) == 2
-        line = capsys.readouterr().err
-        assert line.startswith(f"akd: {odd}: ")
-        assert said in line
-        assert not out.exists()

@@ -46,11 +46,9 @@ def find_motion(character: Character, clip: Clip = None) -> Motion:
     return motion_from_clip(character, found)
 
 
-def check_body(character: Character) -> None:
-    """Raise `AssetError` where there is nothing to drive, or nothing that can be computed with."""
+def check_size(character: Character) -> None:
+    """Raise `AssetError` where the body has no size, or none that can be computed with."""
     path = character.asset.path
-    if not len(character.control_rig):
-        raise AssetError(f"{path}: has no body that can be driven")
     if not character.height > 0.0:
         raise AssetError(f"{path}: has a body without height")
     rest = character.skeleton.forward(character.skeleton.rest)

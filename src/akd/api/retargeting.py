@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from akd.api.clips import Clip, check_body, check_fps, check_reach, find_motion
+from akd.api.clips import Clip, check_fps, check_reach, check_size, find_motion
 from akd.api.loading import loaded
+from akd.asset.asset import AssetError
 from akd.export.bvh import write_bvh
 from akd.export.character import write_motions
 from akd.export.gltf.clips import unique_name
@@ -102,7 +103,9 @@ def retarget(
     check_fps(fps)
     source, target = loaded(source), loaded(target)
     for body in (source, target):
-        check_body(body)
+        if not len(body.control_rig):
+            raise AssetError(f"{body.asset.path}: has no body that can be driven")
+        check_size(body)
     motion = without_calibration(find_motion(source, clip))
     rate = fps or find_fps(motion)
     if motion.duration * rate > _LONGEST:
