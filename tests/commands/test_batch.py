@@ -149,6 +149,7 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
     [
         ("[[job", "is not valid TOML"),
         ("", "holds no jobs"),
+        ("\ufeff", "holds no jobs"),  # editors on Windows begin files so
         ("[[jobs]]", "'jobs' is unknown; known are job, options, product, resources"),
         ("[[job]]\nasset = FOX", "job 1: prompt is missing"),
         ("[[job]]\nasset = FOX\nprompt = ''", "job 1: prompt must be a string that is not empty"),

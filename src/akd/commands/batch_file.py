@@ -33,7 +33,7 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
     if input_file(path).stat().st_size > _MOST_BYTES:
         raise UsageError(f"{path}: must be at most {_MOST_BYTES >> 20} MiB")
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        found = tomllib.loads(path.read_text("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: is not valid TOML ({error})") from None
     _known_keys(str(path), found, {"options", "resources", "product", "job"})
