@@ -18,8 +18,10 @@ import math
 import os
 import random
 import signal
+import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,7 +35,7 @@ from safetensors.torch import load_file
 from akd.api.fitting import fit
 from akd.api.loading import load
 from akd.base.files import read_checkpoint, read_tensors
-from akd.batch.harvest import HarvestBody, HarvestSettings, harvest
+from akd.batch.harvest import HarvestBody, HarvestModels, HarvestSettings, harvest
 from akd.cli import main as akd
 from akd.commands.prior_options import SMOKE_POOL, SMOKE_TINY
 from akd.fit.settings import FitSettings, WarmStartSettings
@@ -172,7 +174,7 @@ def harvest_all(body: HarvestBody, out: Path) -> None:
     """Harvest a body's poses; all of them pass the judge."""
     actions = ("walking", "trotting", "galloping", "jumping")
     for _ in harvest(
-        body, out, prior=Screen(), actions=actions, settings=SMALL_HARVEST,
+        body, out, models=HarvestModels(Screen()), actions=actions, settings=SMALL_HARVEST,
         judge=lambda videos: torch.ones(len(videos)),
     ):  # fmt: skip
         pass
@@ -190,7 +192,10 @@ def run_forked(job: Job, out: Path, *, kill_after: float = math.inf) -> float:
         try:
             code = job.run(out)
             os._exit(code if isinstance(code, int) else 0)
+        except BaseException:
+            traceback.print_exc()
         finally:
+            sys.stderr.flush()
             os._exit(99)
     spent = 0.0
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:

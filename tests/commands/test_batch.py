@@ -11,6 +11,7 @@ from akd.api.clips import find_motion
 from akd.api.loading import load
 from akd.asset.read import read_asset
 from akd.cli import main
+from akd.commands.animate import Animate
 from akd.commands.batch_file import read_jobs
 from akd.commands.batch_task import with_files
 from akd.engine.call import Resources
@@ -148,6 +149,7 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
     [
         ("[[job", "is not valid TOML"),
         ("", "holds no jobs"),
+        ("\ufeff", "holds no jobs"),  # editors on Windows begin files so
         ("[[jobs]]", "'jobs' is unknown; known are job, options, product, resources"),
         ("[[job]]\nasset = FOX", "job 1: prompt is missing"),
         ("[[job]]\nasset = FOX\nprompt = ''", "job 1: prompt must be a string that is not empty"),
@@ -172,6 +174,18 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         (
             "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nkeyframe = [1]",
             "job 1: keyframe must be of type",
+        ),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nheight = nan",
+            "job 1: --height must be in metres, above zero and below 1e6, got nan",
+        ),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nup = 'w'",
+            "job 1: --up must be auto, x, y or z, got 'w'",
+        ),
+        (
+            "[[job]]\ntask = 'retarget'\nclip = FOX\ntarget = FOX\nheight = 0",
+            "job 1: --height must be in metres",
         ),
         ("[[product]]\nassets = [FOX]", "product 1: prompts is missing"),
         ("[[product]]\nassets = [FOX]\nprompts = []", "prompts must be a list with items, got []"),
@@ -260,6 +274,7 @@ def test_wrong_options_are_refused(fox, tmp_path, capsys):
 def test_jobs_that_are_given_twice_count(fox, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("akd.commands.batch_file.MOST_JOBS", 5)
     name = json.dumps(str(fox))
+    monkeypatch.setattr(Animate, "checked", None)  # before any is looked at
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(f"[[product]]\nassets = [{name}, {name}]\nprompts = {3 * ['a fox walking']}")
     assert run(jobs, "-o", tmp_path / "out") == 2

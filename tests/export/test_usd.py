@@ -1,5 +1,6 @@
 """A character in motion as USD: what UsdSkel makes of it is what akd skins."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,3 +83,18 @@ def test_a_skeleton_without_a_surface_passes_the_checker(fox: Character, tmp_pat
     motion = on_grid(motion_from_clip(fox, fox.asset.clips[0]), 30.0)
     write_usd(replace(fox, mesh=None), motion, tmp_path / "bare.usda", fps=30.0)
     assert usd_errors(tmp_path / "bare.usda") == []
+
+
+@pytest.mark.parametrize("scale", [1e5, 1e-9])
+def test_a_scale_that_usd_cannot_hold_is_refused(fox: Character, tmp_path: Path, scale) -> None:
+    """Its scales have 16 bits: they would be infinite, or nothing."""
+    motion = motion_from_clip(fox, fox.asset.clips[0])
+    sizes = motion.pose.scale.clone()
+    sizes[:, 3] = scale
+    large = replace(motion, pose=replace(motion.pose, scale=sizes))
+    with pytest.raises(ValueError, match=re.escape(f"6e-8 to 65504, got {scale:.3g}")):
+        write_usd(fox, large, tmp_path / "fox.usda", fps=30.0)
+    assert not list(tmp_path.iterdir())
+    sizes[1:, 3] = 1.0  # hidden for a while
+    if scale < 1.0:
+        write_usd(fox, large, tmp_path / "fox.usda", fps=30.0)

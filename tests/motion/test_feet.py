@@ -14,6 +14,7 @@ from akd.rig.control_build import build_control_rig
 from akd.rig.roles.names import Side
 from akd.rig.roles.role import Limb, LimbKind
 from akd.zoo.creature import build_creature
+from tests.asset import unusual
 
 LEG = Limb(LimbKind.LEG, Side.LEFT, (0, 1), 1)
 
@@ -41,6 +42,17 @@ def test_a_sole_hands_the_gradient_on_to_the_bones():
     sole.at(bones)[..., 1].sum().backward()
     assert bones.grad is not None
     assert float(bones.grad[0, 0, 1, 3]) == pytest.approx(4.0)
+
+
+def test_a_sole_has_points_however_far_from_the_origin(tmp_path):
+    """There, the thickness of a sole is less than the step of float32 numbers."""
+    write_creature(build_creature("fox", vertices=800), [], tmp_path / "it.glb")
+    file = unusual.open_glb(tmp_path / "it.glb")
+    unusual.hold(file, translation=[0.0, 1e6, 0.0])
+    character = load_character(read_asset(file.write(tmp_path / "far.glb")))
+    soles = find_soles(character, character.control_rig)
+    assert len(soles) == 4
+    assert all(len(sole.points) for sole in soles)
 
 
 @pytest.mark.parametrize(("species", "legs"), [("fox", 4), ("man", 2)])

@@ -8,14 +8,17 @@ import pytest
 import torch
 
 from akd.math import quaternion
+from akd.motion.motion import Motion
 from akd.physics.assess import add_travel, assess
 from akd.physics.body import place
 from akd.physics.cycle import Advance, close_cycle, cycle_gap, is_cycle, repeat_cycle
 from akd.physics.footing import find_stance
-from akd.physics.ground import plant_again
+from akd.physics.ground import _with_first_frame_last, plant_again
 from akd.physics.settings import TrackingSettings
 from akd.physics.target import TargetMotion
 from akd.physics.tracking import track
+from akd.rig.pose import Pose
+from akd.rig.skeleton import Skeleton
 from tests.physics.bodies_for_tests import quadruped
 from tests.physics.gaits import FEET, walk_in_place
 
@@ -49,6 +52,15 @@ def test_a_cycle_ends_on_its_first_frame() -> None:
     assert not is_cycle(body, walk[slice(-1)])
     drifts = torch.linspace(0, 1, 25)[:, None, None]
     assert not is_cycle(body, replace(walk, angles=walk.angles + drifts))
+
+
+def test_a_clip_that_ends_with_a_step_may_lack_its_last_frame() -> None:
+    """A step is two keys as close together as times can be."""
+    end = torch.tensor(1.0)
+    times = torch.stack((end * 0, end / 2, torch.nextafter(end, end * 0), end))
+    still = Motion(Skeleton(("root",), (-1,), Pose.identity(1)), times, Pose.identity(1).expand(4))
+    longer = _with_first_frame_last(still)
+    assert float(longer.times[-1]) == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("overlap", [12, 24])

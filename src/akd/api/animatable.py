@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from akd.api.clips import check_size
 from akd.api.loading import loaded
 from akd.api.rigging import rig
 from akd.asset.asset import AssetError
@@ -45,6 +46,7 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
             f"{name}: must have at least 2 connected joints that move its mesh; `akd rig` makes a "
             f"skeleton"
         )
+    check_size(character)
     if not character.anatomy.legs:
         _check_upright(character)
     return character

@@ -10,7 +10,7 @@ from typing import Literal
 
 import torch
 
-from akd.api.clips import Clip, check_fps, find_motion
+from akd.api.clips import Clip, check_fps, check_reach, check_size, find_motion
 from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.observer import Observer
@@ -199,6 +199,8 @@ def ground(
         motion, source = retarget(source, motion, other, fps=fps), other
     if source.anatomy.body.root < 0:
         raise AssetError(f"{source.asset.path}: has no body")
+    check_size(source)
+    check_reach(source, motion)
     if not isinstance(clip, Motion):
         source, motion = sized_for_walk(source, motion)
     if simulator == "newton":

@@ -18,6 +18,14 @@ def loaded(character: Character | str | Path, *, up: str = "auto") -> Character:
     return character if isinstance(character, Character) else load(character, up=up)
 
 
+def check_frame(*, height: float | None, up: str) -> None:
+    """Raise `ValueError` where no body can have that height, or no file that axis up."""
+    if up not in ("auto", "x", "y", "z"):
+        raise ValueError(f"up must be auto, x, y or z, got {up!r}")
+    if height is not None and not 0 < height < 1e6:
+        raise ValueError(f"height must be in metres, above zero and below 1e6, got {height:g}")
+
+
 def load(
     path: str | Path,
     *,
@@ -42,10 +50,7 @@ def load(
         AssetError: The file cannot be read.
         ValueError: An argument is out of range.
     """
-    if up not in ("auto", "x", "y", "z"):
-        raise ValueError(f"up must be auto, x, y or z, got {up!r}")
-    if height is not None and not 0 < height < 1e6:
-        raise ValueError(f"height must be in metres, above zero and below 1e6, got {height:g}")
+    check_frame(height=height, up=up)
     asset = read_asset(Path(path))
     character = load_character(asset, height=height, up=find_up_axis(asset) if up == "auto" else up)
     given = vrm_roles(asset)

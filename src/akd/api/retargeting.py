@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from akd.api.clips import Clip, check_fps, find_motion
+from akd.api.clips import Clip, check_fps, check_reach, check_size, find_motion
 from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.export.bvh import write_bvh
@@ -105,6 +105,7 @@ def retarget(
     for body in (source, target):
         if not len(body.control_rig):
             raise AssetError(f"{body.asset.path}: has no body that can be driven")
+        check_size(body)
     motion = without_calibration(find_motion(source, clip))
     rate = fps or find_fps(motion)
     if motion.duration * rate > _LONGEST:
@@ -112,6 +113,7 @@ def retarget(
             f"clip {motion.name!r} must have at most {_LONGEST} frames, got "
             f"{motion.duration:g} s at {rate:g} frames per second; give a lower fps or cut it"
         )
+    check_reach(source, motion)
     moved = retargeting.retarget(
         source, motion, target, mapping=mapping, fps=rate, plant=plant, travel=travel
     )

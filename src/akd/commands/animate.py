@@ -219,12 +219,15 @@ class Animate:
 
     def checked(self) -> tuple[tuple[str, ...], DistillSettings]:
         """The formats and the settings, before any file is read. Raises `UsageError`."""
+        from akd.api.loading import check_frame
         from akd.presets import find_preset, with_values
         from akd.prior.choose import is_tiny
 
         check_ranges(
             self, iterations=(0, 1_000_000), physics_iterations=(1, 100_000), pose_prior=(0.0, 1e6)
         )
+        with usage_errors(command=self):
+            check_frame(height=self.height, up=self.up)
         with usage_errors():
             formats = read_formats(self.formats, option="--formats")
             preset = find_preset(self.preset or ("tiny" if is_tiny(self.prior) else "fast"))

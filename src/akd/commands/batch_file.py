@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,17 +33,14 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
     if input_file(path).stat().st_size > _MOST_BYTES:
         raise UsageError(f"{path}: must be at most {_MOST_BYTES >> 20} MiB")
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        found = tomllib.loads(path.read_text("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: is not valid TOML ({error})") from None
     _known_keys(str(path), found, {"options", "resources", "product", "job"})
     if stated := _resources(f"{path}: resources", _table(str(path), found, "resources")):
         needs = lambda prior, device: stated  # noqa: E731
     jobs: dict[str, Job] = {}
-    for number, (where, kind, row) in enumerate(_rows(path, found), start=1):
-        # Counted with those that are given twice: lists of one name multiply as others do.
-        if number > MOST_JOBS:
-            raise UsageError(f"{path}: must hold at most {MOST_JOBS} jobs")
+    for where, kind, row in _rows(path, found):
         for key in kind.required:
             if not isinstance(row[key], str) or not row[key]:
                 raise UsageError(
@@ -61,6 +59,15 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
 
 def _rows(path: Path, found: Mapping[str, Any]) -> Iterator[tuple[str, Kind, dict[str, Any]]]:
     """Where each job is in the file, its kind, and its keys."""
+    asked = 0
+
+    def count(more: int) -> None:
+        """Before they are looked at, with those that are given twice."""
+        nonlocal asked
+        asked += more
+        if asked > MOST_JOBS:
+            raise UsageError(f"{path}: must hold at most {MOST_JOBS} jobs")
+
     common = _table(str(path), found, "options")
     _known_keys(f"{path}: options", common, {"task"}.union(*(k.options for k in KINDS.values())))
     for number, table in enumerate(_tables(str(path), found, "product"), start=1):
@@ -73,11 +80,13 @@ def _rows(path: Path, found: Mapping[str, Any]) -> Iterator[tuple[str, Kind, dic
         for axis, values in lists.items():
             if not isinstance(values, list) or not values:
                 raise UsageError(f"{where}: {axis} must be a list with items, got {values!r}")
+        count(prod(map(len, lists.values())))
         rest = {key: value for key, value in table.items() if key not in (*lists, "task")}
         for chosen in product(*lists.values()):
             set_here = zip((kind.axes[axis] for axis in lists), chosen, strict=True)
             yield where, kind, {**options, **rest, **dict(set_here)}
     for number, table in enumerate(_tables(str(path), found, "job"), start=1):
+        count(1)
         where = f"{path}: job {number}"
         kind, options = _kind(where, table, common)
         _known_keys(where, table, {"task", *kind.required, *kind.options})

@@ -64,7 +64,11 @@ class Retarget:
 
     def checked(self) -> dict[str, str]:
         """The pairs of `--map`, before any file is read. Raises `UsageError`."""
+        from akd.api.loading import check_frame
+
         check_ranges(self, fps=FPS_RANGE)
+        with usage_errors(command=self):
+            check_frame(height=self.height, up="auto")
         if self.out.suffix.lower() not in (".glb", ".bvh"):
             raise UsageError(f"--out must end in .glb or .bvh, got {self.out.name!r}")
         return dict(_pair(text) for text in self.map)

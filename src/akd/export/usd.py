@@ -28,6 +28,9 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
 
     A joint that the mesh is bound to twice, in two ways, gets a child of its own for the second.
     A time code is a frame at `fps`, on which every key must lie.
+
+    Raises:
+        ValueError: USD, whose scales have 16 bits, cannot hold the scale of a joint.
     """
     from pxr import Sdf, Usd, UsdGeom, UsdSkel
 
@@ -126,12 +129,26 @@ def _add_keys(clip: Any, joints: _Joints, motion: Motion, codes: np.ndarray) -> 
     moves[:, own] = motion.pose.translation[:, chosen].numpy(force=True)
     turns[:, own] = motion.pose.rotation[:, chosen].roll(-1, dims=-1).numpy(force=True)
     sizes[:, own] = motion.pose.scale[:, chosen].numpy(force=True)
+    halves = _halves(sizes)
     translations = clip.CreateTranslationsAttr()
     rotations, scales = clip.CreateRotationsAttr(), clip.CreateScalesAttr()
     for k, code in enumerate(codes.tolist()):
         translations.Set(Vt.Vec3fArray.FromNumpy(moves[k]), code)
         rotations.Set(Vt.QuatfArray.FromNumpy(turns[k]), code)
-        scales.Set(Vt.Vec3hArray.FromNumpy(sizes[k].astype(np.float16)), code)
+        scales.Set(Vt.Vec3hArray.FromNumpy(halves[k]), code)
+
+
+def _halves(sizes: np.ndarray) -> np.ndarray:
+    """Scales [T, J, 3] with 16 bits. A part that is all but hidden for a while may vanish there."""
+    with np.errstate(over="ignore"):
+        halves = sizes.astype(np.float16)
+    vanish = ((halves == 0) & (sizes != 0)).all(axis=0)
+    if vanish.any() or not np.isfinite(halves).all():
+        worst = sizes[:, vanish] if vanish.any() else sizes[~np.isfinite(halves)]
+        raise ValueError(
+            f"USD needs the scale of every joint from 6e-8 to 65504, got {worst.flat[0]:.3g}"
+        )
+    return halves
 
 
 def _add_mesh(surface: Any, mesh: SkinnedMesh, joints: _Joints) -> None:

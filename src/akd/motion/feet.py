@@ -155,7 +155,7 @@ def _sole_of(character: Character, rig: ControlRig, leg: Limb) -> Sole | None:
         skin.bone_transforms(rig.neutral_world), mesh.vertices[mine], skin.bones[mine],
         skin.weights[mine],
     )  # fmt: skip
-    low = still[:, 1] < still[:, 1].min() + _SOLE * character.height
+    low = still[:, 1] <= still[:, 1].min() + _SOLE * character.height
     mine = mine[low]
     if len(mine) > _MOST_POINTS:
         mine = mine[torch.linspace(0, len(mine) - 1, _MOST_POINTS).long()]

@@ -219,7 +219,7 @@ def _with_first_frame_last(motion: Motion) -> Motion:
     """The motion with its first frame again after its last."""
     if len(motion) < 2:
         return motion
-    step = motion.times[-1] - motion.times[-2]
+    step = motion.times[-3:].diff().amax()  # the last two keys may be a step, which is instant
     order = torch.arange(len(motion) + 1) % len(motion)
     return replace(
         motion,

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,40 @@ def test_weights_that_are_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "cogvideox-5b: its weights are not on this machine (19.7 GiB or more on disk, 10.8 GiB "
         "held while it runs); fetch them with `hf download zai-org/CogVideoX-5b`, or pass a folder"
     )
+
+
+@pytest.mark.slow
+def test_nothing_is_fetched_unasked(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+    from huggingface_hub.utils import _detect_agent
+
+    from akd.prior.large.shap_e import _load
+
+    asked = []
+
+    def connect(*address, **_):
+        asked.append(address)
+        raise OSError("there is no network")
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    # What the library knows already it does not ask for.
+    monkeypatch.setattr(constants, "AGENT_HARNESSES_PATH", str(tmp_path / "agents.json"))
+    monkeypatch.setattr(_detect_agent, "_registry", None)
+    monkeypatch.setattr(socket, "getaddrinfo", connect)
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    for entry in ENTRIES:
+        refused(entry.name)
+    with pytest.raises(PriorError, match="--download to fetch"):
+        _load(None, download=False)
+    load_prior(folder, **SMALL)
+    assert asked == []
+    monkeypatch.setattr(_detect_agent, "_registry", None)
+    _detect_agent.detect_agent()
+    assert asked  # the test would see it
+    assert not constants.HF_HUB_OFFLINE
 
 
 def test_too_little_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,23 @@ def shap_e_mesh(
     return turned, made.faces.cpu().numpy(), np.stack(channels, axis=1).clip(0.0, 1.0)
 
 
+@contextmanager
+def _network(*, allowed: bool) -> Iterator[None]:
+    """Let huggingface_hub reach nothing while the block runs, where it is not allowed to.
+
+    `local_files_only` is not enough: once a day, the library fetches a list of coding agents before
+    it looks at its files.
+    """
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = before or not allowed
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
 def _load(weights: Path | None, *, download: bool) -> Any:
     kind = find_class("diffusers", "ShapEPipeline", "Shap-E")
     if weights is not None:
@@ -75,7 +94,8 @@ def _load(weights: Path | None, *, download: bool) -> Any:
             folder.weights(part)
         return kind.from_pretrained(str(weights), use_safetensors=True, local_files_only=True)
     try:
-        return kind.from_pretrained(HUB, use_safetensors=True, local_files_only=not download)
+        with _network(allowed=download):
+            return kind.from_pretrained(HUB, use_safetensors=True, local_files_only=not download)
     except (OSError, ValueError) as error:
         raise PriorError(
             f"Shap-E's weights are missing: give --weights FOLDER, or --download to fetch {HUB} "
