@@ -43,7 +43,7 @@ import akd
 from akd.api.request import Request, make_request
 from akd.api.search import (
     begin,
-    compare_grounded,
+    choose_each,
     cycle_of,
     ground_motion,
     motion_of,
@@ -236,12 +236,13 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
             for tracking in plan.tracking:
                 began = time.process_time()
                 physics = PHYSICS[tracking]
+                cycle = cycle_of(one, case.name, stage, CLIP_FPS)
                 grounded = ground_motion(
-                    request.character, motion, cycle_of(one, case.name, stage, CLIP_FPS),
-                    physics.tracking, fps=CLIP_FPS, world=SimulatorSettings(step=physics.step),
+                    request.character, motion, cycle, physics.tracking, fps=CLIP_FPS,
+                    world=SimulatorSettings(step=physics.step),
                 )  # fmt: skip
                 tracked = time.process_time() - began
-                worse = compare_grounded(request, motion, grounded)
+                chosen, worse = choose_each(request, [motion], [cycle], [grounded], fps=CLIP_FPS)[0]
                 yield {
                     "plan": name, "case": case.name, "seed": seed, "asked": request.action,
                     "steps": warm.steps, "trial": warm.trial, "fit": warm.iterations,
@@ -250,7 +251,7 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
                     "rank": rank, "iterations": iterations, "tracking": tracking,
                     "error": grounded.tracking.error, "early": early,
                     "seconds": {**seconds, "distil": spent, "physics": tracked},
-                } | measures(request, motion if worse else grounded.motion)  # fmt: skip
+                } | measures(request, chosen if worse else grounded.motion)  # fmt: skip
 
 
 def measures(request: Request, motion: Motion) -> Row:

@@ -3,7 +3,8 @@
 Creatures of the zoo, whose joints are known, and files of the development half are written with the
 names and helpers of Mixamo, Unreal, Rigify and others (`stress_names`), and with changes of
 structure that exporters and artists make (`stress_structures`), with names and without. Bodies that
-are put together of several, other poses and further parts are in `stress_bodies`.
+are put together of several, other poses and further parts are in `stress_bodies`; what more tools
+do to a skeleton is in `stress_tools`.
 
     python -m benchmarks.rig_conventions [--bodies man fox] [--report FILE]
 """
@@ -25,6 +26,7 @@ from benchmarks.stress_bodies import BODIES, POSES_AND_PARTS
 from benchmarks.stress_names import CONVENTIONS, PLAIN, named, numbered
 from benchmarks.stress_rig import Joint, StressRig, from_character, from_creature, to_asset
 from benchmarks.stress_structures import STRUCTURES, Change
+from benchmarks.stress_tools import TOOLS
 
 SEED = 1010
 """Of the zoo: on the training side, and not one that the shapes of limbs were fitted to."""
@@ -54,6 +56,17 @@ PEOPLE_ONLY = {
     "robe",
     "tentacles",
     "one arm shorter",
+    "share bones",
+    "D-bones",
+    "no legs",
+    "arms alone",
+    "crouched",
+    "relaxed",
+    "crouched, arms ahead",
+    "one leg a peg",
+    "backpack and arrows",
+    "mannequin of Unreal 5",
+    "Character Creator",
 }
 """What is made for people alone."""
 FACES_BACK = "quaternius/universalanimationlibrary/ual1_standard.glb"
@@ -116,7 +129,7 @@ def _poses_and_parts(name: str, rig: StressRig) -> dict[str, Change]:
     """Those that a body has the joints for."""
     if name == FACES_BACK or not (rig.has("head") and rig.has("pelvis")):
         return {}
-    return POSES_AND_PARTS
+    return POSES_AND_PARTS | TOOLS
 
 
 def judge(case: Case) -> Verdict:
@@ -152,7 +165,7 @@ def label_of(rig: StressRig, feet: tuple[str, ...]) -> roles.Label:
     """The truth: legs stand on the first of these parts that they have, else on their end."""
     pairs: dict[str, list[list[str]]] = {}
     moving = {j.key for j, w in zip(rig.joints, rig.weights.sum(axis=0), strict=True) if w > 1e-3}
-    legs = [x for x in rig.limbs() if x[0] == "left" and x[1] in roles.LEGS]
+    legs = sorted(x for x in rig.limbs() if x[0] == "left" and x[1] in roles.LEGS)
     for _, limb, number in [x for x in rig.limbs() if x[0] == "left"]:
         chains = [rig.chain(side, limb, number) for side in ("left", "right")]
         if not any(j.key in moving for j in chains[0]):

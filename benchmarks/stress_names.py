@@ -92,7 +92,7 @@ def _word(joint: Joint, words: Mapping[str, Any]) -> str:
     if part.startswith("finger"):
         return words.get("finger", "{f}_0{n}").replace("{f}", FINGERS[int(part[6:])])
     if limb == "leg" and joint.number:
-        return f"leg{joint.number}_{_OF_MANY_LEGS[part]}"
+        return f"leg{joint.number}_{_OF_MANY_LEGS.get(part, part)}"
     for key in (f"{limb} {part}", part):
         if key in words:
             return words[key]

@@ -298,7 +298,7 @@ def to_asset(rig: StressRig) -> Asset:
         )
     meshes: list[Mesh] = []
     skins: list[SkinRecord] = []
-    for k, faces in enumerate(_divided(rig)):
+    for k, faces in enumerate(_divided(rig) if len(rig.faces) else []):
         used = np.unique(faces)
         number = np.zeros(len(rig.vertices), dtype=np.int64)
         number[used] = np.arange(len(used))

@@ -18,7 +18,7 @@ from akd.api.request import Request, make_request
 from akd.api.search import (
     LEAD,
     begin,
-    compare_grounded,
+    choose_each,
     cycle_of,
     fit,
     ground_each,
@@ -172,7 +172,8 @@ def animate_part(
     cycles = [cycle_of(found, title, stage, rate) for found in finalists]
 
     grounded = ground_each(request, motions, observer, fps=rate, cycles=cycles)
-    worse = [compare_grounded(request, m, g) for m, g in zip(motions, grounded, strict=True)]
+    chosen = choose_each(request, motions, cycles, grounded, fps=rate)
+    motions, worse = [motion for motion, _ in chosen], [why for _, why in chosen]
 
     observer.begin("select")
     finals = [

@@ -13,6 +13,7 @@ from benchmarks.stress_bodies import BODIES, POSES_AND_PARTS
 from benchmarks.stress_names import CONVENTIONS, PLAIN, named, numbered
 from benchmarks.stress_rig import StressRig, to_asset
 from benchmarks.stress_structures import STRUCTURES, control_chains, pedestal, twists, weapons
+from benchmarks.stress_tools import TOOLS, motors
 
 QUICK = ("man", "fox")
 WRONG_WITHOUT_NAMES = {
@@ -71,6 +72,49 @@ def test_other_poses_and_further_parts(structure, variant):
     if structure in ("tentacles", "robe") and variant == "no names":
         pytest.xfail("known: four more arms, and legs among chains that reach the ground")
     assert not judge(chosen).found
+
+
+WRONG_WITH_TOOLS = {
+    # Arms alone have no trunk to be arms of; what lies does not stand; two bodies are one skin.
+    ("arms alone", "no names"),
+    ("lying", "no names"),
+    ("another beside", "no names"),
+}
+
+
+@pytest.mark.parametrize("structure", TOOLS)
+@pytest.mark.parametrize("variant", ["names", "no names"])
+def test_skeletons_of_more_tools(structure, variant):
+    chosen = case("man", structure, variant)
+    assert chosen is not None
+    if (structure, variant) in WRONG_WITH_TOOLS:
+        pytest.xfail("known")
+    assert not judge(chosen).found
+
+
+@pytest.mark.parametrize("variant", ["names", "no names"])
+@pytest.mark.parametrize("structure", ["a face of 48 joints", "motors in one place"])
+def test_a_fox_with_many_joints_in_its_face_or_limbs_has_legs(structure, variant):
+    chosen = case("fox", structure, variant)
+    assert chosen is not None
+    assert not judge(chosen).found
+
+
+def test_small_arms_are_arms_without_names():
+    chosen = case("trex", "as made", "no names")
+    assert chosen is not None
+    assert not judge(chosen).found
+
+
+def test_of_several_joints_in_one_place_the_first_is_driven():
+    plain, _ = read(numbered(body("man")))
+    character, joints = read(numbered(motors(body("man"))))
+    roles = character.anatomy.roles
+    assert str(roles[joints["left_leg_upper"]]) == "left leg upper"
+    assert str(roles[joints["left_leg_lower"]]) == "left leg lower"
+    assert roles[joints["left_leg_upper_pitch"]].part is Part.OTHER
+    assert joints["left_leg_upper_pitch"] not in character.control_rig.joints
+    assert len(character.control_rig) == len(plain.control_rig)
 
 
 def test_a_rearing_fox_has_four_legs_by_name():

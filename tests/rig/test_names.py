@@ -38,6 +38,14 @@ from akd.rig.roles.names import Side
         ("Pelvis", Side.CENTRE, {"pelvis"}),
         ("R_Ankle", Side.RIGHT, {"foot"}),
         ("muslo_izq", Side.LEFT, {"leg"}),
+        ("bigtoe_01_l", Side.LEFT, {"toe"}),  # Unreal 5
+        ("RL_calf", Side.LEFT, {"leg"}),  # URDF of robots on four legs
+        ("RH_SHANK", Side.RIGHT, {"leg"}),
+        ("j_asi_b_l", Side.LEFT, {"leg"}),  # romaji
+        ("migi_hiza", Side.RIGHT, {"leg"}),
+        ("左足ＩＫ", Side.LEFT, {"leg", "helper"}),
+        ("caudal", Side.CENTRE, {"tail"}),
+        ("pincer_L", Side.LEFT, {"hand"}),
         ("antebrazo.der", Side.RIGHT, {"arm"}),
         ("Oberschenkel_links", Side.LEFT, {"leg"}),
         ("Flügel.R", Side.RIGHT, {"wing"}),

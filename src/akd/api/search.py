@@ -26,6 +26,7 @@ from akd.metrics.selection import lowered
 from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
 from akd.motion.flight import flight_altitude
+from akd.motion.footing.replant import stand_up
 from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
 from akd.motion.key_poses import KeyPoses, last_poses
 from akd.motion.motion import Motion
@@ -301,15 +302,47 @@ def ground_each(
     return [future.result() for future in futures]
 
 
-def compare_grounded(request: Request, motion: Motion, grounded: Grounded | None) -> str | None:
-    """What physics made worse, or None to keep the grounded motion."""
+def choose_each(
+    request: Request,
+    motions: Sequence[Motion],
+    cycles: Sequence[Motion | None],
+    grounded: Sequence[Grounded | None],
+    *,
+    fps: float,
+) -> list[tuple[Motion, str | None]]:
+    """Each distilled motion, and what physics made worse; None to keep the grounded one.
+
+    Where the grounded motion is worse, or fails a condition, the distilled one with its feet
+    planted and nothing under the ground (`stand_up`) takes the place of the distilled one, provided
+    that it is better than both, and that physics plants feet too.
+    """
+    return [
+        _choose(request, motion, cycle, physical, fps=fps)
+        for motion, cycle, physical in zip(motions, cycles, grounded, strict=True)
+    ]
+
+
+def _choose(
+    request: Request, motion: Motion, cycle: Motion | None, grounded: Grounded | None, *, fps: float
+) -> tuple[Motion, str | None]:
     if grounded is None:
-        return None
-    character, rig = request.character, request.character.control_rig
-    before, after = (
-        measure(character, rig, m, asked=request.action) for m in (motion, grounded.motion)
-    )
-    return lowered(before, after)
+        return motion, None
+    character = request.character
+
+    def measured(one: Motion) -> MotionMetrics:
+        return measure(character, character.control_rig, one, asked=request.action)
+
+    before, after = measured(motion), measured(grounded.motion)
+    why = lowered(before, after)
+    plants = request.physics is not None and request.physics.plant
+    if not plants or (why is None and not after.fails):
+        return motion, why
+    planted = stand_up(character, motion, cycle, fps=fps)
+    standing = measured(planted)
+    if standing.penetration >= before.penetration or lowered(before, standing) is not None:
+        return motion, why
+    why = lowered(standing, after)
+    return (motion, None) if why is None else (planted, why)
 
 
 def measure_each(request: Request, motions: Mapping[str, Motion]) -> dict[str, MotionMetrics]:

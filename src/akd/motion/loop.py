@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from akd.math import quaternion
 from akd.motion.motion import Motion
@@ -54,6 +56,20 @@ def close_loop(rig: ControlRig, motion: Motion) -> Motion:
         - ramp[:, None, None] * (pose.joint_translation[-1] - pose.joint_translation[0]),
     )
     return replace(motion, pose=rig.to_pose(closed))
+
+
+def repeat_over(rig: ControlRig, cycle: Motion, times: Float[Tensor, "F"]) -> Motion:
+    """A cycle over and over, at the times of a longer clip that repeats it."""
+    seconds = float(times[-1] - times[0])
+    longer = repeat(rig, cycle, rounds_in(cycle, times))
+    # Whole cycles both: the ends meet, whatever rounding the frame rates bring.
+    at = longer.times[0] + (times - times[0]) * (longer.duration / max(seconds, 1e-9))
+    return replace(longer.sample(at), times=times)
+
+
+def rounds_in(cycle: Motion, times: Float[Tensor, "F"]) -> int:
+    """How often a cycle fits into the times of a clip that repeats it; at least once."""
+    return max(1, round(float(times[-1] - times[0]) / max(cycle.duration, 1e-9)))
 
 
 def repeat(rig: ControlRig, motion: Motion, times: int) -> Motion:

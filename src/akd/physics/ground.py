@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from akd.base.files import write_arrays, write_json
-from akd.motion.loop import repeat
+from akd.motion.loop import repeat_over, rounds_in
 from akd.motion.motion import Motion
 from akd.motion.seam import slow_seam
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
@@ -56,13 +56,8 @@ class Grounded:
 
     def repeated(self, times: Float[Tensor, "F"]) -> Grounded:
         """The same with its cycle over and over, at the times of a longer clip that repeats it."""
-        rig, once = self.character.rig, self.motion
-        seconds = float(times[-1] - times[0])
-        repeats = max(1, round(seconds / max(once.duration, 1e-9)))
-        longer = repeat(rig, once, repeats)
-        # Whole cycles both: the ends meet, whatever rounding the frame rates bring.
-        at = longer.times[0] + (times - times[0]) * (longer.duration / max(seconds, 1e-9))
-        motion = replace(longer.sample(at), times=times)
+        rig, repeats = self.character.rig, rounds_in(self.motion, times)
+        motion = repeat_over(rig, self.motion, times)
         return replace(self, motion=motion, controls=rig.from_pose(motion.pose), repeats=repeats)
 
     def summary(self) -> dict[str, object]:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from akd.motion.contact import STANCE, floor_height
+from akd.motion.contact import STANCE, TOUCH, floor_height
 
 _SWINGS = 0.3
 """Body heights a second. A foot that moves ahead of the body faster than this swings, however low
@@ -31,6 +31,7 @@ def find_stance(
     *,
     fps: float,
     body_height: float,
+    ground: float | None = None,
 ) -> Bool[Tensor, "T F"]:
     """When each foot stands: near its own floor, and not swinging ahead of the body.
 
@@ -39,6 +40,8 @@ def find_stance(
         root: Path of the body, metres.
         fps: Frames per second.
         body_height: Metres.
+        ground: Height below which a foot stands too, metres, where the ground is known: the floor
+            of a foot that sinks deep in mid-stance is too low for the rest of its stand.
     """
     if not feet or len(root) < 3:
         return torch.zeros(len(root), len(feet), dtype=torch.bool)
@@ -57,7 +60,10 @@ def find_stance(
         quick = torch.where(near, quick, torch.inf).amin(1)
         limit = torch.where(travels, 0.5 * speed, torch.inf).clamp_max(_SWINGS * body_height)
         above = low - floor_height(low)
-        columns.append((above.abs() < STANCE * body_height) & (quick < limit))
+        is_near = above.abs() < STANCE * body_height
+        if ground is not None:
+            is_near |= low < ground + TOUCH * body_height
+        columns.append(is_near & (quick < limit))
     stance = torch.stack(columns, dim=1)
     return long_enough(stance, max(2, round(_SHORTEST * fps)))
 

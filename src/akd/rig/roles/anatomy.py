@@ -213,7 +213,10 @@ def _limbs(
 ) -> tuple[Limb, ...]:
     """Name the pairs: legs from the front backwards, then arms, wings and fins."""
     legs = [p for p in pairs if p[0].is_leg]
-    if len(pairs) >= 2 * _MOST_LEGS and len(legs) != 1:
+    head = body.subtree(trunk[-1]) if len(trunk) > 1 else []
+    # The eyelids, brows and lips of a face are pairs too, and say nothing of tracks.
+    beyond_head = [p for p in pairs if p[0].attached_to not in head]
+    if len(beyond_head) >= 2 * _MOST_LEGS and len(legs) != 1:
         return ()
     if len(legs) > _MOST_LEGS:
         legs = []
@@ -228,7 +231,6 @@ def _limbs(
             kind = LimbKind.HIND if place == len(legs) - 1 else LimbKind.MID
         number = place if kind is LimbKind.MID else 0
         limbs += _sided(evidence, pair, kind, left, number)
-    head = body.subtree(trunk[-1]) if len(trunk) > 1 else []
     for pair in (p for p in pairs if not p[0].is_leg):
         kind = pair[0].verdict.kind
         # What hangs on the head is an ear or a feature unless it is called a limb, and what begins

@@ -32,6 +32,9 @@ _NAMED_SIDES = 2.0
 so shape can outvote them."""
 _NAMED_MIDDLE = 8.0
 """Log-odds of a head that is named to be one body size ahead of the tail."""
+_NO_TRUNK, _LITTLE = 0.05, 0.25
+"""Where less than this share of the surface is trunk, as on the arms of a first-person game, what
+shape says counts this much: it was learnt from whole bodies."""
 _FORMAT = 2.0
 """Log-odds of +Z, which glTF calls the front: decides where shape and names hardly do."""
 
@@ -53,6 +56,8 @@ def find_facing(
     """The log-odds that shape and names give the two ways across the lateral axis, added up."""
     axis = np.cross(plane.lateral, UP)
     shape = shape_model().facing * measure_facing(evidence, body, axis, plane, pairs)
+    if sum(evidence.mass[j] for j in body.parents if j not in plane.partners) < _NO_TRUNK:
+        shape = _LITTLE * shape
     votes = dict(zip(FACING_FEATURES, shape.tolist(), strict=True)) | {
         "left and right in the joints' names": _NAMED_SIDES if plane.is_signed else 0.0,
         "front and back in the joints' names": _named_ends(evidence, pairs, axis),

@@ -9,33 +9,33 @@ from __future__ import annotations
 
 _WORDS: dict[str, str] = {
     "pelvis": "pelvis hip hips cog cadera caderas becken hüfte huefte quadril bacino bassin "
-    "hanche bekken таз",
+    "hanche bekken koshi kosi таз",
     "spine": "spine torso chest abdomen waist back body thorax lowerback upperback belly stomach "
     "ribcage columna espalda pecho torax tórax wirbel wirbelsäule rücken ruecken brust bauch rumpf "
-    "coluna colonne colonna rug borst позвоночник грудь",
-    "neck": "neck lowerneck upperneck cuello hals nacken pescoço pescoco cou collo nek шея",
-    "head": "head skull cabeza kopf schädel cabeça cabeca tête testa hoofd голова",
+    "coluna colonne colonna rug borst sebo mune hara позвоночник грудь",
+    "neck": "neck lowerneck upperneck cuello hals nacken pescoço pescoco cou collo nek kubi шея",
+    "head": "head skull cabeza kopf schädel cabeça cabeca tête testa hoofd atama kao голова",
     "face": "face jaw chin mouth nose eye eyes teeth tongue eyebrow lip brow cheek eyelid snout "
-    "muzzle beak ojo boca nariz mandíbula mandibula lengua auge kiefer mund nase zunge "
-    "челюсть глаз",
+    "muzzle beak mandible mandibles ojo boca nariz mandíbula mandibula lengua auge kiefer mund "
+    "nase zunge челюсть глаз",
     "ear": "ear ears horn horns antenna antler antlers crest oreja cuerno ohr geweih orelha "
     "oreille orecchio ухо",
-    "tail": "tail cola rabo schwanz cauda queue coda staart хвост",
-    "wing": "wing wings feather ala alas flügel fluegel asa aile vleugel крыло",
+    "tail": "tail cola rabo schwanz cauda caudal queue coda staart shippo sippo хвост",
+    "wing": "wing wings feather ala alas flügel fluegel asa aile vleugel hane tsubasa крыло",
     "fin": "fin fins flipper aleta flosse nageoire плавник",
     "arm": "arm forearm upperarm lowerarm shoulder shldr clavicle collar elbow humerus radius ulna "
     "scapula brazo antebrazo hombro codo clavícula clavicula escapula oberarm unterarm schulter "
     "schulterblatt ellbogen schlüsselbein braço braco antebraço ombro cotovelo bras épaule coude "
-    "braccio avambraccio spalla gomito рука плечо предплечье локоть ключица",
-    "hand": "hand wrist palm mano muñeca muneca handgelenk mão кисть",
+    "braccio avambraccio spalla gomito kata ude hiji рука плечо предплечье локоть ключица",
+    "hand": "hand wrist palm mano muñeca muneca handgelenk mão pincer pincers кисть",
     "finger": "finger fingers thumb index middle ring pinky little carpal metacarpal dedo dedos "
     "pulgar daumen doigt палец",
-    "leg": "leg thigh calf shin knee femur tibia fibula upleg hock pierna muslo rodilla "
-    "pantorrilla bein schenkel oberschenkel unterschenkel knie perna coxa joelho jambe cuisse "
-    "mollet genou patella trochanter been dij scheen gamba coscia ginocchio polpaccio нога бедро "
-    "голень колено",
-    "foot": "foot feet paw hoof ankle tarsus fetlock pastern pie pata tobillo fuss fuß pfote huf "
-    "knöchel voet enkel tornozelo pied cheville piede caviglia стопа ступня",
+    "leg": "leg thigh calf shin shank haunch knee femur tibia fibula upleg hock pierna muslo "
+    "rodilla pantorrilla bein schenkel oberschenkel unterschenkel knie perna coxa joelho jambe "
+    "cuisse mollet genou patella trochanter been dij scheen gamba coscia ginocchio polpaccio ashi "
+    "asi momo hiza sune нога бедро голень колено",
+    "foot": "foot feet paw hoof ankle tarsus fetlock pastern pie pata tobillo fuss fuß pfote "
+    "huf knöchel voet enkel tornozelo pied cheville piede caviglia стопа ступня",
     "toe": "toe toes ball toebase metatarsal metatarsals zehe zehen orteil пальцы",
     "helper": "twist roll pole target ik fk ctrl ctl control helper socket slot handslot attach "
     "mch org tweak corrective jiggle dummy locator widget wgt adj",
@@ -52,7 +52,7 @@ PART_WORDS: dict[str, str] = {w: part for part, words in _WORDS.items() for w in
 """The part that each word stands for."""
 COMPOUND_ENDINGS = (
     "arm", "leg", "foot", "hand", "paw", "spine", "neck", "tail", "wing", "schenkel", "bein",
-    "flosse",
+    "flosse", "toe",
 )  # fmt: skip
 """Words that others are glued to, as in `upperarm`."""
 COMPOUND_BEGINNINGS = (
@@ -63,15 +63,16 @@ COMPOUND_BEGINNINGS = (
 
 _SIDES: dict[str, str] = {
     "left": "l left lft lt lf fl bl hl izq izquierda izquierdo links linke esquerda esquerdo esq "
-    "gauche sinistra sinistro левая левый лев 左 왼쪽 왼",
+    "rl lh hidari gauche sinistra sinistro левая левый лев 左 왼쪽 왼",
     "right": "r right rgt rt rf fr br hr der derecha derecho rechts rechte direita direito dir "
-    "droite droit destra destro правая правый прав 右 오른쪽 오른",
+    "rr rh migi droite droit destra destro правая правый прав 右 오른쪽 오른",
 }
 SIDE_WORDS: dict[str, str] = {w: side for side, words in _SIDES.items() for w in words.split()}
 """The side that each word stands for."""
 _ENDS: dict[str, str] = {
     "front": "front fore fl fr lf rf delantera delantero vorder vorne dianteira avant 前",
-    "back": "back hind rear bl br hl hr trasera trasero hinter hinten traseira arrière 後 后",
+    "back": "back hind rear bl br hl hr rl rr lh rh trasera trasero hinter hinten traseira "
+    "arrière 後 后",
 }
 END_WORDS: dict[str, str] = {w: end for end, words in _ENDS.items() for w in words.split()}
 """The end of the body, of a pair of legs, that each word stands for."""
@@ -92,7 +93,7 @@ _SIGNS: dict[str, str] = {
     "leg": "ひざ 膝 足 大腿 小腿 腿 다리 허벅지 종아리 무릎",
     "foot": "足首 脚 脚踝 脚掌 발 발목",
     "toe": "つま先 足先 脚趾 趾 발가락",
-    "helper": "捩 ＩＫ",
+    "helper": "捩 ＩＫ ｉｋ",
     "prop": "髪 前髪 後髪 头发 剣 剑 盾 スカート マント リボン ネクタイ 武器 裙",
 }
 SIGNS: dict[str, str] = {w: part for part, words in _SIGNS.items() for w in words.split()}

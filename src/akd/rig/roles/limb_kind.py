@@ -53,6 +53,10 @@ _PLANS = (
 _ON_FOUR_LEGS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
 """Of each kind, on two pairs of legs or more: what looks like arms there is ears."""
 
+_SMALL_ARMS = 1.5
+"""Log-odds of small arms on two legs where nothing else looks like a limb."""
+_BEND, _BENDS = 7, 0.3
+"""Place of the bend among the measures, and the least of a chain that has an elbow, radians."""
 _SECOND_ARMS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
 """Of each kind, beside a pair that is likelier to be arms."""
 
@@ -126,7 +130,8 @@ def classify(
     plan = _PLANS[int(np.argmax(plans))]
     if sum(KINDS[int((t + plan).argmax())] is LimbKind.LEG for t in totals) > 1:
         plan = plan + _ON_FOUR_LEGS
-    totals = _with_one_pair_of_arms([total + plan for total in totals])
+    totals = [total + plan for total in totals]
+    totals = _with_one_pair_of_arms(_with_arms_on_two_legs(totals, features))
     return [
         _conclude(total, shape, names)
         for total, shape, names in zip(totals, shapes, named, strict=True)
@@ -143,6 +148,21 @@ def _with_one_pair_of_arms(totals: list[Float[np.ndarray, "K"]]) -> list[Float[n
         t + _SECOND_ARMS if k in arms and k != likeliest and t[wing] == np.sort(t)[-2] else t
         for k, t in enumerate(totals)
     ]
+
+
+def _with_arms_on_two_legs(
+    totals: list[Float[np.ndarray, "K"]], features: Sequence[Float[np.ndarray, "F"]]
+) -> list[Float[np.ndarray, "K"]]:
+    """A body on one pair of legs mostly has arms, wings or fins; where it has none, the pair that
+    bends and is most like arms may be small ones, as those of a T. rex."""
+    kinds = [KINDS[int(total.argmax())] for total in totals]
+    if kinds.count(LimbKind.LEG) != 1 or set(kinds) - {LimbKind.LEG, None}:
+        return totals
+    arm, none = KINDS.index(LimbKind.ARM), KINDS.index(None)
+    bent = [k for k, f in enumerate(features) if kinds[k] is None and f[_BEND] > _BENDS]
+    nearest = max(bent, key=lambda k: totals[k][arm] - totals[k][none], default=-1)
+    small = _SMALL_ARMS * (np.arange(len(KINDS)) == arm)
+    return [t + small if k == nearest else t for k, t in enumerate(totals)]
 
 
 def _by_shape(features: Float[np.ndarray, "F"], can_stand: bool) -> Float[np.ndarray, "K"]:

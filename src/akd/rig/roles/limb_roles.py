@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from akd.rig.roles import names
 from akd.rig.roles.body import Evidence
+from akd.rig.roles.limbs import SAME_PLACE
 from akd.rig.roles.role import Limb, LimbKind, Part, Role
 
 _BEND = 0.15
@@ -78,6 +79,18 @@ def _find_twists(evidence: Evidence, limb: Limb) -> set[int]:
     return set(found)
 
 
+def _find_motors(evidence: Evidence, limb: Limb) -> set[int]:
+    """Joints that lie where the one before them does: a robot has one for each axis, and other rigs
+    one for each constraint. The first of them turns all."""
+    places = evidence.positions[list(limb.joints)]
+    gaps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    return {
+        joint
+        for joint, gap in zip(limb.joints[1:], gaps, strict=True)
+        if gap < SAME_PLACE * evidence.size and joint != limb.tip
+    }
+
+
 def _stem(name: str) -> tuple[str, ...]:
     """The words of a name without side, number and what tells a twist from a bend."""
     return tuple(w for w in names.without_side(name) if w.isalpha() and w not in _TWIST_WORDS)
@@ -88,11 +101,13 @@ def _says_twist(name: str) -> bool:
 
 
 def limb_roles(evidence: Evidence, limb: Limb, forward: Float[np.ndarray, "3"]) -> dict[int, Role]:
-    """Girdle, upper, lower, cannon, foot or hand, toes along a limb; twist joints are other parts
-    of it, which follow."""
-    twists = _find_twists(evidence, limb)
-    roles = {j: Role(Part.OTHER, limb.side, limb.kind, limb.number) for j in twists}
-    limb = replace(limb, joints=tuple(j for j in limb.joints if j not in twists))
+    """Girdle, upper, lower, cannon, foot or hand, toes along a limb; twist joints, and all but the
+    first of several in one place, are other parts of it, which follow."""
+    followers = set[int]()
+    for find in (_find_motors, _find_twists):
+        followers |= (found := find(evidence, limb))
+        limb = replace(limb, joints=tuple(j for j in limb.joints if j not in found))
+    roles = {j: Role(Part.OTHER, limb.side, limb.kind, limb.number) for j in followers}
     end = limb.joints.index(limb.tip)
     points = evidence.positions[list(limb.joints)]
     has_girdle = end >= 3 and _starts_with_girdle(limb, np.diff(points[: end + 1], axis=0), forward)

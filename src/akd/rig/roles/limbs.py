@@ -37,6 +37,13 @@ _ANKLE_HEIGHT = 0.3
 """A joint whose own skin touches the ground may be this high and still be the foot."""
 _FEET, _TOES = ("foot", "hand"), ("toe", "finger")
 """What feet and toes are called; those of fore legs may be hands and fingers."""
+_LEG_WORDS, _ARM_WORDS = frozenset({"leg", "foot"}), frozenset({"arm", "hand"})
+_SHOULDER, _AS_LOW = 0.5, 0.2
+"""Limbs that begin higher than this fraction of the body's height are arms where the trunk reaches
+down to this fraction of where they begin."""
+SAME_PLACE = 1e-4
+"""Joints nearer to each other than this fraction of the body's size lie in one place, as the motors
+of a robot do; the first of them turns all."""
 _FOOT_LENGTH = 1.0
 """From heel to toes it is less than this times the height of the leg."""
 _SOLE = 0.02
@@ -142,9 +149,27 @@ class LimbFinder:
             # What is called a leg and hangs down is one: in flight, or lifted by a rearing horse.
             drop = min(map(self._drop, pair.starts))
             is_near = in_flight or self._lowest_of(pair) < _LIFTED * drop
-            if is_near and words & {"leg", "foot"} and all(map(self._hangs, pair.starts)):
+            if is_near and words & _LEG_WORDS and all(map(self._hangs, pair.starts)):
                 stands[k] = True
+        called = [bool(w & _LEG_WORDS) and not w & _ARM_WORDS for w in said]
+        if not any(s and c for s, c in zip(stands, called, strict=True)):
+            # Bound on its back or its side: what is called a leg is one wherever it points.
+            stands = [s or c for s, c in zip(stands, called, strict=True)]
+        if sum(stands) == 1:
+            alone = stands.index(True)
+            stands[alone] = not self._is_half(self.pairs[alone], said[alone])
         return stands
+
+    def _is_half(self, pair: Pair, words: frozenset[str]) -> bool:
+        """Whether the only pair that reaches the ground are the arms of a body without legs: by
+        name, or because its root reaches as low, and the pair begins elsewhere, near the top."""
+        if words & (_LEG_WORDS | _ARM_WORDS):
+            return not words & _LEG_WORDS
+        evidence, root = self.evidence, self.body.root
+        if any(self.body.parents[top] == root for top in pair.tops):
+            return False
+        top = float(evidence.positions[list(pair.starts), 1].mean()) - evidence.ground
+        return self.lowest[root] < _AS_LOW * top and top > _SHOULDER * evidence.height
 
     def _pair_stands(self, pair: Pair) -> bool:
         """One of them reaches the ground, and the other may be lifted in mid-stride."""
@@ -254,6 +279,8 @@ class LimbFinder:
         path = self._leg_path(start) if is_leg else self._arm_path(start)
         while len(path) > 1 and self.body.is_held(path[-1], self.evidence):
             path.pop()
+        while not is_leg and len(path) > 1 and self._in_place(path[-2], path[-1]):
+            path.pop()
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
@@ -276,7 +303,13 @@ class LimbFinder:
             foot -= self._is_heel(path[foot - 1], path[foot], top)
         if foot > 0 and self._named(path[foot], *_TOES) and self._named(path[foot - 1], *_FEET):
             foot -= 1
+        while foot > 0 and self._in_place(path[foot - 1], path[foot]):
+            foot -= 1
         return path[foot]
+
+    def _in_place(self, one: int, other: int) -> bool:
+        gap = self.evidence.positions[one] - self.evidence.positions[other]
+        return float(np.linalg.norm(gap)) < SAME_PLACE * self.evidence.size
 
     def _is_heel(self, joint: int, toe: int, top: float) -> bool:
         """Whether the joint before a leg's last stands on the ground with it."""
@@ -288,6 +321,13 @@ class LimbFinder:
         is_near = float(np.linalg.norm(positions[toe] - positions[joint])) < _FOOT_LENGTH * top
         return is_near and self.lowest[joint] < _SOLE * self.evidence.height
 
+    def _is_hand(self, above: int, joint: int) -> bool:
+        """Whether a joint is the hand of a forearm by name: it may be smaller than the twist joints
+        and correctives beside it."""
+        said = names.parts_of(self.evidence.skeleton.names[joint])
+        is_other = bool(said & {"helper", "prop", "end", "wing", "finger"})
+        return "hand" in said and not is_other and not self._named(above, "hand")
+
     def _named(self, joint: int, *parts: str) -> bool:
         return not names.parts_of(self.evidence.skeleton.names[joint]).isdisjoint(parts)
 
@@ -298,6 +338,9 @@ class LimbFinder:
             reaches = {c: self._reach(c) for c in children}
             longest = max(children, key=lambda c: reaches[c])
             fingers = len(children) > 1 and reaches[longest] < 0.35 * total
+            if hand := next((c for c in children if self._is_hand(path[-1], c)), None):
+                path.append(hand)
+                break
             is_hand = "hand" in names.parts_of(self.evidence.skeleton.names[path[-1]])
             if len(path) > 1 and (fingers or is_hand):
                 break

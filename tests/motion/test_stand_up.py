@@ -1,0 +1,87 @@
+"""Feet planted on the ground where physics did not bring that about."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from akd.api.request import make_request
+from akd.api.search import choose_each
+from akd.asset.read import read_asset
+from akd.export.creature import write_creature
+from akd.metrics.motion import MotionMetrics, measure
+from akd.motion.clip import motion_from_clip
+from akd.motion.footing.replant import stand_up
+from akd.motion.loop import repeat
+from akd.motion.motion import Motion
+from akd.physics.ground import ground
+from akd.physics.settings import TrackingSettings
+from akd.rig.character import Character, load_character
+from akd.zoo import build_creature, make_clip
+
+DEPTH = 0.05
+"""Body heights by which clips are lowered."""
+
+
+@pytest.fixture(scope="module")
+def spider(tmp_path_factory) -> tuple[Character, Motion]:
+    """A spider, and one cycle of its true walk."""
+    creature = build_creature("spider", seed=1000, vertices=1200)
+    path = tmp_path_factory.mktemp("zoo") / "spider.glb"
+    write_creature(creature, [make_clip(creature, "walk", cycles=1)], path)
+    character = load_character(read_asset(path))
+    return character, motion_from_clip(character, character.asset.clips[0])
+
+
+def sunk(character: Character, motion: Motion) -> Motion:
+    """The motion under the ground."""
+    rig = character.control_rig
+    pose = rig.from_pose(motion.pose)
+    down = DEPTH * character.height * pose.translation.new_tensor((0.0, 1.0, 0.0))
+    return replace(motion, pose=rig.to_pose(replace(pose, translation=pose.translation - down)))
+
+
+def measured(character: Character, motion: Motion) -> MotionMetrics:
+    return measure(character, character.control_rig, motion, asked="walk")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_a_walk_under_the_ground_stands_on_it_and_stays_a_loop(spider, rounds):
+    character, cycle = spider
+    low = sunk(character, cycle)
+    clip = repeat(character.control_rig, low, max(rounds, 1))
+    fps = (len(cycle) - 1) / cycle.duration
+    made = stand_up(character, clip, low if rounds else None, fps=fps)
+    before, after = measured(character, clip), measured(character, made)
+    assert before.penetration > 0.8 * DEPTH
+    assert after.penetration < 0.01
+    assert min(after.contact) > 0.3
+    assert max(after.skate) < 0.2
+    assert not after.fails
+    torch.testing.assert_close(made.times, clip.times)
+    if rounds:
+        assert after.loop_gap < 0.01
+    # It begins where the clip began and goes as far.
+    ends = [m.world()[[0, -1], character.control_rig.root, :3, 3] for m in (clip, made)]
+    level = [e[:, [0, 2]] for e in ends]
+    torch.testing.assert_close(level[0], level[1], atol=0.03 * character.height, rtol=0.0)
+
+
+@pytest.mark.slow
+def test_the_planted_clip_is_kept_where_physics_failed(spider):
+    character, cycle = spider
+    rig, low = character.control_rig, sunk(character, cycle)
+    grounded = ground(
+        rig, character.mesh, cycle, fps=30.0, travel=False, settings=TrackingSettings(iterations=1)
+    )
+    request = make_request(character, "a spider walking", device="cpu")
+    worse = replace(grounded, motion=sunk(character, low))
+    [(kept, why)] = choose_each(request, [low], [low], [worse], fps=30.0)
+    assert why is not None
+    assert measured(character, kept).penetration < 0.01
+    # A grounded motion that is sound is kept, and the distilled one stays as it was.
+    sound = replace(grounded, motion=cycle)
+    [(kept, why)] = choose_each(request, [low], [low], [sound], fps=30.0)
+    assert kept is low
+    assert why is None
