@@ -62,8 +62,12 @@ class Grounded:
         longer = repeat(rig, once, repeats)
         # Whole cycles both: the ends meet, whatever rounding the frame rates bring.
         at = longer.times[0] + (times - times[0]) * (longer.duration / max(seconds, 1e-9))
-        motion = replace(longer.sample(at), times=times)
-        return replace(self, motion=motion, controls=rig.from_pose(motion.pose), repeats=repeats)
+        sampled = longer.sample(at)
+        pose = rig.from_pose(sampled.pose)
+        # Between the frames of the cycle, steps are others, and so is their 90th percentile.
+        pose = slow_seam(rig, pose, height=self.character.body.height)
+        motion = replace(sampled, times=times, pose=rig.to_pose(pose))
+        return replace(self, motion=motion, controls=pose, repeats=repeats)
 
     def summary(self) -> dict[str, object]:
         """What a report says, as plain values."""
