@@ -57,7 +57,7 @@ def test_true_walks_on_four_legs_stay_within_the_bounce(species):
     creature = build_creature(species, seed=1001, vertices=800)
     character = bound_character(species, creature.skeleton, creature.mesh)
     rig = character.control_rig
-    for action in ("walk", "amble"):
+    for action in ("walk", "amble", "limp", "sneak"):
         if action not in creature.actions:
             continue
         motion = make_clip(creature, action, cycles=2)

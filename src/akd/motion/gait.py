@@ -62,10 +62,11 @@ def is_symmetrical(prompt: str, legs: int) -> bool:
 
 
 def limb_phase(prompt: str, legs: int) -> float | None:
-    """The limb phase of the gait that the words name; None where they name none on so many legs
-    that has one."""
+    """The limb phase of the walk or amble on four legs that the words name; None where they name
+    none. A trot's is not given: its body goes up and down with its legs, and only they would be
+    moved."""
     sentence = read_sentence(prompt)
-    if sentence.gait is None or legs != 4 or TURN in sentence.actions:
+    if sentence.gait is None or legs != 4 or TURN in sentence.actions or not sentence.walks:
         return None
     return LIMB_PHASES.get(sentence.gait.label)
 

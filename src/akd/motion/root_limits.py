@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from akd.motion.actions import FASTEST_WALK, read_sentence
+from akd.motion.actions import read_sentence
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,6 @@ def root_limits(
         roll = max(roll, _WADDLE)
     if gait is not None and gait.medium == "air":
         pitch, roll = max(pitch, 1.0), max(roll, 0.3)
-    bounce = None
-    if gait is not None and gait.is_cyclic and gait.medium == "ground":
-        walks = gait.froude * sentence.pace**2 <= FASTEST_WALK
-        # Stiff legs cannot shorten: the body rises over each of them.
-        bounce = _WALK_BOUNCE if walks and legs == 4 and not waddles else None
+    # Stiff legs cannot shorten: the body rises over each of them.
+    bounce = _WALK_BOUNCE if sentence.walks and legs == 4 and not waddles else None
     return replace(limits, lean=(yaw, pitch, roll), bounce=bounce)
