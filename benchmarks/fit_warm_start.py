@@ -49,7 +49,7 @@ def fit_warm_start(clip: Clip, settings: FitSettings, *, device: str) -> Control
         speed=starting_speed(spec.action, leg) if spec.travels else 0.0,
         period=None if period is None else find_period(video.cpu(), FPS, near=period),
         symmetrical=is_symmetrical(spec.action, legs),
-        root=root_limits(spec.action),
+        root=root_limits(spec.action, legs=legs),
     )  # fmt: skip
     curves = Cycle().begin(start, stage)
     terms, target = default(), video[None]

@@ -1,15 +1,21 @@
 """Physics of the finalists: side by side, and each as it would be alone."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from akd.api.request import make_request
-from akd.api.search import ground_each
+from akd.api.search import ground_each, ground_motion
 from akd.base.observer import Observer
-from akd.motion.loop import loop_gap
+from akd.motion.loop import loop_gap, repeat
+from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
 from akd.report.view_data import ContactForces
-from akd.rig.character import Character
+from akd.rig.character import Character, bound_character
+from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
+from benchmarks.seam import measure_seam
 from tests.distill.fox import standing
 from tests.distill.test_feet import swinging
 
@@ -80,3 +86,24 @@ def test_feet_that_slide_in_their_place_give_the_body_no_travel(fox: Character) 
     assert found.travel is None
     gone = (found.controls.translation[-1] - found.controls.translation[0])[[0, 2]]
     assert float(gone.norm()) < 0.2 * fox.height
+
+
+def test_the_seam_is_slow_on_the_frames_of_the_clip_too() -> None:
+    """A crab takes few frames a step: between those of its cycle, a leg is faster over the seam."""
+    crab = build_creature("crab", seed=1002, vertices=800)
+    character = bound_character("crab", crab.skeleton, crab.mesh)
+    rig, once = character.control_rig, make_clip(crab, "walk", cycles=1, fps=120.0)
+    clip, rounds, frames = 44, 5, 9
+
+    def at(motion: Motion, count: int, fps: float) -> Motion:
+        spread = motion.sample(torch.linspace(0.0, motion.duration, count + 1))
+        return replace(spread, times=torch.arange(count + 1) / fps)
+
+    cycle = at(once, frames, 30.0 * frames * rounds / clip)
+    motion = at(repeat(rig, cycle, rounds), clip, 30.0)
+    settings = TrackingSettings(iterations=4)
+    found = ground_motion(character, motion, cycle, settings, fps=30.0)
+    assert found.repeats == rounds
+    seam = measure_seam(rig, found.motion, height=character.height)
+    assert seam.jump < 1e-3
+    assert seam.step < 1.16

@@ -4,7 +4,13 @@ import math
 
 import pytest
 
-from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
+from akd.motion.gait import (
+    is_symmetrical,
+    limb_phase,
+    starting_period,
+    starting_speed,
+    starting_turn,
+)
 
 
 def test_faster_words_and_longer_legs_start_faster():
@@ -78,3 +84,21 @@ def test_values_for_a_leg_of_half_a_metre(prompt, speed, period, four, two):
     assert starting_speed(prompt, 0.5) == speed
     assert starting_period(prompt, 0.5) == period
     assert (is_symmetrical(prompt, 4), is_symmetrical(prompt, 2)) == (four, two)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "legs", "phase"),
+    [
+        ("a horse walking", 4, 0.25),
+        ("a fox sneaking slowly", 4, 0.25),
+        ("a horse ambling", 4, 0.25),
+        ("a dog trots", 4, None),
+        ("a man walking", 2, None),
+        ("a spider walking", 8, None),
+        ("a horse galloping", 4, None),
+        ("a fox turning left", 4, None),
+        ("a fox eating", 4, None),
+    ],
+)
+def test_the_limb_phase_is_that_of_walks_on_four_legs(prompt, legs, phase):
+    assert limb_phase(prompt, legs) == phase

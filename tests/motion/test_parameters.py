@@ -1,5 +1,8 @@
 """ControlCurves: a cycle, its speed and way, and what is kept of them."""
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -7,6 +10,7 @@ from akd.motion.key_poses import KeyPoses
 from akd.motion.loop import loop_gap
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart, pose_together
+from akd.motion.root_limits import GAIT, root_limits
 from akd.rig.control import ControlPose
 from tests.distill.fox import fox_stage, standing
 
@@ -205,3 +209,27 @@ def test_curves_of_all_kinds_are_posed_at_once_as_they_are_alone(fox, stage):
         (alone.transforms * weight).square().sum().backward()
     for own, leaf in zip(found, (leaf for one in many for leaf in one.tensors()), strict=True):
         torch.testing.assert_close(own, leaf.grad, rtol=1e-4, atol=1e-3)
+
+
+def test_a_cycle_bounces_within_its_limit_about_any_height(fox):
+    """The mean height keeps its own limit: legs may be bent throughout a walk."""
+    curves = standing(fox, period=0.6)
+    curves = shaken(replace(curves, root_limits=root_limits("a fox walking", legs=4)), size=5.0)
+    with torch.no_grad():
+        curves.root[0, 1] = -0.2 / math.sqrt(0.5 * 2.0 / len(curves.root))
+        up = curves.controls().translation[:, 1] / curves.leg_length
+    assert curves.root_limits.bounce is not None
+    middle = 0.5 * float(up.max() + up.min())
+    assert 0.5 * float(up.max() - up.min()) <= curves.root_limits.bounce + 1e-6
+    assert middle == pytest.approx(GAIT.sway[1] * math.tanh(-0.2 / GAIT.sway[1]), abs=0.021)
+
+
+def test_sway_within_the_bounce_is_set_and_read_back(fox):
+    curves = replace(standing(fox, period=0.6), root_limits=root_limits("a fox walking", legs=4))
+    turns = 2.0 * math.pi * curves.frame_times / 0.6
+    sway = curves.leg_length * torch.stack(
+        (0.02 * turns.sin(), -0.1 + 0.004 * turns.cos(), 0.01 * turns.cos()), dim=1
+    )
+    curves.set_sway(sway)
+    up = curves.controls().translation[:, 1].detach()
+    torch.testing.assert_close(up, sway[:, 1], atol=5e-4 * curves.leg_length, rtol=0.0)

@@ -11,8 +11,9 @@ from akd.motion.actions import ACTIONS
 from akd.motion.clip import motion_from_clip
 from akd.motion.feet import leg_length
 from akd.motion.root_limits import ACTION, DOWN, GAIT, root_limits
+from akd.rig.character import bound_character
 from akd.zoo.creature import build_creature
-from akd.zoo.gait.clips import perform
+from akd.zoo.gait.clips import make_clip, perform
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,34 @@ def test_a_body_on_stiff_legs_may_roll_over_its_feet():
     yaw, pitch, roll = root_limits("a man walking", waddles=True).lean
     assert (yaw, pitch) == GAIT.lean[:2]
     assert GAIT.lean[2] < roll < math.radians(20.0)
+
+
+def test_walks_on_four_legs_do_not_bounce():
+    bounce = root_limits("a horse walking", legs=4).bounce
+    assert bounce is not None
+    assert bounce < 0.1 * GAIT.sway[1]
+    for prompt in ("a horse trotting", "a horse galloping", "a horse ambling quickly"):
+        assert root_limits(prompt, legs=4) == GAIT, prompt
+    for legs in (2, 8):
+        assert root_limits("a horse walking", legs=legs) == GAIT
+    # A leg of one joint cannot shorten: the body goes up and down over it.
+    assert root_limits("a horse walking", legs=4, waddles=True).bounce is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("species", ["horse", "fox", "elephant", "cat", "pig"])
+def test_true_walks_on_four_legs_stay_within_the_bounce(species):
+    creature = build_creature(species, seed=1001, vertices=800)
+    character = bound_character(species, creature.skeleton, creature.mesh)
+    rig = character.control_rig
+    for action in ("walk", "amble", "limp", "sneak"):
+        if action not in creature.actions:
+            continue
+        motion = make_clip(creature, action, cycles=2)
+        up = rig.from_pose(motion.pose).translation[:, 1] / leg_length(character, rig)
+        limit = root_limits(f"a {species} {ACTIONS[action].participle}", legs=4).bounce
+        assert limit is not None
+        assert float((up - up.mean()).abs().max()) < limit, action
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from akd.api.request import Request
 from akd.base.files import checking_content
 from akd.base.observer import Observer
 from akd.distill.checkpoint import pack, unpack
+from akd.fit.limb_phase import set_limb_phase
 from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.regressor.regressor import MotionRegressor, find_regressor
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
@@ -27,7 +28,13 @@ from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
 from akd.motion.flight import flight_altitude
 from akd.motion.footing.replant import stand_up
-from akd.motion.gait import is_symmetrical, starting_period, starting_speed, starting_turn
+from akd.motion.gait import (
+    is_symmetrical,
+    limb_phase,
+    starting_period,
+    starting_speed,
+    starting_turn,
+)
 from akd.motion.key_poses import KeyPoses, last_poses
 from akd.motion.motion import Motion
 from akd.motion.parameters import ControlCurves
@@ -128,8 +135,20 @@ def fit(
         request.settings.warm_start, score=score, observer=observer,
         regressor=_regressor(request, prior),
     )  # fmt: skip
+    _set_limb_phases(stage, request, finalists)
     observer.save("starts", pack([found.values() for found in finalists]))
     return finalists
+
+
+def _set_limb_phases(stage: Stage, request: Request, finalists: Sequence[MotionParameters]) -> None:
+    """Give a gait on four legs its limb phase: sampled videos have any. Distillation then finds
+    what the trunk does with it, so a preview keeps the phase of its video."""
+    phase = limb_phase(request.prompt, len(request.character.anatomy.legs))
+    if phase is None or not request.settings.iterations:
+        return
+    for found in finalists:
+        if isinstance(found, ControlCurves) and found.keys is None:
+            set_limb_phase(stage, found, phase)
 
 
 def _regressor(request: Request, prior: VideoPrior) -> MotionRegressor | None:
@@ -199,6 +218,7 @@ def starting_point(request: Request, prior: VideoPrior) -> MotionStart:
         symmetrical=is_symmetrical(prompt, legs),
         root=root_limits(
             prompt,
+            legs=legs,
             undulates=BodyPlan.of(rig.roles).undulates,
             waddles=has_stiff_legs(rig.roles),
         ),

@@ -323,6 +323,14 @@ class Sentence:
         """Factor on the natural speed of the gait."""
         return next((m.pace for m in self.manners if m.pace != 1.0), 1.0)
 
+    @property
+    def walks(self) -> bool:
+        """Whether the gait is a walk over the ground: slower than animals break into a run."""
+        gait = self.gait
+        if gait is None or not gait.is_cyclic or gait.medium != "ground":
+            return False
+        return gait.froude * self.pace**2 <= FASTEST_WALK
+
 
 def probable_verb(sentence: Sentence) -> str | None:
     """The form of a known verb that a word of a sentence is a typing error of; None for none."""

@@ -70,11 +70,8 @@ def pose_curves(
     if curves.mirror is not None:
         angles, root = curves.mirror.balanced(angles, root)
     angles = joint_angles(curves, basis, angles)
-    root = basis @ root
+    root = _root_curves(curves, basis, root)
     if curves.bounded:
-        if not curves.free_root:
-            most = (*curves.root_limits.sway, *curves.root_limits.lean)
-            root = bounded(root, constant(most, root))
         pace = bounded(pace, constant((SPEED_RANGE,), pace))
         turn = bounded(turn, constant((TURN_RANGE,), turn))
     gone = speed * (1.0 + pace) * seconds.to(root)
@@ -94,6 +91,24 @@ def pose_curves(
         + (altitude + sway[..., 1])[..., None] * up
     )
     return ControlPose(translation, torch.cat((yaw[..., None], root[..., 4:]), dim=-1), angles)
+
+
+def _root_curves(
+    curves: ControlCurves, basis: Float[Tensor, "*c T K"], root: Float[Tensor, "*b K 6"]
+) -> Float[Tensor, "*b T 6"]:
+    """Sway and lean of the root over time, within their limits."""
+    values = basis @ root
+    if not curves.bounded or curves.free_root:
+        return values
+    limits = curves.root_limits
+    found = bounded(values, constant((*limits.sway, *limits.lean), values))
+    if limits.bounce is None or curves.period is None:
+        return found
+    # The first curve is the constant: the mean height, about which the others go up and down.
+    mean = basis[..., :1] @ root[..., :1, 1:2]
+    up = bounded(mean, constant((limits.sway[1],), mean))
+    up = up + bounded(values[..., 1:2] - mean, constant((limits.bounce,), values))
+    return torch.cat((found[..., :1], up, found[..., 2:]), dim=-1)
 
 
 def pose_curves_together(many: Sequence[ControlCurves]) -> ControlPose:

@@ -14,6 +14,9 @@ from akd.motion.actions import TURN, read_sentence
 
 _UNKNOWN_FROUDE = 0.12
 """Of a sentence that names no known action."""
+LIMB_PHASES = {"walk": 0.25, "amble": 0.25, "trot": 0.5}
+"""Of symmetrical gaits on four legs: the share of the stride by which a fore foot follows the hind
+foot of its side (Hildebrand 1965)."""
 _TURN_RATE = 0.8
 """Radians per second: a quarter of a circle in two."""
 
@@ -56,6 +59,16 @@ def is_symmetrical(prompt: str, legs: int) -> bool:
     if sentence.gait is None or TURN in sentence.actions:
         return False
     return sentence.gait.alternates == "at once" or sentence.gait.alternates_on(legs)
+
+
+def limb_phase(prompt: str, legs: int) -> float | None:
+    """The limb phase of the walk or amble on four legs that the words name; None where they name
+    none. A trot's is not given: its body goes up and down with its legs, and only they would be
+    moved."""
+    sentence = read_sentence(prompt)
+    if sentence.gait is None or legs != 4 or TURN in sentence.actions or not sentence.walks:
+        return None
+    return LIMB_PHASES.get(sentence.gait.label)
 
 
 def starting_turn(prompt: str) -> float:

@@ -219,7 +219,12 @@ class ControlCurves:
         nearest, most = self._nearest(), torch.tensor(self.root_limits.sway)
         sway = sway.to(nearest) / self.leg_length
         if self.bounded and not self.free_root:
-            sway = unbounded(sway, most.to(nearest))
+            mean, bounce = sway[:, 1].mean(), self.root_limits.bounce
+            free = unbounded(sway, most.to(nearest))
+            if bounce is not None and self.period is not None:
+                rise = unbounded(sway[:, 1] - mean, mean.new_tensor(bounce))
+                free[:, 1] = unbounded(mean, most[1].to(nearest)) + rise
+            sway = free
         self.root[:, :3].copy_(nearest @ sway)
 
     @torch.no_grad()

@@ -15,6 +15,8 @@ class RootLimits:
     """Left, up and forward, in leg lengths."""
     lean: tuple[float, float, float]
     """Yaw, pitch and roll, radians."""
+    bounce: float | None = None
+    """In a cycle, rise and fall about the mean height, leg lengths; None: as `sway` allows."""
 
 
 GAIT = RootLimits((0.06, 0.35, 0.08), (0.2, 0.4, 0.08))
@@ -27,17 +29,23 @@ DOWN = RootLimits((0.2, 1.3, 0.9), (0.6, 2.2, 0.2))
 by 0.66 and pitch by 1.5 radians as they lie down."""
 _WADDLE = 0.3
 """Roll of a body on stiff legs, radians: less than the 20 degrees at which a clip fails."""
+_WALK_BOUNCE = 0.02
+"""Of a walk on four legs, leg lengths: the hips rise while the shoulders sink. True walks of the
+training side go 0.007 to 0.012 (zoo) and 0.015 to 0.021 (artists' bull and donkey), true trots
+0.038."""
 
 
-def root_limits(prompt: str, *, undulates: bool = False, waddles: bool = False) -> RootLimits:
+def root_limits(
+    prompt: str, *, legs: int = 0, undulates: bool = False, waddles: bool = False
+) -> RootLimits:
     """Limits of the action that a prompt names; those of gaits where it names none.
 
     A body that undulates turns its middle as far as its curve does. One that waddles on legs of one
     joint, which cannot shorten, lifts a foot by rolling over the other. In the air a body that
     stands upright lies level, and banks.
     """
-    gait = read_sentence(prompt).gait
-    limits = ACTION
+    sentence = read_sentence(prompt)
+    gait, limits = sentence.gait, ACTION
     if gait is None or gait.is_cyclic:
         limits = GAIT
     elif gait.goes_down:
@@ -49,4 +57,6 @@ def root_limits(prompt: str, *, undulates: bool = False, waddles: bool = False) 
         roll = max(roll, _WADDLE)
     if gait is not None and gait.medium == "air":
         pitch, roll = max(pitch, 1.0), max(roll, 0.3)
-    return replace(limits, lean=(yaw, pitch, roll))
+    # Stiff legs cannot shorten: the body rises over each of them.
+    bounce = _WALK_BOUNCE if sentence.walks and legs == 4 and not waddles else None
+    return replace(limits, lean=(yaw, pitch, roll), bounce=bounce)

@@ -58,7 +58,10 @@ class Grounded:
         """The same with its cycle over and over, at the times of a longer clip that repeats it."""
         rig, repeats = self.character.rig, rounds_in(self.motion, times)
         motion = repeat_over(rig, self.motion, times)
-        return replace(self, motion=motion, controls=rig.from_pose(motion.pose), repeats=repeats)
+        # Between the frames of the cycle, steps are others, and so is their 90th percentile.
+        pose = slow_seam(rig, rig.from_pose(motion.pose), height=self.character.body.height)
+        motion = replace(motion, pose=rig.to_pose(pose))
+        return replace(self, motion=motion, controls=pose, repeats=repeats)
 
     def summary(self) -> dict[str, object]:
         """What a report says, as plain values."""

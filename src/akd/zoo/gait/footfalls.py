@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from akd.base.constants import GRAVITY
-from akd.motion.gait import stride_length
+from akd.motion.gait import LIMB_PHASES, stride_length
 from akd.zoo.creature import Creature
 from akd.zoo.gait.variants import variant_of
 from akd.zoo.species.parts import Manner
@@ -77,9 +77,9 @@ def alternating(name: str, *, duty: float, hump: float) -> Gait:
 
 
 QUADRUPED_GAITS = {
-    "walk": symmetrical("walk", limb_phase=0.25, duty=0.65, hump=0.35),
-    "amble": symmetrical("amble", limb_phase=0.25, duty=0.54, hump=0.15),
-    "trot": symmetrical("trot", limb_phase=0.50, duty=0.43, hump=0.0),
+    "walk": symmetrical("walk", limb_phase=LIMB_PHASES["walk"], duty=0.65, hump=0.35),
+    "amble": symmetrical("amble", limb_phase=LIMB_PHASES["amble"], duty=0.54, hump=0.15),
+    "trot": symmetrical("trot", limb_phase=LIMB_PHASES["trot"], duty=0.43, hump=0.0),
     # Rotary: left hind, right hind, right fore, left fore; two moments in the air.
     "rotary": asymmetrical("gallop", hind=0.10, fore=(0.52, 0.42), duty=0.25),
     # Transverse: left hind, right hind, left fore, right fore; one moment in the air, gathered.
