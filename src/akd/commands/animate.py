@@ -277,7 +277,7 @@ class Animate:
 
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""
-        from akd.commands.terminal import name_clips
+        from akd.commands.terminal import name_clips, viewer_needs
 
         name_clips(self.out / "motion.glb", [m.name for m in clip.motions().values()])
         for name in files_of([f for f in formats if f != "glb"], clip.motions()):
@@ -285,7 +285,7 @@ class Animate:
         print(
             f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
         )
-        print(f"`akd view {self.out}` shows the clips in 3D")
+        print(f"`akd view {self.out}` shows the clips in 3D{viewer_needs()}")
         metrics = clip.metrics[clip.best]
         print(f"{clip.best}: score {metrics.score:.2f}, {metrics.verdict}")
         if metrics.fails and metrics.contact:

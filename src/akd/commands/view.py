@@ -36,7 +36,7 @@ class View:
     def run(self) -> None:
         """Serve until Ctrl-C."""
         check_ranges(self, port=(0, 65535))
-        with usage_errors(ImportError, prefix="akd view needs akd[view]: "):
+        with usage_errors(ImportError, prefix="akd view needs pip install 'akd[view]': "):
             from akd.view.looks import TRIANGLES
             from akd.view.server import LOCAL, Viewer
         print(f"reading {self.path} ...", flush=True)
