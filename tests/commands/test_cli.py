@@ -212,7 +212,7 @@ def test_a_missing_viewer_names_the_install_command(capsys, monkeypatch, tmp_pat
     for module in ("viser", "akd.view.server"):
         monkeypatch.setitem(sys.modules, module, None)
     message = refused(capsys, "view", str(tmp_path))
-    assert message.startswith("akd: akd view needs pip install 'akd[view]': ")
+    assert message.startswith("akd: akd view needs akd[view]: pip install 'akd[view]' (")
     assert viewer_needs() == " (first: pip install 'akd[view]')"
 
 
