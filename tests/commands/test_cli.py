@@ -13,6 +13,7 @@ import tyro
 
 from akd import __version__
 from akd.cli import Command, main
+from akd.commands.terminal import viewer_needs
 from akd.export.creature import write_creature
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
@@ -203,6 +204,15 @@ def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
     assert refused(capsys, "export", fox, "--to", "mov") == message
     message = refused(capsys, "export", fox, "--clip", "fly")
     assert message.startswith(f"akd: {fox}: there is no clip 'fly': it has 'stand', 'walk'")
+
+
+def test_a_missing_viewer_names_the_install_command(capsys, monkeypatch, tmp_path):
+    assert viewer_needs() == ""
+    for module in ("viser", "akd.view.server"):
+        monkeypatch.setitem(sys.modules, module, None)
+    message = refused(capsys, "view", str(tmp_path))
+    assert message.startswith("akd: akd view needs akd[view]: pip install 'akd[view]' (")
+    assert viewer_needs() == " (first: pip install 'akd[view]')"
 
 
 def test_an_output_that_cannot_be_written(capsys, tmp_path):

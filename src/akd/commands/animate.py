@@ -280,7 +280,7 @@ class Animate:
 
     def _say(self, clip: Animation, formats: Sequence[str]) -> None:
         """Name what was written and what to open it with; say whether the result may be shown."""
-        from akd.commands.terminal import name_clips
+        from akd.commands.terminal import name_clips, viewer_needs
 
         names = clip.clip_names()
         name_clips(self.out / "motion.glb", names.values())
@@ -289,7 +289,7 @@ class Animate:
         print(
             f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
         )
-        print(f"`akd view {self.out}` shows the clips in 3D")
+        print(f"`akd view {self.out}` shows the clips in 3D{viewer_needs()}")
         metrics, best = clip.metrics[clip.best], names[clip.best]
         checks = "" if metrics.fails else "; it passes all checks"
         print(f"use {best!r}: score {metrics.score:.2f}, {metrics.verdict}{checks}")

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -172,6 +173,11 @@ def name_clips(path: Path, clips: Iterable[str]) -> None:
     word = "clip" if len(named) == 1 else "clips"
     opens = "any glTF viewer" if path.suffix == ".glb" else "any BVH viewer"
     print(f"{path}: {word} {', '.join(named)}; open it in Blender or {opens}")
+
+
+def viewer_needs() -> str:
+    """What to add where `akd view` is recommended: nothing if the viewer is installed."""
+    return "" if find_spec("viser") else " (first: pip install 'akd[view]')"
 
 
 def clock(seconds: float) -> str:

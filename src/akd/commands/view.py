@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tyro
 
-from akd.commands.errors import check_ranges, usage_errors
+from akd.commands.errors import UsageError, check_ranges, usage_errors
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,12 @@ class View:
     def run(self) -> None:
         """Serve until Ctrl-C."""
         check_ranges(self, port=(0, 65535))
-        with usage_errors(ImportError, prefix="akd view needs akd[view]: "):
+        try:
             from akd.view.looks import TRIANGLES
             from akd.view.server import LOCAL, Viewer
+        except ImportError as error:
+            needed = f"akd view needs akd[view]: pip install 'akd[view]' ({error})"
+            raise UsageError(needed) from None
         print(f"reading {self.path} ...", flush=True)
         with usage_errors():
             viewer = Viewer(
