@@ -49,7 +49,7 @@ def test_bvh_is_written_of_the_skeleton(files, tmp_path):
     ("clip", "target", "more", "said"),
     [
         ("man.glb:walk", "dog.glb", (), "man.glb has 2 legs and dog.glb has 4 legs"),
-        ("man.glb", "child.glb", (), "has several clips"),
+        ("man.glb", "child.glb", (), "has several clips, choose one as man.glb:NAME: '"),
         ("man.glb:fly", "child.glb", (), "there is no clip 'fly'"),
         ("man.glb:walk", "child.glb", ("--map", "head"), "--map must be SOURCE=TARGET"),
         ("man.glb:walk", "child.glb", ("--map", "nose=head"), "must be a driven joint"),

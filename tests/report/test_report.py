@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from akd.api.evaluating import Evaluation
 from akd.api.loading import load
 from akd.export.character import clip_names, write_motions
 from akd.export.creature import write_creature
@@ -51,6 +52,13 @@ def test_a_clip_that_moves_and_slides_is_not_called_good():
     assert "fails 1 check<" in head
     assert "passes all checks" not in head
     assert re.search(r"<li>a foot that touches moves at 40% of the body&#x27;s speed", head)
+
+
+def test_the_table_counts_failed_checks():
+    slides = replace(WALK, skate=(0.05, 0.4))
+    _, good, bad = Evaluation((), {"good": WALK, "bad": slides}).table().splitlines()
+    assert good.rstrip().endswith(" moves")
+    assert bad.rstrip().endswith(" moves, fails 1")
 
 
 def test_frames_are_those_of_the_file():

@@ -48,7 +48,8 @@ class Evaluation:
             row = [name, *_cells(metrics)]
             if scores:
                 row += [line[1] for line in videophy_rows([name], scores)]
-            rows.append([*row, metrics.verdict.split(":")[0]])
+            word, failed = metrics.verdict.split(":")[0], len(metrics.fails)
+            rows.append([*row, f"{word}, fails {failed}" if failed else word])
         left_out: list[str] = []
         for name in _SPARED:
             if columns is None or max(map(len, _aligned(rows))) <= columns:

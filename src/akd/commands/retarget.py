@@ -80,12 +80,16 @@ class Retarget:
             AssetError: A file cannot be read, or has no body.
             UsageError: An option or the clip cannot be used.
         """
+        from akd.api.retargeting import retarget
+        from akd.motion.clip_names import clip_labels
+
         mapping = self.checked()
         file, name = file_and_clip(self.clip)
         source = load_file(file, roles=self.clip_roles)
+        if name is None and len(clips := source.asset.clips) > 1:
+            names = ", ".join(map(repr, clip_labels(clips)))
+            raise UsageError(f"{file}: has several clips, choose one as {file.name}:NAME: {names}")
         target = load_file(self.target, height=self.height, roles=self.roles)
-        from akd.api.retargeting import retarget
-
         with usage_errors(command=self):
             made = retarget(
                 source, target, name, mapping=mapping, fps=self.fps, plant=self.plant,
