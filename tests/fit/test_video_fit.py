@@ -416,6 +416,25 @@ def test_quality_names_frames_to_distrust():
     assert empty.verdict().startswith("poor")
 
 
+def test_colours_are_known_if_the_outline_is_taken_for_one_from_the_other_side(
+    stage, filmed, monkeypatch
+):
+    from akd.api import fitting
+
+    def other_side_first(*asked, **options):
+        found = search_views(*asked, **options)
+        assert any(
+            angle_between(g.azimuth, math.radians(-90.0)) < math.radians(60.0) for g in found
+        )
+        return sorted(found, key=lambda guess: math.sin(guess.azimuth))
+
+    monkeypatch.setattr(fitting, "search_views", other_side_first)
+    settings = FitSettings(size=SIZE, splats=700)
+    asked = (stage.character, [filmed], settings, "auto", torch.device("cpu"))
+    found, kept, said = fitting._set_stage(*asked)
+    assert (found.scene.style, kept) == (SceneStyle.ROLES, settings), said
+
+
 def test_a_canvas_shows_the_middle_of_the_body(stage):
     camera = canvas_camera(stage, 1.0, 0.2, 3.0)
     low, high = stage.neutral_box

@@ -1,5 +1,6 @@
 """Queries of the pose space of a character."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from akd.posespace import diffusion, ground, ik
 from akd.posespace.body import kinematics
 from akd.posespace.ik import Goals
 from akd.posespace.network import PoseNetwork
+from akd.posespace.settings import ANGLE_UNIT
 from akd.posespace.space import PoseSpace
 from akd.posespace.stand import standing_feet
 from tests.posespace.conftest import SMALL
@@ -214,3 +216,15 @@ def test_poses_half_way_are_projected(space, monkeypatch):
 def test_projection_keeps_the_shape(space):
     states = 0.3 * torch.ones(3, space.codec.body.tokens, 3)
     assert space.project(states).shape == states.shape
+
+
+@pytest.mark.slow
+def test_a_joint_that_is_twisted_is_put_back_by_projection(fox):
+    space = PoseSpace.of(fox)
+    token = space.token("left fore lower")
+    states = torch.zeros(1, space.codec.body.tokens, 3)
+    states[0, token, 2] = math.radians(60.0) / ANGLE_UNIT
+    assert float(space.score(states).poses) > 0.0
+    found = space.project(states)
+    assert float(space.score(found).poses) < 0.0
+    assert float(found[0, token].norm()) * ANGLE_UNIT < math.radians(20.0)

@@ -306,13 +306,17 @@ def _set_stage(
         return stage_in(SceneStyle(colours)), settings, f"colours: {colours}, as given"
     if colours == "auto" and settings.colour > 0.0:
         first = observations[0].cropped().resized(settings.size // 2).to(device)
-        guess = None
+        # A body has the same outline from the other side, where its colours are others.
+        guesses = []
         for style in (SceneStyle.TEXTURED, SceneStyle.ROLES):
             stage = stage_in(style)
-            guess = guess or search_views(stage, first)[0]
-            if colours_agree(stage, first, guess):
+            guesses = guesses or search_views(stage, first)
+            if any(colours_agree(stage, first, guess) for guess in guesses):
                 return stage, settings, f"colours: {style.value}, as the video has them"
-    said = "colours: not compared, the silhouette alone is fitted"
+    said = (
+        "colours: not compared, the silhouette alone is fitted; if the video shows the character's "
+        "own colours or those of its roles, say so with --colours textured or roles"
+    )
     return stage_in(SceneStyle.TEXTURED), replace(settings, colour=0.0), said
 
 

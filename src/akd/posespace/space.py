@@ -23,6 +23,9 @@ from akd.posespace.surface import PosedSurface
 from akd.posespace.validate import Validator, between_guidance, body_validators, guidance
 from akd.rig.character import Character
 
+OUT_OF_PLACE = 0.0
+"""Log-odds of a joint from which `project` completes it anew."""
+
 Point = Sequence[float]
 
 
@@ -135,6 +138,9 @@ class PoseSpace:
     ) -> Float[Tensor, "N J 3"]:
         """Plausible poses near the given ones: these are denoised from a noise level.
 
+        Joints that the judge finds out of place are first completed anew from the others: a joint
+        that is turned by a radian is too far off for the noise level.
+
         Args:
             states: The poses.
             level: The noise level, 0 to 1: the higher, the further poses may move.
@@ -150,6 +156,11 @@ class PoseSpace:
         given = self.network.describe(self.codec.body.expand(len(states)))
         alpha, _ = signal_and_noise(torch.tensor(level))
         steer = guidance(self.validators(len(states)))
+        joints, _ = self.network.judge(states, given)
+        wrong = given.body.present & (joints > OUT_OF_PLACE)
+        if bool(wrong.any()):
+            begun = torch.zeros_like(states)
+            states = walk(self.network, given, begun, levels(steps), known=(~wrong, states))
         return walk(self.network, given, alpha * states, levels(steps, top=level), steer=steer)
 
     @torch.no_grad()
