@@ -23,7 +23,6 @@ from akd.api.search import set_stage
 from akd.base.files import weights_hash
 from akd.batch.harvest_fit import HarvestSettings, fit_poses
 from akd.fit.regressor.regressor import MotionRegressor, load_regressor
-from akd.fit.settings import WarmStartSettings
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import video_score
 from akd.motion.actions import ACTIONS
@@ -44,6 +43,7 @@ SEED = 7000
 """Of creatures of the zoo's training side that no training has cast."""
 CYCLES = 4
 """Of a clip: as long as a video of the prior, or longer."""
+ANCHOR = HarvestSettings().warm_start.anchor
 THRESHOLDS = (0.004, 0.006, 0.008, 0.01, 0.012, 0.015, 0.02)
 
 
@@ -55,7 +55,7 @@ def measure(
     iterations: int,
     regressor: MotionRegressor | None = None,
     search: bool = True,
-    anchor: float = WarmStartSettings.anchor,
+    anchor: float = ANCHOR,
 ) -> dict[str, Any]:
     """Film the clip of an action, fit to the film, and compare."""
     rig = character.control_rig
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--regressor", type=Path, help="weights that give fits their start")
     parser.add_argument("--no-search", action="store_true", help="with the regressor alone")
     parser.add_argument(
-        "--anchor", type=float, default=WarmStartSettings.anchor, help="to the regressor's angles"
+        "--anchor", type=float, default=ANCHOR, help="to the regressor's angles"
     )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-o", "--out", type=Path, default=Path("out/filters"))

@@ -42,7 +42,8 @@ class HarvestSettings:
     judgement: float = 0.5
     """Least value that the judge gives a fit: for the recogniser, the probability of the action.
     Both by fits to films of true clips (`benchmarks/harvest_filters.py`)."""
-    warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
+    warm_start: WarmStartSettings = field(default_factory=lambda: WarmStartSettings(anchor=2.0))
+    """The thresholds above were chosen with fits held loosely to what the regressor sees."""
 
 
 @dataclass(frozen=True)
