@@ -20,7 +20,7 @@ from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.fit.regressor.train import RegressorTrainer, measure_errors
 from akd.fit.regressor.truth import TruthPool, nearest_rotation, true_motion
 from akd.fit.settings import WarmStartSettings
-from akd.fit.warm_start import fit_to_videos
+from akd.fit.warm_start import fit_finalists, fit_to_videos
 from akd.math import quaternion
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import MotionStart
@@ -251,3 +251,47 @@ def test_a_fit_is_held_to_what_the_regressor_sees_unless_it_is_a_gait(stage: Sta
 
     assert away(None, 1e4) < 0.5 * away(None, 0.0)
     assert away(0.5, 1e4) == away(0.5, 0.0)
+
+
+@pytest.mark.slow
+def test_both_starts_are_fitted_and_the_better_fit_goes_on_unless_it_is_a_gait(stage: Stage):
+    rig, count = stage.rig, 8
+    neutral = rig.zero(count)
+    seen = ControlPose(neutral.translation, neutral.root_rotation, neutral.angles + 0.2)
+    with torch.no_grad():
+        videos = stage.show(stage.transforms(neutral)).expand(2, -1, -1, -1, -1)
+    start = MotionStart(rig, count, 12.0, leg_length(stage.character, rig))
+    regressor = Sees(RegressorNetwork(NETWORK), seen)
+    # So slow that what is found is where it began.
+    settings = WarmStartSettings(
+        trial=1, iterations=1, finalists=1, learning_rate=1e-9, speed_from_feet=False
+    )
+
+    def found(
+        best: int, *, of: int = 1, period: float | None = None
+    ) -> tuple[torch.Tensor, list[int]]:
+        judged: list[int] = []
+
+        def score(shown: torch.Tensor) -> torch.Tensor:
+            judged.append(len(shown))
+            return 1000.0 * (torch.arange(len(shown)) == best)
+
+        begun = replace(start, period=period)
+        (curves,) = fit_finalists(
+            stage, videos[:of], lambda video: Cycle(symmetric=False).begin(begun, stage), [],
+            settings, score=score, regressor=regressor,
+        )  # fmt: skip
+        with torch.no_grad():
+            return curves.controls().angles, judged
+
+    searched, both = found(0)
+    regressed, _ = found(1)
+    assert both == [2, 2, 2, 2]  # seen from four sides
+    assert float((regressed - seen.angles).abs().mean()) < 0.02
+    assert float((searched - seen.angles).abs().mean()) > 0.1
+    # Of two videos: searched, searched, regressed, regressed.
+    for best, like in enumerate((searched, searched, regressed, regressed)):
+        angles, tries = found(best, of=2)
+        assert tries == [4, 4, 4, 4]
+        torch.testing.assert_close(angles, like, atol=1e-5, rtol=0.0)
+    assert found(0, of=2, period=0.5)[1] == [2]

@@ -1,4 +1,4 @@
-"""Where a fit to a video in role colours begins: by search, by the regressor, or the better one."""
+"""Where a fit to a video in role colours begins: what a search finds or the regressor sees."""
 
 from __future__ import annotations
 
@@ -48,11 +48,13 @@ def set_first_guess(
     *,
     look: Callable[[Tensor], Tensor],
     regressed: Sequence[ControlCurves] | None = None,
+    begins: Sequence[bool] | None = None,
 ) -> list[bool]:
     """Set each candidate that is made of control curves to what its video seems to show.
 
     Phases and poses of the limbs are searched by hue. A regressor reads the whole body, limbs that
-    cannot be seen included. If both are there, the start that looks more like the video is taken.
+    cannot be seen included. If both are there, the start that looks more like the video is taken,
+    unless `begins` says which.
 
     Args:
         stage: Where the character performs.
@@ -61,10 +63,19 @@ def set_first_guess(
         settings: Whether to search.
         look: What is compared of images.
         regressed: What a regressor sees in each video: see `regress`.
+        begins: Which candidates begin with what the regressor sees; the others are searched.
 
     Returns:
         Which candidates begin with what the regressor sees.
     """
+    if regressed is not None and begins is not None:
+        if rest := [k for k, seen in enumerate(begins) if not seen]:
+            others = [candidates[k] for k in rest]
+            set_first_guess(stage, others, targets[rest], settings, look=look)
+        for own, other, seen in zip(candidates, regressed, begins, strict=True):
+            if seen and isinstance(own, ControlCurves):
+                own.copy_values(other)
+        return list(begins)
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     if not settings.phase_search:
         for own, other in zip(curves, regressed or [], strict=False):

@@ -49,11 +49,12 @@ class WarmStartSettings:
     """Search each limb's phase in the video before its first fit."""
     regressor: bool = True
     """Begin the first fit with what the motion regressor sees, where it is installed and looks more
-    like the video than what the search finds."""
-    anchor: float = 2.0
+    like the video than what the search finds. In actions that are no gaits, both starts are fitted
+    for `trial` iterations, and the better fit goes on."""
+    anchor: float = 100.0
     """Weight of the mean square distance from the joint angles that the regressor sees, radians,
-    in first fits that begin with them and are no gaits: a limb that cannot be seen stays where it
-    is expected."""
+    in fits that begin with them and are no gaits: a limb that cannot be seen stays where it is
+    expected, and a quick one is not taken for what is blurred in the video."""
     speed_from_feet: bool = True
     """While fitting, set the speed to that of the stance feet under the body."""
 

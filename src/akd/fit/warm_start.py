@@ -30,6 +30,9 @@ VideoScore = Callable[[Float[Tensor, "K T H W 3"]], Float[Tensor, "K"]]
 """How well each video shows the action that was asked for, 0..1."""
 _DIFFERENCE = 20.0
 """Weight of the photometric difference against a video's score."""
+_AROUND = (-0.5, 0.5, math.pi - 0.5, math.pi + 0.5)
+"""Turns of the camera, radians, from which two fits to one video are compared: seen as in the
+video, a limb that reaches towards the camera looks like one that hangs."""
 _CHAIN = 0.2
 """Factor on the learning rate for an undulating body: steps add up along its chain of joints."""
 
@@ -84,7 +87,9 @@ def fit_finalists(
 
     All videos are fitted for a while, in one batch. A fit is ranked by how well its rendering shows
     the action and by how near it came to the video. The best `settings.finalists` are fitted on,
-    more slowly.
+    more slowly. In actions that are no gaits, each video is fitted from what the search finds and
+    from what the regressor sees, and the better fit of the two counts: how alike the starts look
+    says little about that.
 
     Args:
         stage: Where the character performs.
@@ -97,10 +102,12 @@ def fit_finalists(
         observer: Told about every iteration.
     """
     observer = observer or Observer()
-    trials = settings.trial if len(videos) > 1 else 0
+    tried = [begin(video) for video in videos] if settings.trial else []
+    both = bool(tried) and _has_two_starts(stage, tried, settings, regressor)
+    trials = settings.trial if both or len(videos) > 1 else 0
     count = min(settings.finalists, len(videos))
     total = trials + settings.iterations
-    done = 0
+    done, held = 0, None
 
     def step(values: dict[str, float]) -> None:
         nonlocal done
@@ -108,22 +115,47 @@ def fit_finalists(
         observer.step(done, total, values)
 
     if trials:
-        tried = [begin(video) for video in videos]
+        begins = None
+        if both:
+            begins = [False] * len(tried) + [True] * len(tried)
+            tried += [begin(video) for video in videos]
         away = fit_to_videos(
-            stage, tried, videos, terms, settings, iterations=trials, half_size=True,
-            regressor=regressor, step=step,
+            stage, tried, videos.repeat(len(tried) // len(videos), 1, 1, 1, 1), terms, settings,
+            iterations=trials, half_size=True, regressor=regressor, begins=begins, step=step,
         )  # fmt: skip
-        shown = torch.zeros(len(videos)) if score is None else score(_rendered(stage, tried)).cpu()
-        best = _best(shown - _DIFFERENCE * torch.tensor(away), count)
-        found = [tried[k] for k in best]
+        shown = torch.zeros(len(tried))
+        if score is not None:
+            seen = [score(_rendered(stage, tried, t)) for t in (_AROUND if both else (0.0,))]
+            shown = torch.stack(seen).mean(0).cpu()
+        values, starts = (shown - _DIFFERENCE * torch.tensor(away)).view(-1, len(videos)).max(0)
+        best = _best(values, count)
+        held = [bool(starts[k]) for k in best] if both else None
+        found = [tried[k + len(videos) * int(starts[k])] for k in best]
     else:
         best = _best(torch.zeros(len(videos)) if score is None else score(videos), count)
-        found = [begin(videos[k]) for k in best]
+        found = [tried[k] if tried else begin(videos[k]) for k in best]
     fit_to_videos(
         stage, found, videos[best], terms, settings, iterations=settings.iterations,
-        refine=bool(trials), regressor=regressor, step=step,
+        refine=bool(trials), regressor=regressor, begins=held, step=step,
     )  # fmt: skip
     return found
+
+
+def _has_two_starts(
+    stage: Stage,
+    candidates: Sequence[MotionParameters],
+    settings: WarmStartSettings,
+    regressor: MotionRegressor | None,
+) -> bool:
+    """Whether a search and a regressor both say where a fit begins, of an action that is no gait:
+    a video shows the cycle of a gait several times, so that either start leads there."""
+    return (
+        regressor is not None
+        and settings.phase_search
+        and stage.scene.style is SceneStyle.ROLES
+        and not stage.undulates
+        and all(isinstance(c, ControlCurves) and c.period is None for c in candidates)
+    )
 
 
 def _best(values: Float[Tensor, "K"], count: int) -> list[int]:
@@ -132,9 +164,12 @@ def _best(values: Float[Tensor, "K"], count: int) -> list[int]:
 
 
 @torch.no_grad()
-def _rendered(stage: Stage, candidates: Sequence[MotionParameters]) -> Float[Tensor, "K T H W 3"]:
+def _rendered(
+    stage: Stage, candidates: Sequence[MotionParameters], turn: float
+) -> Float[Tensor, "K T H W 3"]:
+    """Videos of the candidates by a camera that is turned round them, radians."""
     posed = pose_together(candidates, stage)
-    return stage.show(posed.transforms, turns=[0.0] * len(candidates))
+    return stage.show(posed.transforms, turns=[turn] * len(candidates))
 
 
 def fit_to_videos(
@@ -148,13 +183,16 @@ def fit_to_videos(
     refine: bool = False,
     half_size: bool = False,
     regressor: MotionRegressor | None = None,
+    begins: Sequence[bool] | None = None,
     step: Callable[[dict[str, float]], None] | None = None,
 ) -> list[float]:
     """Optimise each candidate until its rendering looks like its video. Returns the differences.
 
     All are rendered together; none depends on the others. A first fit begins with
-    `set_first_guess`, and weighs the foot terms low, because which feet stand is not settled yet.
+    `set_first_guess`, which is given `begins`, and weighs the foot terms low, because which feet
+    stand is not settled yet.
     `refine` is for parameters that are near already: a quarter of the learning rate, full weights.
+    Those that `begins` names are held to where they are.
     `half_size` compares images of half the resolution. Where limbs have hues, only these are
     compared, in front of a ground that stays still.
     """
@@ -175,10 +213,12 @@ def fit_to_videos(
     if by_hue and not refine:
         regressed = regress(stage, candidates, targets, regressor)
         taken = set_first_guess(
-            stage, candidates, targets, settings, look=look, regressed=regressed
+            stage, candidates, targets, settings, look=look, regressed=regressed, begins=begins
         )
         if regressed is not None:
             anchor = _anchor(regressed, taken, stage)
+    elif begins is not None:
+        anchor = _anchor(curves, begins, stage)
     if half_size:
         stage, targets = halved(stage, targets)
     wanted = pyramid(look(targets))
@@ -223,15 +263,14 @@ def fit_to_videos(
 
 @torch.no_grad()
 def _anchor(
-    regressed: Sequence[ControlCurves], taken: Sequence[bool], stage: Stage
+    expected: Sequence[ControlCurves], begins: Sequence[bool], stage: Stage
 ) -> tuple[Float[Tensor, "K T D 3"], Float[Tensor, "K"]]:
     """The joint angles that a regressor sees, and 1 for each fit that is held to them: those that
     begin with them, but no gaits, of which a video shows the cycle several times."""
-    controls = pose_together(regressed, stage).controls
+    controls = pose_together(expected, stage).controls
     assert controls is not None
     held = [
-        float(begins and curves.period is None)
-        for begins, curves in zip(taken, regressed, strict=True)
+        float(seen and curves.period is None) for seen, curves in zip(begins, expected, strict=True)
     ]
     return controls.angles.detach(), controls.angles.new_tensor(held)
 

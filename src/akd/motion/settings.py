@@ -49,7 +49,7 @@ class Cycle:
     """The most there can be; fewer where the prior's frame rate cannot show them."""
     symmetric: bool = True
     """In a symmetrical gait, left repeats right half a cycle later."""
-    knots: int = 12
+    knots: int = 18
     """Of the splines for what is not a gait."""
     bounded: bool = True
     """Joint angles and the root stay within limits by role; False leaves them free."""
