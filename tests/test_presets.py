@@ -32,7 +32,8 @@ def test_the_paper_preset_holds_what_the_supplement_gives():
 
 def test_fast_is_far_shorter_than_paper_and_needs_no_more_unknowns():
     assert PRESETS["fast"].iterations <= PAPER.iterations / 10
-    assert 0 < PRESETS["fast"].parametrization.knots < 16
+    # The paper has one unknown a frame; the shortest videos, the tiny prior's, have 24 frames.
+    assert 0 < PRESETS["fast"].parametrization.knots < 24
 
 
 def test_fast_weighs_the_score_by_the_variance_of_its_latents():

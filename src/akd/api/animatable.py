@@ -47,7 +47,7 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
             f"skeleton"
         )
     check_size(character)
-    if not character.anatomy.legs:
+    if all(leg.lies for leg in character.anatomy.legs):
         _check_upright(character)
     return character
 
@@ -74,7 +74,7 @@ def _check_upright(character: Character) -> None:
     asset, name, units = character.asset, character.asset.path.name, character.units
     for other in (axis for axis in "xyz" if axis != units.up):
         turned = load_character(asset, up=other)
-        if legs := len(turned.anatomy.legs):
+        if legs := sum(not leg.lies for leg in turned.anatomy.legs):
             raise AssetError(
                 f"{name}: lies on its side: with {units.up} up no foot is on the ground, with "
                 f"{other} up it stands on {legs} legs; give --up {other}"

@@ -290,6 +290,7 @@ def _sided(
             number,
             branch.verdict.confidence,
             branch.verdict.doubt,
+            branch.lies and kind.is_leg,
         )
         for side, branch in zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
     ]

@@ -68,6 +68,8 @@ class Branch:
     verdict: LimbVerdict
     is_named: bool
     """Names along it mention a part of a limb."""
+    lies: bool
+    """It neither reaches the ground nor hangs down."""
 
     @property
     def is_leg(self) -> bool:
@@ -132,8 +134,9 @@ class LimbFinder:
         verdicts = classify([self.measure(pair) for pair in self.pairs], said, stands)
         found = []
         for pair, words, verdict in zip(self.pairs, said, verdicts, strict=True):
+            lies = not self._pair_stands(pair) and not all(map(self._hangs, pair.starts))
             one, other = (
-                self._branch(start, top, verdict, bool(words))
+                self._branch(start, top, verdict, is_named=bool(words), lies=lies)
                 for start, top in zip(pair.starts, pair.tops, strict=True)
             )
             found.append(_on_like_feet(one, other))
@@ -274,7 +277,9 @@ class LimbFinder:
         lowest = min(self.lowest[j] for j in self.body.subtree(joint))
         return lowest < _ON_GROUND * self.evidence.height
 
-    def _branch(self, start: int, top: int, verdict: LimbVerdict, is_named: bool) -> Branch:
+    def _branch(
+        self, start: int, top: int, verdict: LimbVerdict, *, is_named: bool, lies: bool
+    ) -> Branch:
         is_leg = verdict.kind is LimbKind.LEG
         path = self._leg_path(start) if is_leg else self._arm_path(start)
         while len(path) > 1 and self.body.is_held(path[-1], self.evidence):
@@ -284,7 +289,7 @@ class LimbFinder:
         tip = self._foot(path) if is_leg else path[-1]
         if start != top:
             path = self.body.path(top, start)[:-1] + path
-        return Branch(tuple(path), tip, self.body.parents[top], verdict, is_named)
+        return Branch(tuple(path), tip, self.body.parents[top], verdict, is_named, lies)
 
     def _leg_path(self, start: int) -> list[int]:
         """Down to the joint that owns the lowest point, preferring the longest way there."""

@@ -89,6 +89,8 @@ class Limb:
     """Probability that it is of this kind, by shape and names together."""
     doubt: str = field(default="", compare=False)
     """What shape and names disagree about; empty where they agree."""
+    lies: bool = field(default=False, compare=False)
+    """A leg by name that neither reaches the ground nor hangs down: the body is bound lying."""
 
     def __str__(self) -> str:
         return " ".join(str(w) for w in (self.side.value, self.kind.value, self.number) if w)
