@@ -152,7 +152,8 @@ def test_nonsense_is_rolled_back_noted_and_got_over(tube, rig):
     assert prior.calls == 12 + 3  # iterations 5, 6 and 7 twice
     assert len(went.history) == 12
     assert went.notes == (
-        "iteration 6: diverged (loss nan); went back to iteration 4 with half the learning rate",
+        "iteration 6: diverged (loss nan, from score); went back to iteration 4 with half the "
+        "learning rate",
     )
     assert all(bool(value.isfinite().all()) for value in curves.tensors())
 
@@ -172,9 +173,29 @@ def test_a_run_that_was_rolled_back_and_stopped_continues_at_its_own_pace(tube, 
 
 def test_nonsense_for_ever_is_reported_and_the_last_sound_state_kept(tube, rig, tmp_path):
     folder = folder_of(tmp_path)
-    with pytest.raises(ArithmeticError, match="diverged 6 times, last at iteration 4: loss nan"):
+    with pytest.raises(
+        ArithmeticError, match="diverged 6 times, last at iteration 4: loss nan, from score"
+    ):
         run(tube, rig, folder, prior=Broken(mean(), 0.3, lambda call: call > 6))
     assert kept(folder).iteration == 4
+
+
+def test_what_runs_away_is_named(tube, rig):
+    """A loss that only the root can lower, without end."""
+
+    def away(state: LossState) -> torch.Tensor:
+        assert state.controls is not None
+        return -state.controls.translation[..., 1].mean()
+
+    prior = KnownPrior(mean(), 0.3)
+    curves = ControlCurves.start(MotionStart(rig, 4, 8.0, 0.5, 0.3), knots=4, free_root=True)
+    settings = replace(SETTINGS, learning_rate=8.0, iterations=40)
+    with pytest.raises(ArithmeticError, match=r"diverged 6 times.* root reached 2[0-9.]+, must"):
+        distil(
+            stage_for(tube, prior, splats=50), prior, "bend", [curves], settings,
+            generators=[torch.Generator().manual_seed(3)],
+            losses=[LossTerm("away", 1e9, away)],
+        )  # fmt: skip
 
 
 def test_a_full_disk_leaves_the_checkpoint_that_was_there(tube, rig, tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from akd.motion.loop import loop_gap
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart, pose_together
 from akd.motion.root_limits import GAIT, root_limits
+from akd.presets import PAPER
 from akd.rig.control import ControlPose
 from tests.distill.fox import fox_stage, standing
 
@@ -157,8 +158,35 @@ def test_a_body_that_turns_goes_where_it_looks(fox):
     torch.testing.assert_close(way, middle, atol=1e-4, rtol=0)
     assert float((steps @ up).abs().max()) < 1e-6
     # Who goes straight stays straight, who turns may find how far.
-    assert any(leaf is curves.turn for leaf in curves.tensors())
+    turning = replace(standing(fox, speed=1.0), turn=curves.turn)
+    assert any(leaf is turning.turn for leaf in turning.tensors())
     assert not any(leaf.numel() == 1 for leaf in standing(fox).tensors()[3:])
+
+
+@pytest.mark.parametrize("free", [{"bounded": False}, {"free_root": True}])
+def test_a_free_root_has_no_speed_and_no_turn_besides(fox, free):
+    """They would move the body a second time: whatever one did, the other could undo."""
+    curves = standing(fox, speed=1.0, **free)
+    with torch.no_grad():
+        curves.turn.fill_(0.5)
+    curves.set_speed(1.3)
+    assert [id(leaf) for leaf in curves.tensors()] == [id(curves.angles), id(curves.root)]
+    assert curves.current_speed() == pytest.approx(1.3)
+
+
+def test_no_two_parameters_of_the_papers_preset_move_the_root_alike(fox, stage):
+    """The Jacobian of the root's coordinates has full column rank."""
+    start = MotionStart(fox.control_rig, 6, FPS, 0.4, 0.8)
+    curves = PAPER.parametrization.begin(start, stage)
+    leaves = [leaf for leaf in curves.tensors() if leaf is not curves.angles]
+    controls = curves.controls()
+    rows = [
+        torch.cat([g.flatten() for g in torch.autograd.grad(value, leaves, retain_graph=True)])
+        for value in torch.cat((controls.translation, controls.root_rotation), dim=1).flatten()
+    ]
+    jacobian = torch.stack(rows).double()
+    assert jacobian.shape[1] == sum(leaf.numel() for leaf in leaves) == 36
+    assert int(torch.linalg.matrix_rank(jacobian)) == jacobian.shape[1]
 
 
 def test_a_cycle_that_no_frame_rate_shows_is_refused(fox):

@@ -159,15 +159,16 @@ class _Search:
             self.iteration += 1
             return True
         self.rollbacks += 1
+        what = _what_diverged(self.parameters, values)
         if self.rollbacks > _MOST_ROLLBACKS:
             raise ArithmeticError(
                 f"distillation diverged {self.rollbacks} times, last at iteration "
-                f"{self.iteration}: loss {values['loss']:g}; the last sound state is kept"
+                f"{self.iteration}: {what}; the last sound state is kept"
             )
         self.notes = (
             *self.notes,
-            f"iteration {self.iteration}: diverged (loss {values['loss']:g}); went back to "
-            f"iteration {self.sound.iteration} with half the learning rate",
+            f"iteration {self.iteration}: diverged ({what}); went back to iteration "
+            f"{self.sound.iteration} with half the learning rate",
         )
         self._rewind()
         return False
@@ -195,3 +196,14 @@ def _is_sound(tensors: Sequence[Tensor], loss: float) -> bool:
         return False
     largest = torch.stack([value.detach().abs().amax() for value in tensors])
     return bool((largest < _DIVERGED).all())
+
+
+def _what_diverged(parameters: MotionParameters, values: dict[str, float]) -> str:
+    """The loss and its terms that are not finite, or the parameters that went too far."""
+    if not math.isfinite(values["loss"]):
+        terms = [name for name, value in values.items() if not math.isfinite(value)]
+        causes = [name for name in terms if name not in ("loss", "score_rms")]
+        return f"loss {values['loss']:g}" + (f", from {', '.join(causes)}" if causes else "")
+    largest = {name: float(v.abs().max()) for name, v in parameters.values().items() if v.numel()}
+    gone = [f"{name} reached {far:.3g}" for name, far in largest.items() if not far < _DIVERGED]
+    return f"{', '.join(gone)}, must stay below {_DIVERGED:g}; loss {values['loss']:g}"

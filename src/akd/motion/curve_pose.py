@@ -98,7 +98,7 @@ def _root_curves(
 ) -> Float[Tensor, "*b T 6"]:
     """Sway and lean of the root over time, within their limits."""
     values = basis @ root
-    if not curves.bounded or curves.free_root:
+    if curves.root_is_free:
         return values
     limits = curves.root_limits
     found = bounded(values, constant((*limits.sway, *limits.lean), values))

@@ -139,11 +139,22 @@ class ControlCurves:
         for name in _VALUES:
             getattr(self, name).copy_(getattr(other, name))
 
+    @property
+    def root_is_free(self) -> bool:
+        """Whether nothing bounds where the root goes and turns."""
+        return self.free_root or not self.bounded
+
     def tensors(self) -> list[Tensor]:
-        """What an optimiser changes."""
-        moving = [self.angles, self.root, self.pace]
-        if float(self.turn.detach()) != 0.0:
-            moving.append(self.turn)  # a straight path stays straight
+        """What an optimiser changes.
+
+        A free root has no speed and no turn besides: they would move the body as its own curves do,
+        and noise would drive the two apart without end.
+        """
+        moving = [self.angles, self.root]
+        if not self.root_is_free:
+            moving.append(self.pace)
+            if float(self.turn.detach()) != 0.0:
+                moving.append(self.turn)  # a straight path stays straight
         return moving if self.period is None else [*moving, self.tempo]
 
     def pose(self, stage: Stage, *, choices: Float[Tensor, "C K D 3"] | None = None) -> PosedFrames:
@@ -218,7 +229,7 @@ class ControlCurves:
         closely as the bounds allow."""
         nearest, most = self._nearest(), torch.tensor(self.root_limits.sway)
         sway = sway.to(nearest) / self.leg_length
-        if self.bounded and not self.free_root:
+        if not self.root_is_free:
             mean, bounce = sway[:, 1].mean(), self.root_limits.bounce
             free = unbounded(sway, most.to(nearest))
             if bounce is not None and self.period is not None:
@@ -247,7 +258,7 @@ class ControlCurves:
         turn = bounded(self.turn, constant((TURN_RANGE,), self.turn)) if self.bounded else self.turn
         share = seconds.to(nearest) / max(float(seconds[-1]), 1e-9)
         rotation[:, 0] -= turn.detach() * share
-        if self.bounded and not self.free_root:
+        if not self.root_is_free:
             rotation = unbounded(rotation, most.to(nearest))
         self.root[:, 3:].copy_(nearest @ rotation)
 
