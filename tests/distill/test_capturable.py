@@ -1,10 +1,13 @@
 """Steps that a CUDA graph can hold: after a first call, nothing passes between host and device.
 
 They run on torch's meta device, where no value can be read and every copy from the CPU shows. Warp
-has no such device, so its launches are left out.
+has no such device, so its launches are left out. With real values, on the CPU, a reading of one
+shows as an operator.
 """
 
+import traceback
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +24,14 @@ from akd.fit.losses import default
 from akd.fit.observation import Observation
 from akd.fit.settings import FitSettings, WarmStartSettings
 from akd.fit.starts import Candidate
+from akd.motion.key_poses import KeyPoses
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
 from akd.rig import control_kernel
+from akd.rig.control import ControlPose
 from akd.scene.stage import Stage
 from akd.splat import raster_inputs, raster_tiles, render, shade
 from akd.splat.list_room import ListRoom
@@ -72,20 +77,46 @@ def stage(tube, monkeypatch: pytest.MonkeyPatch) -> Stage:
     return moved
 
 
-def candidates(rig: Any, period: float | None, monkeypatch: pytest.MonkeyPatch) -> list:
-    start = MotionStart(rig, TINY.frames, 8.0, 0.5, 0.3, period)
-    found = [ControlCurves.start(start, knots=4, harmonics=1, device=META) for _ in range(2)]
-    tensors = [(one.angles, one.root, one.pace) for one in found]
-    both = {id(one): list(mine) for one, mine in zip(found, tensors, strict=True)}
-    # Whether a path turns is read from its value, before any graph.
-    monkeypatch.setattr(ControlCurves, "tensors", lambda self: both[id(self)])
+class HostReads(TorchDispatchMode):
+    """Operators whose result the host must wait for, with the line that asked for them."""
+
+    WAITS = ("_local_scalar_dense", "item", "is_nonzero", "nonzero", "equal", "masked_select")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operators, self.found = 0, []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.operators += 1
+        if func.name().removeprefix("aten::") in self.WAITS:
+            ours = [f for f in traceback.extract_stack() if "/src/akd/" in f.filename]
+            line = f"{Path(ours[-1].filename).name}: {ours[-1].line}" if ours else "a test's"
+            self.found.append(f"{func.name()} in {line}")
+        return func(*args, **(kwargs or {}))
+
+
+def candidates(
+    rig: Any,
+    period: float | None = None,
+    *,
+    count: int = 2,
+    turn: float = 0.0,
+    keys: KeyPoses | None = None,
+    device: torch.device = META,
+) -> list:
+    start = MotionStart(rig, TINY.frames, 8.0, 0.5, 0.3, period, turn, keys=keys)
+    found = [ControlCurves.start(start, knots=4, harmonics=1, device=device) for _ in range(count)]
+    for one in found:
+        one.__dict__["turns"] = turn != 0.0  # read back once, before any graph
     return found
 
 
 def traffic(function: Any, stage: Stage, *inputs: torch.Tensor) -> Traffic:
     room, seen = ListRoom(), Traffic()
-    for frames in (2 * TINY.frames, 2):
-        room.measure((frames, len(stage.cloud), TINY.width, TINY.height), 100)
+    for frames in (2 * TINY.frames, TINY.frames, 2, 1):
+        for part in (1, 2):
+            size = TINY.width // part, TINY.height // part
+            room.measure((frames, len(stage.cloud), *size), 100)
     with room.fixed():
         function(*inputs, progress=0.5)
         with seen:
@@ -93,16 +124,65 @@ def traffic(function: Any, stage: Stage, *inputs: torch.Tensor) -> Traffic:
     return seen
 
 
-@pytest.mark.parametrize("period", [None, 0.5])
-def test_distillation_keeps_to_the_device(stage: Stage, rig, period, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("period", "count", "turn", "half_size"),
+    [(None, 2, 0.0, 0.0), (0.5, 2, 0.0, 0.0), (0.5, 1, 0.7, 0.0), (None, 1, 0.0, 1.0)],
+)
+def test_distillation_keeps_to_the_device(
+    stage: Stage, rig, period: float | None, count: int, turn: float, half_size: float
+) -> None:
     prior = PriorTiny(TinyNetwork(TINY).to(META))
-    step = DistillStep(stage, prior, "a fox walking", DistillSettings(), default())
-    run = step.of(candidates(rig, period, monkeypatch), progress=1.0)
-    turns, t = torch.zeros(2, dtype=torch.float64, device=META), torch.zeros(2, device=META)
-    noise = torch.zeros(2, TINY.frames, TINY.height, TINY.width, 3, device=META)
-    seen = traffic(run._function, stage, turns, t, noise)
+    settings = DistillSettings(half_size=half_size)
+    step = DistillStep(stage, prior, "a fox walking", settings, default())
+    run = step.of(candidates(rig, period, count=count, turn=turn), progress=0.5)
+    inputs = drawn(count, META)
+    seen = traffic(run._function, stage, *inputs)
     assert seen.operators > 500
     assert seen.found == []
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_distillation_reads_no_value(tube, rig, keyed: bool, monkeypatch) -> None:
+    prior = PriorTiny(TinyNetwork(TINY))
+    stage = stage_for(tube, prior, splats=40)
+    # On a GPU there are no checks, and other kernels than these render.
+    monkeypatch.setattr(Stage, "_checks", False)
+    keys = key_of(rig) if keyed else None
+    step = DistillStep(stage, prior, "a fox walking", DistillSettings(), default())
+    some = candidates(rig, 0.5, turn=0.7, keys=keys, device=torch.device("cpu"))
+    run = step.of(some, progress=0.5)._function
+    inputs = drawn(2, torch.device("cpu"))
+    run(*inputs, progress=0.5)
+    with HostReads() as seen:
+        found = run(*inputs, progress=0.5)
+    assert len(found) == 1 + 2 * len(some[0].tensors())
+    assert any(tensor is some[0].turn for tensor in some[0].tensors())
+    assert seen.operators > 500
+    assert seen.found == []
+
+
+def test_a_value_that_is_read_is_seen_with_its_line(rig) -> None:
+    curves = candidates(rig, device=torch.device("cpu"))[0]
+    with HostReads() as seen:
+        curves.current_speed()
+    assert seen.found == [
+        "aten::_local_scalar_dense in parameters.py: return self.speed * (1.0 + float(pace))"
+    ]
+
+
+def drawn(count: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """What `DistillStep.draw` draws, all zero but the noise levels."""
+    return (
+        torch.zeros(count, dtype=torch.float64, device=device),
+        torch.full((count,), 0.5, device=device),
+        torch.zeros(count, TINY.frames, TINY.height, TINY.width, 3, device=device),
+    )
+
+
+def key_of(rig: Any) -> KeyPoses:
+    """The neutral pose a moment after the start."""
+    zeros = ControlPose(torch.zeros(1, 3), torch.zeros(1, 3), torch.zeros(1, len(rig), 3))
+    return KeyPoses((0.25,), zeros)
 
 
 class Stop(Exception):
@@ -129,7 +209,7 @@ def test_warm_start_keeps_to_the_device(stage: Stage, rig, monkeypatch) -> None:
     targets = torch.zeros(2, TINY.frames, TINY.height, TINY.width, 3)
     with pytest.raises(Stop):
         warm_start.fit_to_videos(
-            stage, candidates(rig, None, monkeypatch), targets, default(),
+            stage, candidates(rig), targets, default(),
             WarmStartSettings(phase_search=False), iterations=1,
         )  # fmt: skip
     assert seen[0].operators > 300
@@ -156,7 +236,7 @@ def test_fit_to_a_video_keeps_to_the_device(stage: Stage, rig, monkeypatch) -> N
             ),
             "start",
         )
-        for curves in candidates(rig, None, monkeypatch)
+        for curves in candidates(rig)
     ]  # fmt: skip
     with pytest.raises(Stop):
         video_fit.optimise(stage, starts, [video], default()[:1], FitSettings(), iterations=1)

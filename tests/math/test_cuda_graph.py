@@ -41,7 +41,8 @@ def test_a_capture_that_fails_is_logged_once_and_the_function_called(monkeypatch
     assert found == [0.0, 2.0, 4.0, 6.0, 8.0]
     (record,) = caplog.records
     assert record.message.startswith("no CUDA graph, every kernel is launched by itself: ")
-    assert "test_cuda_graph.py, line 30: operation not permitted when stream" in record.message
+    assert "RuntimeError: operation not permitted when stream is capturing; at " in record.message
+    assert 'test_cuda_graph.py, line 30: raise RuntimeError("operation' in record.message
 
 
 class Growing:
@@ -92,9 +93,31 @@ def test_a_step_that_outgrew_its_room_is_made_again() -> None:
 
 @pytest.mark.gpu
 @needs_gpu
-def test_a_step_that_reads_values_falls_back() -> None:
+def test_a_step_that_reads_values_falls_back_and_its_line_is_named(caplog) -> None:
     device = torch.device("cuda")
     run = GraphStep(lambda x: [x * float(x.sum())], device=device)
-    found = [float(run(torch.tensor([2.0], device=device))[0]) for _ in range(4)]
+    with caplog.at_level(logging.WARNING):
+        found = [float(run(torch.tensor([2.0], device=device))[0]) for _ in range(4)]
     assert found == [4.0] * 4
     assert not run.is_captured
+    (record,) = caplog.records
+    assert "Error: " in record.message
+    assert "run = GraphStep(lambda x: [x * float(x.sum())], device=device)" in record.message
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_plain_calls_and_the_capture_share_one_stream() -> None:
+    device, seen = torch.device("cuda"), []
+
+    def step(x: torch.Tensor) -> list[torch.Tensor]:
+        seen.append(torch.cuda.current_stream(device).cuda_stream)
+        return [x + 1.0]
+
+    run = GraphStep(step, device=device)
+    for _ in range(4):
+        run(torch.zeros(1, device=device))
+    assert run.is_captured
+    assert len(seen) == 3
+    assert len(set(seen)) == 1
+    assert seen[0] != torch.cuda.current_stream(device).cuda_stream

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -65,7 +65,9 @@ class GraphStep:
         self._function, self._room, self._device = function, room, device
         self._may_capture = capture and device.type == "cuda"
         self._warm_calls = 0
+        self._stream: torch.cuda.Stream | None = None
         self._graph: torch.cuda.CUDAGraph | None = None
+        self._broken_by: RuntimeError | None = None
         self._inputs: list[Tensor] = []
         self._outputs: Sequence[Tensor | None] = ()
 
@@ -93,7 +95,9 @@ class GraphStep:
                 self._capture(inputs, options)
             except RuntimeError as error:
                 self._may_capture, self._graph, self._outputs = False, None, ()
-                _log.warning("no CUDA graph, every kernel is launched by itself: %s", _cause(error))
+                # What went wrong within a capture shows again, as another error, at its end.
+                why = _told(self._broken_by or error)
+                _log.warning("no CUDA graph, every kernel is launched by itself: %s", why)
                 return self._function(*inputs, **options)
         assert self._graph is not None
         for own, given in zip(self._inputs, inputs, strict=True):
@@ -105,40 +109,57 @@ class GraphStep:
         return self._outputs
 
     def _warm_up(self, inputs: Sequence[Tensor], options: dict[str, Any]) -> Sequence[Any]:
-        """A plain call on a side stream, as a capture will be one."""
+        """A plain call on the stream of the capture.
+
+        Libraries and Warp keep memory and handles for each stream, and make them at its first use:
+        a capture forbids that.
+        """
         self._warm_calls += 1
-        main, side = torch.cuda.current_stream(self._device), torch.cuda.Stream(self._device)
+        main, side = torch.cuda.current_stream(self._device), self._side_stream()
         side.wait_stream(main)
-        with torch.cuda.stream(side):
-            if self._room is None:
-                outputs = self._function(*inputs, **options)
-            else:
-                with self._room.measuring():
-                    outputs = self._function(*inputs, **options)
+        with torch.cuda.stream(side), self._measuring():
+            outputs = self._function(*inputs, **options)
         main.wait_stream(side)
+        for output in outputs:
+            if output is not None:
+                output.record_stream(main)
         return outputs
 
     def _capture(self, inputs: Sequence[Tensor], options: dict[str, Any]) -> None:
         self._inputs = [given.to(self._device, copy=True) for given in inputs]
-        graph = torch.cuda.CUDAGraph()
+        graph, side = torch.cuda.CUDAGraph(), self._side_stream()
+        side.wait_stream(torch.cuda.current_stream(self._device))
         # Other threads may go on using the device meanwhile.
         with (
             torch.cuda.device(self._device),
-            torch.cuda.graph(graph, capture_error_mode="thread_local"),
+            torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"),
+            self._fixed(),
         ):
-            if self._room is None:
+            try:
                 self._outputs = self._function(*self._inputs, **options)
-            else:
-                with self._room.fixed():
-                    self._outputs = self._function(*self._inputs, **options)
+            except RuntimeError as error:
+                self._broken_by = error
+                raise
         self._graph = graph
 
+    def _measuring(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._room is None else self._room.measuring()
 
-def _cause(error: BaseException) -> str:
-    """What went wrong first, and where: an error within a capture ends in another one, when that is
-    closed."""
-    while error.__context__ is not None:
-        error = error.__context__
+    def _fixed(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._room is None else self._room.fixed()
+
+    def _side_stream(self) -> torch.cuda.Stream:
+        """The one stream of the plain calls before the capture and of the capture itself."""
+        if self._stream is None:
+            self._stream = torch.cuda.Stream(self._device)
+        return self._stream
+
+
+def _told(error: BaseException) -> str:
+    """An error in one line: its type, its message, and the line outside of libraries that raised."""
+    message = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
     frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
-    return f"{where}{str(error).partition(chr(10))[0]}"
+    own = [frame for frame in frames if "site-packages" not in frame.filename]
+    for frame in reversed(own or frames):
+        return f"{message}; at {frame.filename}, line {frame.lineno}: {frame.line}"
+    return message

@@ -138,6 +138,7 @@ class ControlCurves:
         """Take the coefficients of other curves of the same shape."""
         for name in _VALUES:
             getattr(self, name).copy_(getattr(other, name))
+        self.__dict__.pop("turns", None)
 
     @property
     def root_is_free(self) -> bool:
@@ -153,9 +154,17 @@ class ControlCurves:
         moving = [self.angles, self.root]
         if not self.root_is_free:
             moving.append(self.pace)
-            if float(self.turn.detach()) != 0.0:
-                moving.append(self.turn)  # a straight path stays straight
+            if self.turns:
+                moving.append(self.turn)
         return moving if self.period is None else [*moving, self.tempo]
+
+    @cached_property
+    def turns(self) -> bool:
+        """Whether the path turns: a straight path stays straight.
+
+        Read from the values once: a CUDA graph may not read any.
+        """
+        return float(self.turn.detach()) != 0.0
 
     def pose(self, stage: Stage, *, choices: Float[Tensor, "C K D 3"] | None = None) -> PosedFrames:
         """The body at every frame, standing on the stage's ground.
