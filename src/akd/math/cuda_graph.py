@@ -156,7 +156,7 @@ class GraphStep:
 
 
 def _told(error: BaseException) -> str:
-    """An error in one line: its type, its message, and the line outside of libraries that raised."""
+    """An error in one line: type, message, and the line outside of libraries that raised it."""
     message = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "site-packages" not in frame.filename]
