@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import io
 import os
+import re
 import signal
 import sys
 import tempfile
 import traceback
 import typing
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Annotated, Any, get_args
 
 import tyro
@@ -140,7 +143,16 @@ def _parse(arguments: list[str]) -> Any:
         within = typing.get_type_hints(commands[name], include_extras=True).get("do")
         if within is not None and options and not options[0].startswith("-"):
             _check_name(options[0], _subcommands(within), prog=f"akd {name}")
-        return tyro.cli(commands[name], prog=f"akd {name}", args=options, config=config)
+        prog = f"akd {name}"
+        parse = partial(tyro.cli, commands[name], prog=prog, config=config)
+        try:
+            with contextlib.redirect_stderr(io.StringIO()):
+                return parse(args=options)
+        except SystemExit as ended:
+            if not ended.code:  # help
+                raise
+        _check_options(options, parse, prog=prog, words=options[: within is not None])
+        return parse(args=options)  # says what is wrong
     if not name.startswith("--tyro-"):  # tyro's own: shell completion
         _check_name(name, (*commands, "--help", "--version"), prog="akd")
     return tyro.cli(
@@ -157,14 +169,27 @@ def _subcommands(union: object) -> dict[str, type]:
     return {about.name: command for command, about in map(get_args, get_args(union))}
 
 
-def _check_name(name: str, names: Collection[str], *, prog: str) -> None:
+def _check_name(name: str, names: Collection[str], *, prog: str, listed: str = "commands") -> None:
     """Raise for a command or option that does not exist, and suggest the one meant."""
     if name in names:
         return
     what = "option" if name.startswith("-") else "command"
     close = difflib.get_close_matches(name, names, n=1)
     meant = f"did you mean {close[0]!r}? " if close else ""
-    raise UsageError(f"there is no {what} {name!r}; {meant}`{prog} --help` lists all commands")
+    raise UsageError(f"there is no {what} {name!r}; {meant}`{prog} --help` lists all {listed}")
+
+
+def _check_options(
+    options: list[str], parse: Callable[..., Any], *, prog: str, words: list[str]
+) -> None:
+    """Raise for the first option that the command does not have; its help says which it has."""
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
+        parse(args=[*words, "--help"])
+    names = set(re.findall(r"(?<=[\s,])--[a-z][a-z-]*", said.getvalue()))
+    for option in options:
+        if option.startswith("--") and len(option) > 2:
+            name = option.partition("=")[0].replace("_", "-")
+            _check_name(name, names, prog=" ".join([prog, *words]), listed="options")
 
 
 def _terminate(*_: object) -> None:
