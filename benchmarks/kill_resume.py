@@ -1,13 +1,13 @@
 """Kill commands with SIGKILL at random moments, run them again, and compare with undisturbed runs.
 
-    python -m benchmarks.kill_resume --kills 30
+    python -m benchmarks.kill_resume --kills 30 --processes 16 --rows out/kills.jsonl
 
 Kills are spread evenly over the processor time of the undisturbed run, at random within each share.
-Each attempt is a fork of this process, which has imported everything. The fork is killed alone: its
+Each attempt is a fork of a process that has imported everything. The fork is killed alone: its
 workers must end by themselves. After every kill, all files under final names are read; after the
 second run, the results must be the same bytes. `prior train` trains for a time, not for a number of
 steps, so that no two runs are alike: its second run must go on from the checkpoint that the first
-one left, and finish.
+one left, and finish. With `--rows`, what a run that was stopped has done is not done again.
 """
 
 from __future__ import annotations
@@ -22,162 +22,70 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from akd.api.fitting import fit
-from akd.api.loading import load
 from akd.base.files import read_checkpoint, read_tensors
-from akd.batch.harvest import HarvestBody, HarvestModels, HarvestSettings, harvest
-from akd.cli import main as akd
-from akd.commands.prior_options import SMOKE_POOL, SMOKE_TINY
-from akd.fit.settings import FitSettings, WarmStartSettings
-from akd.posespace.codec import PoseCodec
-from akd.posespace.dataset import BodyPoses, BodyRecord, join_poses, save_poses
-from akd.posespace.settings import PoseNetworkSettings, PoseTrainSettings
-from akd.posespace.train import train as train_poses
-from akd.prior.tiny.settings import TrainSettings
-from akd.prior.tiny.train import train as train_prior
-from akd.rig.character import Character
-from akd.scene.settings import SceneStyle
-from akd.scene.stage import Stage
-from akd.splat.fit import fit_splats
-from akd.splat.settings import FitSettings as SplatSettings
-from tests.commands.animating import words
-from tests.commands.small_prior import QUICK, write_weights
-from tests.distill.fox import Screen
+from benchmarks.kill_jobs import Job, make_jobs
+from benchmarks.rows import append_row, read_rows
 
-SMALL_SPLATS = SplatSettings(splats=300, views=8, sizes=(48,), iterations=60, checkpoint_every=5)
-SMALL_FIT = FitSettings(size=48, splats=400, starts=1, iterations=3)
-SMALL_NETWORK = PoseNetworkSettings(width=32, layers=2, heads=2, point_width=8)
-SMALL_POSES = PoseTrainSettings(batch=16, poses_each=4, checkpoint_seconds=0.1)
-SMALL_PRIOR = TrainSettings(
-    batch=4, warm_up=2, checkpoint_seconds=0.5, sheet_seconds=60.0, sheet_rows=2, sheet_steps=3
-)
-SMALL_HARVEST = HarvestSettings(
-    videos=2, iterations=1, difference=math.inf, judgement=0.5,
-    warm_start=WarmStartSettings(steps=1, phase_search=False),
-)  # fmt: skip
 WORKER_SECONDS = 30.0
 """Of processor time, for workers to end after the process that started them: one that has just been
 started imports its modules first. Those that wait have ten times as long."""
 WRITTEN = (0, 3)
 """Exit codes of commands that wrote their results: those of untrained weights may not be shown."""
+LISTED_EVERY = 0.2
+"""Seconds. Looking at all processes of a machine costs more than many a job."""
+JOBS: dict[str, Job] = {}
+"""What the processes of the pool run: they are forks, so that nothing has to be pickled."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """Something to be killed: the same call continues it."""
+class Session:
+    """The processes that one attempt started."""
 
-    run: Callable[[Path], object]
-    results: tuple[str, ...]
-    """Patterns of the files that must be the same bytes."""
-    exact: bool = True
-    """Otherwise the results must be there, and training must go on where it was."""
+    def __init__(self, leader: int) -> None:
+        self.leader = leader
+        self._processes: list[Path] = []
+        self._listed = -math.inf
 
+    def processor_seconds(self) -> float:
+        """Processor time of all of them, which other work does not change."""
+        if time.monotonic() > self._listed + LISTED_EVERY:
+            self._processes = [
+                path for path in Path("/proc").glob("[0-9]*/stat") if self._ticks(path) is not None
+            ]
+            self._listed = time.monotonic()
+        ticks = sum(self._ticks(path) or 0 for path in self._processes)
+        return ticks / os.sysconf("SC_CLK_TCK")
 
-def command(*given: object) -> Callable[[Path], int]:
-    """A command of akd with an output folder."""
-    return lambda out: akd([*map(str, given), "-o", str(out)])
+    def _ticks(self, path: Path) -> int | None:
+        with suppress(OSError):
+            # What follows the name, which may hold anything: state, parent, group, session, ...
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == self.leader:
+                return sum(map(int, fields[11:15]))
+        return None
 
-
-def make_jobs(folder: Path) -> dict[str, Job]:
-    """Small jobs that take a few seconds each."""
-    fox = folder / "fox.glb"
-    assert akd(["zoo", "fox", "-o", str(fox), "--vertices", "600"]) == 0
-    weights = write_weights(folder / "weights")  # hashed: nothing else may lie there
-    character = load(fox)
-    mesh = character.mesh
-    assert mesh is not None
-    poses = write_poses(character, folder / "poses.safetensors")
-    body = HarvestBody("fox", "zoo", "fox", "fox", lambda: character)
-    clip = ("motion.glb", "video.mp4", "metrics.json")
-    training = partial(
-        train_prior, minutes=0.3, device=torch.device("cpu"), tiny=SMOKE_TINY, pool=SMOKE_POOL,
-        settings=SMALL_PRIOR, compiled=False,
-    )  # fmt: skip
-    return {
-        "animate": Job(lambda out: akd(words(fox, weights, out, "--iterations", "40")), clip),
-        "fit": Job(partial(fit_views, character), ("motion.glb", "comparison.mp4", "*.json")),
-        "splat": Job(
-            lambda out: fit_splats(mesh, settings=SMALL_SPLATS, cache=out), ("*.safetensors",)
-        ),
-        "ground": Job(
-            command("ground", fox, "--clip", "walk", "--iterations", 1), ("motion.glb", "*.npz")
-        ),
-        "pose train": Job(
-            lambda out: train_poses(
-                [poses], out, steps=150, network=SMALL_NETWORK, settings=SMALL_POSES,
-            ),
-            ("pose.safetensors",),
-        ),
-        "prior train": Job(training, ("weights/*", "training.json"), exact=False),
-        "pose harvest": Job(
-            partial(harvest_all, body), ("*.safetensors", "*.parquet", "*.jsonl")
-        ),
-        "batch": Job(
-            command("batch", write_batch(fox, weights, folder / "jobs.toml")),
-            tuple(f"fox-*/{name}" for name in (*clip, "outcome.json")),
-        ),
-    }  # fmt: skip
+    def wait_for_workers(self) -> None:
+        """Until no process of the attempt's group is left."""
+        began, until = self.processor_seconds(), time.monotonic() + 10.0 * WORKER_SECONDS
+        with suppress(ProcessLookupError):
+            while self.processor_seconds() - began < WORKER_SECONDS and time.monotonic() < until:
+                os.killpg(self.leader, 0)
+                time.sleep(0.05)
+            os.killpg(self.leader, signal.SIGKILL)
+            raise Fault(f"workers lived on for {WORKER_SECONDS:g} s")
 
 
-def write_poses(character: Character, path: Path) -> Path:
-    """Random poses to train on."""
-    codec = PoseCodec.of(character)
-    states = torch.randn(40, codec.body.tokens, 3, generator=torch.Generator().manual_seed(0))
-    record = BodyRecord("fox", "zoo", "fox", codec.body.tokens, 1.0)
-    clips = (("random", states, torch.arange(40.0)),)
-    save_poses(join_poses([BodyPoses(record, codec.body, clips)]), path)
-    return path
-
-
-def write_batch(fox: Path, weights: Path, path: Path) -> Path:
-    """A file of two jobs."""
-    path.write_text(
-        f"""
-        [options]
-        device = "cpu"
-        grounded = false
-        iterations = 6
-        weights = {json.dumps(str(weights))}
-        set = {json.dumps(QUICK[1:])}
-        [resources]
-        cpus = 1
-        [[product]]
-        assets = [{json.dumps(str(fox))}]
-        prompts = ["a fox walking"]
-        seeds = [0, 1]
-        """
-    )
-    return path
-
-
-def fit_views(character: Character, out: Path) -> None:
-    """Fit a character to images of itself."""
-    stage = Stage.of(character, style=SceneStyle.TEXTURED, size=(48, 48), splats=400, ground=False)
-    frames = stage.show(stage.neutral.expand(3, -1, -1, -1)).detach()
-    masks = ((frames - 0.5).abs().amax(-1) > 0.05).float()
-    fit(
-        character, frames, masks=masks, fps=12.0, physics=False, device="cpu", settings=SMALL_FIT
-    ).save(out)
-
-
-def harvest_all(body: HarvestBody, out: Path) -> None:
-    """Harvest a body's poses; all of them pass the judge."""
-    actions = ("walking", "trotting", "galloping", "jumping")
-    for _ in harvest(
-        body, out, models=HarvestModels(Screen()), actions=actions, settings=SMALL_HARVEST,
-        judge=lambda videos: torch.ones(len(videos)),
-    ):  # fmt: skip
-        pass
+class Fault(Exception):
+    """What a kill has shown."""
 
 
 def run_forked(job: Job, out: Path, *, kill_after: float = math.inf) -> float:
@@ -197,42 +105,19 @@ def run_forked(job: Job, out: Path, *, kill_after: float = math.inf) -> float:
         finally:
             sys.stderr.flush()
             os._exit(99)
-    spent = 0.0
+    session, spent = Session(child), 0.0
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        spent = processor_seconds(child)
+        spent = session.processor_seconds()
         if spent >= kill_after:
             os.kill(child, signal.SIGKILL)
             break
-        time.sleep(0.01)  # looking at all processes costs more than many a job
+        time.sleep(0.01)
     _, status = os.waitpid(child, 0)
-    wait_for_workers(child)
+    session.wait_for_workers()
     code = os.waitstatus_to_exitcode(status)
     if code not in WRITTEN and (spent < kill_after or code != -signal.SIGKILL):
-        raise SystemExit(f"exit code {code}:\n{log.read_text()}")
+        raise Fault(f"exit code {code}:\n{log.read_text()}")
     return spent
-
-
-def processor_seconds(session: int) -> float:
-    """Processor time of the processes of a session, which other work does not change."""
-    ticks = 0
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # What follows the name, which may hold anything: state, parent, group, session, ...
-            fields = path.read_text().rpartition(")")[2].split()
-            if int(fields[3]) == session:
-                ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def wait_for_workers(group: int) -> None:
-    """Until no process of a group is left."""
-    spent, until = processor_seconds(group), time.monotonic() + 10.0 * WORKER_SECONDS
-    with suppress(ProcessLookupError):
-        while processor_seconds(group) - spent < WORKER_SECONDS and time.monotonic() < until:
-            os.killpg(group, 0)
-            time.sleep(0.05)
-        os.killpg(group, signal.SIGKILL)
-        raise SystemExit(f"workers lived on for {WORKER_SECONDS:g} s")
 
 
 def check_complete(out: Path) -> None:
@@ -273,65 +158,117 @@ def steps_kept(out: Path) -> int:
     return 0 if kept is None else json.loads(kept[1]["progress"])["step"]
 
 
-def kill_and_resume(job: Job, out: Path, wanted: dict[str, object], after: float) -> bool:
-    """One kill; whether it came before the results were complete."""
-    out.mkdir()
-    run_forked(job, out, kill_after=after)
-    check_complete(out)
-    left = results(job, out)
-    # Weights are written with every checkpoint: there, but not yet those of the end.
-    unfinished = left != wanted if job.exact else left.keys() != wanted.keys()
-    steps = 0 if job.exact else steps_kept(out)
-    run_forked(job, out)
-    check_complete(out)
-    found = results(job, out)
-    if job.exact:
-        changed = [name for name in wanted if found.get(name) != wanted[name]]
-        assert not changed, f"{out}: {', '.join(changed)} changed"
-    assert found.keys() == wanted.keys(), f"{out}: {sorted(found)} instead of {sorted(wanted)}"
-    assert job.exact or steps_kept(out) >= steps, f"{out}: training began anew"
-    return unfinished
+def run_undisturbed(name: str, folder: Path) -> float:
+    """Make the results that are wanted; returns processor seconds."""
+    # The first run compiles kernels, which the others find in the cache.
+    run_forked(JOBS[name], folder / f"{name} first")
+    seconds = run_forked(JOBS[name], whole := folder / f"{name} whole")
+    if not results(JOBS[name], whole):
+        raise Fault(f"{name}: wrote no results")
+    return seconds
 
 
-def table(rows: Sequence[Sequence[object]]) -> str:
-    """Rows in Markdown."""
-    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+def kill_and_resume(name: str, folder: Path, kill: int, after: float) -> tuple[bool, str]:
+    """One kill; whether it came before the results were complete, and what is wrong."""
+    job, out = JOBS[name], folder / f"{name} {kill}"
+    wanted = results(job, folder / f"{name} whole")
+    unfinished = False
+    try:
+        out.mkdir()
+        run_forked(job, out, kill_after=after)
+        check_complete(out)
+        left = results(job, out)
+        # Weights are written with every checkpoint: there, but not yet those of the end.
+        unfinished = left != wanted if job.exact else left.keys() != wanted.keys()
+        steps = 0 if job.exact else steps_kept(out)
+        run_forked(job, out)
+        check_complete(out)
+        found = results(job, out)
+        if found.keys() != wanted.keys():
+            raise Fault(f"{sorted(found)} instead of {sorted(wanted)}")
+        if changed := [name for name in wanted if job.exact and found[name] != wanted[name]]:
+            raise Fault(f"{', '.join(changed)} changed")
+        if not job.exact and steps_kept(out) < steps:
+            raise Fault("training began anew")
+    except Exception:
+        return unfinished, traceback.format_exc(limit=3)
+    return unfinished, ""
 
 
-def main() -> None:
+def run_kills(given: argparse.Namespace, folder: Path, pool: ProcessPoolExecutor) -> None:
+    """All kills that are not in the rows yet."""
+    done = {row["key"] for row in read_rows(given.rows)}
+    kills: dict[str, list[tuple[int, float]]] = {}
+    for name in JOBS:
+        draw = random.Random(f"{name} {given.seed}")
+        # In any order, so that the kills of a benchmark that is stopped are spread as well.
+        order = draw.sample(range(given.kills), given.kills)
+        drawn = [(kill, (kill + draw.random()) / given.kills) for kill in order]
+        if left := [d for d in drawn if key(name, d[0], given) not in done]:
+            kills[name] = left
+    began = {pool.submit(run_undisturbed, name, folder): name for name in kills}
+    running: dict[Future[tuple[bool, str]], tuple[str, int, float]] = {}
+    for future in as_completed(began):
+        name, seconds = began[future], future.result()
+        print(f"{name}: {seconds:.1f} s", flush=True)
+        for kill, share in kills[name]:
+            running[pool.submit(kill_and_resume, name, folder, kill, seconds * share)] = (
+                name, kill, seconds,
+            )  # fmt: skip
+    for future in as_completed(running):
+        name, kill, seconds = running[future]
+        unfinished, fault = future.result()
+        append_row(
+            given.rows,
+            {
+                "key": key(name, kill, given), "job": name, "seconds": seconds,
+                "unfinished": unfinished, "fault": fault,
+            },
+        )  # fmt: skip
+        print(f"{name} {kill}: {fault or ('unfinished' if unfinished else 'done')}", flush=True)
+
+
+def key(name: str, kill: int, given: argparse.Namespace) -> str:
+    """A row's key."""
+    return f"{name} {given.seed} {kill}/{given.kills}"
+
+
+def table(rows: Sequence[dict]) -> str:
+    """One line a command, in Markdown."""
+    lines = [
+        "| command | processor s | kills | before the end | after the second run |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, job in JOBS.items():
+        if of := [row for row in rows if row["job"] == name]:
+            faults = sum(bool(row["fault"]) for row in of)
+            same = "the same bytes" if job.exact else "went on from its checkpoint"
+            unfinished = sum(row["unfinished"] for row in of)
+            lines.append(
+                f"| {name} | {of[-1]['seconds']:.1f} | {len(of)} | {unfinished} | "
+                f"{f'{faults} faults' if faults else same} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--jobs", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1, help="attempts at a time")
+    parser.add_argument("--rows", type=Path, default=Path("out/kills.jsonl"))
     given = parser.parse_args()
     torch.set_num_threads(1)
-    rows: list[Sequence[object]] = [
-        ("command", "processor s", "kills", "before the end", "after the second run"),
-        5 * ("---",),
-    ]  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for job_name, job in make_jobs(folder).items():
-            if given.jobs and job_name not in given.jobs:
-                continue
-            draw = random.Random(f"{job_name} {given.seed}")
-            whole = folder / f"{job_name} whole"
-            # The first run compiles kernels, which the others find in the cache.
-            run_forked(job, folder / f"{job_name} first")
-            seconds = run_forked(job, whole)
-            wanted = results(job, whole)
-            assert wanted, f"{job_name}: wrote no results"
-            unfinished = 0
-            # In any order, so that the kills of a benchmark that is stopped are spread as well.
-            for count, kill in enumerate(draw.sample(range(given.kills), given.kills), start=1):
-                out, after = folder / f"{job_name} {kill}", (kill + draw.random()) / given.kills
-                unfinished += kill_and_resume(job, out, wanted, seconds * after)
-                print(f"{job_name}: {count} kills, {unfinished} unfinished", flush=True)
-            same = "the same bytes" if job.exact else "went on from its checkpoint"
-            rows.append((job_name, f"{seconds:.1f}", given.kills, unfinished, same))
-            print(table(rows[-1:]), flush=True)
+        made = make_jobs(Path(name))
+        JOBS.update({k: job for k, job in made.items() if not given.jobs or k in given.jobs})
+        with ProcessPoolExecutor(given.processes, mp_context=get_context("fork")) as pool:
+            run_kills(given, Path(name), pool)
+    rows = read_rows(given.rows)
     print(table(rows))
+    return int(any(row["fault"] for row in rows))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
