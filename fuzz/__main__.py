@@ -8,6 +8,8 @@ and a later run goes on from it.
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import math
 import os
 import re
 import subprocess
@@ -20,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.rows import append_row, read_rows
-from fuzz.harness import MODULES
+from fuzz.harness import MODULES, NEEDS
 
 PARSERS = tuple(name for parsers in MODULES.values() for name in parsers)
 _MOST_FINDINGS = 10
@@ -74,9 +76,12 @@ class Tally:
 def fuzz_parser(parser: str, given: argparse.Namespace) -> Tally:
     """Processes one after another, which share the corpus, until the time is up."""
     tally, began = Tally(), time.monotonic()
+    if importlib.util.find_spec(needed := NEEDS.get(parser, "numpy")) is None:
+        print(f"{parser}: left out, {needed} is not installed", flush=True)
+        return tally
     findings = given.findings / parser
     findings.mkdir(parents=True, exist_ok=True)
-    while (left := int(given.seconds - (time.monotonic() - began))) > 0:
+    while (left := math.ceil(given.seconds - (time.monotonic() - began))) > 0:
         words = ["--seconds", str(left), "--assets", str(given.assets)]
         words += ["--corpus", str(given.corpus / parser), "--findings", str(findings)]
         before = tally.inputs
@@ -155,6 +160,8 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := set(given.parsers) - set(PARSERS):
         parser.error(f"PARSER must be out of {', '.join(PARSERS)}, got {', '.join(unknown)}")
+    if importlib.util.find_spec("atheris") is None:
+        parser.error("fuzzing needs atheris: pip install 'akd[fuzz]'")
     with ThreadPoolExecutor(given.jobs) as pool:
         tallies = pool.map(partial(fuzz_parser, given=given), given.parsers or PARSERS)
         found = any(tally.findings for tally in list(tallies))

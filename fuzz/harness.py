@@ -30,6 +30,10 @@ MODULES = {
 """Parsers by the module of their harnesses."""
 
 
+NEEDS = {"fbx": "ufbx", "usd": "pxr", "video": "av"}
+"""Modules without which a parser is left out."""
+
+
 @dataclass(frozen=True)
 class Harness:
     """A parser, and the files that it starts from."""

@@ -4,9 +4,7 @@ import importlib
 
 import pytest
 
-from fuzz.harness import MODULES
-
-NEEDS = {"fbx": "ufbx", "usd": "pxr", "video": "av"}
+from fuzz.harness import MODULES, NEEDS
 
 
 @pytest.mark.slow
