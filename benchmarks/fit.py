@@ -1,14 +1,17 @@
 """`akd fit` on clips with known motion: joint error, legs, spoiled videos, stated quality.
 
     python -m benchmarks.fit --clips 24 --processes 2 --rows rows.jsonl
-    python -m benchmarks.fit --device cuda --processes 14 --minutes 4 --rows rows.jsonl \\
+    python -m benchmarks.fit --device cuda --processes 6 --minutes 7 --rows rows.jsonl \\
+        --out docs/benchmarks/fit.md
+    python -m benchmarks.fit --device cuda --rows rows.jsonl --report-only \\
         --out docs/benchmarks/fit.md
     python -m benchmarks.fit --smoke
 
 Joint positions are compared in the camera's frame, relative to the root, as shares of the body's
 height; angles are geodesic between the true and the found rotation of every driven joint.
+Fits are those of `akd fit`: with the pose model and, in role colours, what the regressor reads.
 `--rows` receives a line for each fit as it ends; a run that was interrupted, or that `--minutes`
-ended, goes on from there. The main table comes first, then two views; spoiled videos and fits
+ended, goes on from there. The parts come in order of importance (`PARTS`); spoiled videos and fits
 without a part are those of every third clip (`--every`).
 `--side training` is for choosing settings; `--smoke` runs every part once, tiny, and checks nothing
 but that it runs. The warm start of `akd animate` is a baseline that knows action and camera.
@@ -52,7 +55,10 @@ from benchmarks.fit_tables import Row, append_row, read_rows, tables
 from benchmarks.fit_warm_start import fit_warm_start
 from benchmarks.measured import write_report
 
+POSE_MODEL = "pose model"
 WITHOUT: dict[str, dict[str, object]] = {
+    "regressor": {"regressor": False},
+    POSE_MODEL: {},
     "limb search": {"limb_search": False},
     "gait search": {"gait_search": False},
     "several starts": {"starts": 1},
@@ -62,10 +68,8 @@ WITHOUT: dict[str, dict[str, object]] = {
     "pose regulariser": {"rest": 0.0},
     "sagittal regulariser": {"sagittal": 0.0},
 }
-PARTS = ("main", "views", "points", "spoiled", "without")
+PARTS = ("main", "views", "spoiled", "without", "warm start", "points")
 """In the order in which they are run."""
-WARM_START = "warm start of animate"
-POSE_MODEL = "true mask, pose model"
 SMOKE = FitSettings(size=48, splats=400, starts=2, trial=2, iterations=3, limb_search=False)
 
 
@@ -107,9 +111,10 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
             )  # fmt: skip
 
     for number, spec in enumerate(specs(arguments.clips, training=arguments.side == "training")):
-        for variant in ("true mask", "found mask", POSE_MODEL, WARM_START):
+        for variant in ("true mask", "found mask"):
             add("main", variant, spec)
         add("views", "side and front", spec)
+        add("warm start", "of animate", spec)
         add("points", "noisy points", spec)
         if number % arguments.every:
             continue
@@ -161,9 +166,9 @@ def run(job: Job) -> Row:
     found: VideoFit | None = None
     try:
         if job.part == "points":
-            pose, value = fit_noisy_points(clip, job.settings)
+            pose, value = fit_noisy_points(clip, job.settings, device=job.device)
             cameras, overlap = clip.camera, value
-        elif job.variant == WARM_START:
+        elif job.part == "warm start":
             pose, cameras = fit_warm_start(clip, job.settings, device=job.device), clip.camera
         else:
             observations = observe(clip, job)
@@ -171,11 +176,10 @@ def run(job: Job) -> Row:
                 character, style=spec.style, size=(job.settings.size, job.settings.size),
                 splats=job.settings.splats, device=job.device, ground=False,
             )  # fmt: skip
-            losses: list[LossTerm] = [pose_prior(1.0)] if job.variant == POSE_MODEL else []
+            losses: list[LossTerm] = [] if job.variant == POSE_MODEL else [pose_prior(1.0)]
             found = fit_video(stage, observations, fps=FPS, settings=job.settings, losses=losses)
             with torch.no_grad():
-                pose = found.curves.controls()
-            pose = ControlPose(pose.translation.cpu(), pose.root_rotation.cpu(), pose.angles.cpu())
+                pose = found.curves.controls().to("cpu")
             cameras = found.cameras[0].to("cpu")
             value, overlap = found.quality.score, float(found.quality.overlap.mean())
     except (ValueError, RuntimeError) as error:

@@ -7,6 +7,7 @@ import torch
 
 from akd.fit.points_fit import fit_points
 from akd.fit.settings import FitSettings
+from akd.posespace.loss import pose_prior
 from akd.rig.control import ControlPose
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage
@@ -16,7 +17,9 @@ POINTS, NOISE, OUTLIERS = 5000, 0.01, 0.1
 """Points of a frame, their noise in body heights, and the share of points that are elsewhere."""
 
 
-def fit_noisy_points(clip: Clip, settings: FitSettings | None = None) -> tuple[ControlPose, float]:
+def fit_noisy_points(
+    clip: Clip, settings: FitSettings | None = None, *, device: str = "cpu"
+) -> tuple[ControlPose, float]:
     """Coordinates fitted to noisy points, seen from one camera alone, and the score."""
     character, camera = clip.character, clip.camera
     stage = Stage.of(character, style=clip.spec.style, size=(64, 64), splats=POINTS, ground=False)
@@ -34,6 +37,14 @@ def fit_noisy_points(clip: Clip, settings: FitSettings | None = None) -> tuple[C
         wild = draw.random(len(noisy)) < OUTLIERS
         noisy[wild] = low + (high - low) * (1.4 * draw.random((int(wild.sum()), 3)) - 0.2)
         frames.append(torch.from_numpy(noisy).float())
-    found = fit_points(stage, frames, fps=FPS, settings=settings)
+    settings = settings or FitSettings()
+    stage = Stage.of(
+        character, style=clip.spec.style, size=(64, 64), splats=settings.splats, ground=False,
+        device=device,
+    )  # fmt: skip
+    found = fit_points(
+        stage, [frame.to(device) for frame in frames], fps=FPS, settings=settings,
+        losses=[pose_prior(1.0)],
+    )  # fmt: skip
     with torch.no_grad():
-        return found.curves.controls(), found.quality.score
+        return found.curves.controls().to("cpu"), found.quality.score

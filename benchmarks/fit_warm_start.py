@@ -6,6 +6,7 @@ It is told more than `akd fit` is: the name of the action and the camera, which 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 
@@ -39,7 +40,7 @@ def fit_warm_start(clip: Clip, settings: FitSettings, *, device: str) -> Control
     true = rig.from_world(clip.world)
     # The stage raises the body to stand on the ground.
     path = true.translation - true.translation.new_tensor((0.0, stage.lift, 0.0))
-    pose = ControlPose(*(x.to(device) for x in (path, true.root_rotation, true.angles)))
+    pose = replace(true, translation=path).to(device)
     with torch.no_grad():
         video = stage.show(stage.transforms(pose))
     leg, legs = leg_length(character, rig), len(character.anatomy.legs)
@@ -57,5 +58,4 @@ def fit_warm_start(clip: Clip, settings: FitSettings, *, device: str) -> Control
     fit_to_videos(stage, [curves], target, terms, warm, iterations=first)
     fit_to_videos(stage, [curves], target, terms, warm, iterations=second, refine=True)
     with torch.no_grad():
-        found = curves.controls()
-    return ControlPose(*(x.cpu() for x in (found.translation, found.root_rotation, found.angles)))
+        return curves.controls().to("cpu")

@@ -73,7 +73,7 @@ class LimbTarget:
     """What one camera sees, cut out around the body."""
 
     image: Float[Tensor, "T 4 N N"]
-    """Colours over grey and the mask, weighted: see `_weighted`."""
+    """Colours over grey and the mask, weighted: see `weighted`."""
     azimuth: float
     elevation: float
     distance: float
@@ -95,7 +95,7 @@ class LimbTarget:
         colour: float,
     ) -> LimbTarget:
         """Colours are premultiplied by the masks."""
-        image = _weighted(colours, 1.0 - masks, _COLOUR * colour)
+        image = weighted(colours, 1.0 - masks, _COLOUR * colour)
         return cls(image, azimuth, elevation, distance, _COLOUR * colour)
 
 
@@ -266,7 +266,7 @@ def _image(
     """All layers as chosen, as the target is."""
     at = _at(layers, chosen)
     order = sorted(range(len(layers)), key=lambda i: layers[i].depth)
-    return _weighted(*stacked([at[i] for i in order], layers[0]), target.colour)
+    return weighted(*stacked([at[i] for i in order], layers[0]), target.colour)
 
 
 def _residual(
@@ -356,17 +356,22 @@ def _costs(
         at = _at(layers, chosen[first : first + _TOGETHER])
         front = stacked([at[i] for i in order[:place]], own)
         back = stacked([at[i] for i in order[place + 1 :]], own)
-        # What `_weighted` makes of all layers is affine in the own one: what does not depend on its
+        # What `weighted` makes of all layers is affine in the own one: what does not depend on its
         # pose is computed once a frame, not once a frame and pose.
         fixed = torch.cat((root * front[0], torch.ones_like(front[1])), dim=1)
         fixed = fixed - target.image[first : first + _TOGETHER]
         behind = front[1] * torch.cat((root * (back[0] + 0.5 * back[1]), -back[1]), dim=1)
         away = torch.addcmul(fixed[:, None], behind[:, None], own.transmittance)
         away[:, :, :3].addcmul_(root * front[1][:, None], own.colour)
-        fine = away.square().mean((2, 3, 4))
-        coarse = nn.avg_pool2d(away.flatten(0, 1), 4).square().mean((1, 2, 3))
-        costs.append(fine + coarse.view_as(fine))
+        costs.append(image_costs(away))
     return torch.cat(costs)
+
+
+def image_costs(away: Float[Tensor, "*b c N N"]) -> Float[Tensor, "*b"]:
+    """Mean square difference of images, at full size and a quarter of it."""
+    coarse = nn.avg_pool2d(away.flatten(0, -4), 4).square().mean((1, 2, 3))
+    fine = away.square().mean((-3, -2, -1))
+    return fine + coarse.view_as(fine)
 
 
 def stacked(layers: list[tuple[Tensor, Tensor]], like: Layer) -> tuple[Tensor, Tensor]:
@@ -377,7 +382,7 @@ def stacked(layers: list[tuple[Tensor, Tensor]], like: Layer) -> tuple[Tensor, T
     return colour, light
 
 
-def _weighted(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
+def weighted(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:
     """Colours over grey and coverage, [..., 4, N, N], weighted so that squares can be added."""
     over = colour + 0.5 * transmittance
     return torch.cat((weight**0.5 * over, 1.0 - transmittance), dim=-3)

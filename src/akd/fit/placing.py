@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as nn
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.fit.limb_search import chain
+from akd.fit.limb_search import chain, image_costs
 
 _REACH = 5
 """Pixels of the canvas by which the body may be off, each way."""
@@ -41,7 +40,7 @@ def find_shifts(
 def _apart(images: Tensor, wanted: Tensor, x: int, y: int) -> Float[Tensor, "T"]:
     # A canvas has room around the body, so that nothing of it comes in again on the other side.
     away = torch.roll(images, (y, x), dims=(-2, -1)) - wanted
-    return away.square().mean((1, 2, 3)) + nn.avg_pool2d(away, 4).square().mean((1, 2, 3))
+    return image_costs(away)
 
 
 def _lowest(costs: Float[Tensor, "3 T"]) -> Float[Tensor, "T"]:

@@ -93,5 +93,10 @@ class FitSettings:
     """Search each limb's angles frame by frame before the first iteration."""
     gait_search: bool = True
     """Half of the starts are gaits: limbs that swing in pairs, with one period."""
+    regressor: bool = True
+    """One of the starts is what the motion regressor reads, of videos in role colours."""
+    anchor: float = 30.0
+    """Weight of the mean square distance from the joint angles that the regressor reads, radians,
+    in fits that begin with them: what one view does not show stays as it was read."""
     solve_camera: bool = True
     """Refine focal length, direction and height of a camera that was not given."""

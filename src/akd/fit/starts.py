@@ -17,12 +17,15 @@ from akd.fit.limb_search import (
     LimbSearch,
     LimbTarget,
     find_limbs,
+    image_costs,
     limb_angles,
     search_limbs,
     swap_sides,
 )
 from akd.fit.observation import Observation
 from akd.fit.placing import find_shifts
+from akd.fit.reading import is_readable, pose_images, read_motion, regressor_for
+from akd.fit.regressor.regressor import MotionRegressor
 from akd.fit.settings import FitSettings
 from akd.fit.view_search import (
     APART,
@@ -58,7 +61,7 @@ _ROUNDS = 2
 """How often the limbs are searched and the body is placed again, for each of them."""
 _FEW = 8
 """Frames in which directions are compared."""
-GAIT = ", as a gait"
+GAIT, READ = ", as a gait", ", as read"
 """In the name of a start."""
 _ALIKE = 0.08
 """Colours that differ by less (root mean square, sRGB) are the character's own."""
@@ -73,6 +76,8 @@ class Candidate:
     """One for each observation."""
     name: str
     """How it began, for a person to read."""
+    anchor: Float[Tensor, "T D 3"] | None = None
+    """The joint angles that the regressor read, which the fit is held to; None: it is not."""
 
     def tensors(self) -> list[Tensor]:
         """What an optimiser changes of the motion."""
@@ -92,7 +97,7 @@ class Candidate:
             c.of(o) if isinstance(c, SolvedCamera) else _given(o)
             for c, o in zip(self.cameras, observations, strict=True)
         )
-        return Candidate(self.curves, cameras, self.name)
+        return replace(self, cameras=cameras)
 
 
 def _given(observation: Observation) -> Camera:
@@ -105,6 +110,7 @@ def make_starts(
 ) -> list[Candidate]:
     """Candidates to optimise: directions of the camera, legs as found and exchanged."""
     limbs = find_limbs(stage) if settings.limb_search else []
+    regressor = regressor_for(stage, settings)
     ranked = [_directions(stage, observation, limbs, settings) for observation in observations]
     pairings = [tuple(guesses[0] for guesses in ranked)]
     if len(observations) == 1 and len(ranked[0]) > 1:
@@ -112,11 +118,16 @@ def make_starts(
     found = []
     for guesses in pairings:
         found += _with_limbs(stage, observations, guesses, limbs, settings, fps)
+        if regressor is not None:
+            found += _as_read(stage, observations, guesses, regressor, settings, fps)
     # Where one direction is clearly wrong, more exchanges of the other's legs are tried.
     found.sort(key=lambda pair: pair[0])
-    free, gaits = ([c for _, c in found if (GAIT in c.name) == gait] for gait in (False, True))
-    # A gait leaves more of the video than poses that are free in every frame, right or wrong.
-    kept = gaits[: settings.starts // 2]
+    gaits, read = ([c for _, c in found if kind in c.name] for kind in (GAIT, READ))
+    free = [c for _, c in found if GAIT not in c.name and READ not in c.name]
+    # A gait leaves more of the video than poses that are free in every frame, right or wrong; so
+    # does what was read.
+    kept = read[: settings.starts // 4]
+    kept += gaits[: settings.starts // 2]
     return [*free[: max(1, settings.starts - len(kept))], *kept]
 
 
@@ -205,7 +216,9 @@ def _with_limbs(
     found = search(guesses, pitch)
 
     def starts(poses: Tensor, angles: Tensor, name: str) -> list[tuple[float, Candidate]]:
-        begun = _candidate(stage, observations, guesses, angles, settings, fps, name, pitch)
+        rotation = torch.zeros(len(observations[0]), 3)
+        rotation[:, 1] = pitch
+        begun = _candidate(stage, observations, guesses, angles, settings, fps, name, rotation)
         return [(found.residual_of(poses), begun)]
 
     candidates = []
@@ -225,6 +238,35 @@ def _with_limbs(
                 angles = _swap_angles(limbs, angles, kind)
             candidates += starts(poses, angles, f"{name}{GAIT}{what}")
     return candidates
+
+
+def _as_read(
+    stage: Stage,
+    observations: Sequence[Observation],
+    guesses: Sequence[ViewGuess],
+    regressor: MotionRegressor,
+    settings: FitSettings,
+    fps: float,
+) -> list[tuple[float, Candidate]]:
+    """The candidate that begins with what the regressor reads in the first view that it can read,
+    with what it leaves of the video; none where it can read none."""
+    seen = [k for k, guess in enumerate(guesses) if is_readable(guess)]
+    if not seen:
+        return []
+    pose = read_motion(stage, observations[seen[0]], guesses[seen[0]], regressor, fps=fps)
+    placed, left = [], 0.0
+    for observation, guess in zip(observations, guesses, strict=True):
+        target = _limb_target(stage, observation, guess, settings)
+        images = pose_images(stage, pose, target)
+        placed.append(_moved(stage, observation, guess, images, settings))
+        target = _limb_target(stage, observation, placed[-1], settings)
+        left += float(image_costs(images - target.image).mean()) / len(guesses)
+    name = " and ".join(f"{math.degrees(guess.azimuth):.0f} degrees" for guess in guesses) + READ
+    begun = _candidate(
+        stage, observations, placed, pose.angles, settings, fps, name, pose.root_rotation
+    )
+    anchor = pose.angles.to(stage.cloud.means.device)
+    return [(left, replace(begun, anchor=anchor))]
 
 
 def _pairings(limbs: list[Limb]) -> list[tuple[str, tuple[object, ...]]]:
@@ -283,8 +325,9 @@ def _candidate(
     settings: FitSettings,
     fps: float,
     name: str,
-    pitch: float = 0.0,
+    rotation: Float[Tensor, "T 3"] | None = None,
 ) -> Candidate:
+    """A motion with these angles, its root turned by `rotation` and seen where the guesses say."""
     cameras = tuple(
         _camera(stage, observation, guess)
         for observation, guess in zip(observations, guesses, strict=True)
@@ -296,8 +339,8 @@ def _candidate(
     curves = Spline(knots=knots, free_root=True).begin(start, stage)
     yaw = _heading(stage, cameras[0], guesses[0])
     path = _path(stage, observations, guesses, cameras, yaw)
-    rotation = path.new_zeros(frames, 3)
-    rotation[:, 0], rotation[:, 1] = yaw, pitch
+    rotation = path.new_zeros(frames, 3) if rotation is None else rotation.to(path, copy=True)
+    rotation[:, 0] += yaw
     curves.set_controls(ControlPose(path, rotation, angles.to(path)))
     return Candidate(curves, cameras, name)
 

@@ -31,7 +31,6 @@ from akd.fit.starts import Candidate, make_starts
 from akd.fit.view_search import neutral_middle
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import PosedFrames, pose_together
-from akd.rig.control import ControlPose
 from akd.scene.compose import render_body
 from akd.scene.coverage import narrowed
 from akd.scene.stage import Stage
@@ -164,6 +163,7 @@ def optimise(
     wanted = [pyramid(_target(o, settings).expand(count, -1, -1, -1, -1)) for o in observations]
     evidence = [Evidence.of(stage, candidates, k, o) for k, o in enumerate(observations)]
     exponents = [_exponent(stage, candidates[0], k) for k in range(len(observations))]
+    anchored = [(k, c.anchor) for k, c in enumerate(candidates) if c.anchor is not None]
 
     def compare(*, progress: float) -> list[Tensor | None]:
         posed = pose_together(curves, stage)
@@ -179,7 +179,13 @@ def optimise(
         assert video is not None
         others = evaluate(terms, stage, curves, posed, video[..., :3], progress)
         losses = torch.stack([difference, *others.values()]).sum(0)
-        gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
+        total = losses.sum()
+        # Not among the losses that candidates are compared by: the others do not pay for it.
+        for number, anchor in anchored:
+            assert posed.controls is not None
+            away = posed.controls.angles[number] - anchor.to(posed.controls.angles)
+            total = total + settings.anchor * away.square().mean().to(total)
+        gradients = torch.autograd.grad(total, tensors, allow_unused=True)
         return [torch.stack((losses, difference)).detach(), *gradients]
 
     plain = all(seen is None for seen in evidence)
@@ -286,10 +292,9 @@ def show_fit(
 @torch.no_grad()
 def _joints(stage: Stage, candidate: Candidate) -> Float[Tensor, "T J 3"]:
     """Joints as the first camera sees them: in its frame, from the root, in body heights."""
-    rig, found = stage.rig, candidate.curves.controls()
+    rig = stage.rig
     # The rig is on the CPU, whatever device the character is rendered on.
-    pose = ControlPose(*(x.cpu() for x in (found.translation, found.root_rotation, found.angles)))
-    world = rig.world(pose)[:, [rig.root, *rig.joints], :3, 3]
+    world = rig.world(candidate.curves.controls().to("cpu"))[:, [rig.root, *rig.joints], :3, 3]
     rotation = candidate.plain_cameras()[0].camera_from_world[0, :3, :3].cpu()
     return (world - world[:, :1]) @ rotation.T / stage.character.height
 

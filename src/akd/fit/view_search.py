@@ -94,17 +94,21 @@ def canvas_camera(stage: Stage, azimuth: float, elevation: float, distance: floa
 
 
 def onto_canvas(
-    images: Float[Tensor, "T c H W"], places: Float[Tensor, "T 2"], factor: float
+    images: Float[Tensor, "T c H W"],
+    places: Float[Tensor, "T 2"],
+    factor: float,
+    *,
+    side: int = CANVAS,
 ) -> Float[Tensor, "T c N N"]:
     """Crops around places, `factor` pixels of the canvas for each of the images; zero outside."""
     height, width = images.shape[-2:]
     small = max(1, round(height * factor)), max(1, round(width * factor))
     if factor < 1.0:
         images = nn.interpolate(images, small, mode="bilinear", antialias=True)
-    steps = (torch.arange(CANVAS, device=images.device) + 0.5 - 0.5 * CANVAS) / factor
+    steps = (torch.arange(side, device=images.device) + 0.5 - 0.5 * side) / factor
     x = 2.0 * (places[:, :1] + steps) / width - 1.0
     y = 2.0 * (places[:, 1:] + steps) / height - 1.0
-    shape = (len(images), CANVAS, CANVAS)
+    shape = (len(images), side, side)
     grid = torch.stack((x[:, None, :].expand(shape), y[:, :, None].expand(shape)), dim=-1)
     return nn.grid_sample(images, grid, align_corners=False, padding_mode="zeros")
 

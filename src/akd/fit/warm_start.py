@@ -22,7 +22,6 @@ from akd.motion.parametrization import MotionParameters, pose_together
 from akd.motion.undulation import slip
 from akd.prior.protocol import KnownFrames, VideoPrior, with_known
 from akd.prior.sample import sample_latents
-from akd.rig.control import ControlPose
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 
@@ -278,10 +277,7 @@ def _anchor(
 @torch.no_grad()
 def least_slip(curves: ControlCurves) -> float | None:
     """How far an undulating body must go from frame to frame to slip sideways least, metres."""
-    controls = curves.controls()
-    pose = ControlPose(*(v.cpu() for v in (
-        controls.translation, controls.root_rotation, controls.angles
-    )))  # fmt: skip
+    pose = curves.controls().to("cpu")
     moved, across = slip(curves.rig, pose)
     _, left, forward = curves.rig.root_axes.to(moved)
     yaw = 0.5 * (pose.root_rotation[1:, :1] + pose.root_rotation[:-1, :1])

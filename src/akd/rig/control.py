@@ -39,6 +39,14 @@ class ControlPose:
     axes. Zero in everything that akd makes; an artist's clip may stretch a limb, or have an IK foot
     out of the leg's reach. None means zero."""
 
+    def to(self, device: torch.device | str) -> ControlPose:
+        """Move to a device."""
+        values = (self.translation, self.root_rotation, self.angles)
+        moved = self.joint_translation
+        return ControlPose(
+            *(value.to(device) for value in values), None if moved is None else moved.to(device)
+        )
+
 
 @dataclass(frozen=True)
 class ControlRig:
