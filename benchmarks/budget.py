@@ -46,6 +46,7 @@ from akd.api.search import (
     choose_each,
     cycle_of,
     ground_motion,
+    measures_for,
     motion_of,
     set_stage,
     spawn,
@@ -54,7 +55,7 @@ from akd.base.splits import zoo_seed_trains
 from akd.distill.loop import distil
 from akd.export.creature import write_creature
 from akd.fit.warm_start import fit_finalists, sample_videos
-from akd.metrics.motion import judged
+from akd.metrics.measures import Measures
 from akd.metrics.recognise.recogniser import find_recogniser, reporting_recognisers
 from akd.metrics.selection import selection_score, video_score
 from akd.motion.feet import leg_length
@@ -232,7 +233,8 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
     for iterations, (spent, kept) in snapshots.kept.items():
         for rank, one in enumerate(kept):
             motion = motion_of(one, case.name, stage, CLIP_FPS)
-            early = selection_score(request.character, motion, chooser, request.action)
+            measured = measures_for(request)
+            early = selection_score(measured, motion, chooser)
             for tracking in plan.tracking:
                 began = time.process_time()
                 physics = PHYSICS[tracking]
@@ -242,7 +244,9 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
                     world=SimulatorSettings(step=physics.step),
                 )  # fmt: skip
                 tracked = time.process_time() - began
-                chosen, worse = choose_each(request, [motion], [cycle], [grounded], fps=CLIP_FPS)[0]
+                [(chosen, worse)] = choose_each(
+                    request, [motion], [cycle], [grounded], fps=CLIP_FPS, measures=measured
+                )
                 yield {
                     "plan": name, "case": case.name, "seed": seed, "asked": request.action,
                     "steps": warm.steps, "trial": warm.trial, "fit": warm.iterations,
@@ -251,19 +255,18 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
                     "rank": rank, "iterations": iterations, "tracking": tracking,
                     "error": grounded.tracking.error, "early": early,
                     "seconds": {**seconds, "distil": spent, "physics": tracked},
-                } | measures(request, chosen if worse else grounded.motion)  # fmt: skip
+                } | measures(measured, chosen if worse else grounded.motion)  # fmt: skip
 
 
-def measures(request: Request, motion: Motion) -> Row:
+def measures(measured: Measures, motion: Motion) -> Row:
     """What recognisers, conditions and selection say of a motion."""
-    character, action = request.character, request.action
-    found = judged(character, motion, reporting_recognisers(), action)
+    found = measured.judged(motion, reporting_recognisers(device=measured.device))
     assert found.action is not None
     assert found.action_c is not None
     return {
         "b": found.action.probability, "said": found.action.said,
         "c": found.action_c.probability, "score": found.score, "fails": found.fails,
-        "selection": selection_score(character, motion, find_recogniser("a"), action),
+        "selection": selection_score(measured, motion, find_recogniser("a")),
     }  # fmt: skip
 
 

@@ -22,7 +22,8 @@ from akd.base.files import file_hash, weights_hash
 from akd.distill.loop import distil
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
-from akd.metrics.action import film_views, score_action, score_videos
+from akd.metrics.action import score_action, score_videos
+from akd.metrics.films import film_views
 from akd.metrics.recognise.recogniser import (
     find_recogniser,
     reporting_recognisers,

@@ -16,7 +16,7 @@ import torch
 
 import akd
 from akd.base.splits import zoo_seed_trains
-from akd.metrics.motion import judged
+from akd.metrics.measures import judged
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.motion.motion import Motion
 from akd.presets import find_preset, with_values

@@ -23,6 +23,7 @@ from akd.api.search import (
     fit,
     ground_each,
     measure_each,
+    measures_for,
     motion_of,
     sample,
     set_stage,
@@ -149,7 +150,10 @@ def animate_part(
 
     observer.begin("load")
     model = for_body(request.load_prior(), leg_length(character, character.control_rig))
-    chooser = find_recogniser("a", request.weights) if request.steering else None
+    chooser = None
+    if request.steering:
+        chooser = find_recogniser("a", request.weights, device=request.place)
+    measures = measures_for(request)
 
     observer.begin("stage")
     stage = set_stage(request, model, renderer)
@@ -172,7 +176,7 @@ def animate_part(
     cycles = [cycle_of(found, title, stage, rate) for found in finalists]
 
     grounded = ground_each(request, motions, observer, fps=rate, cycles=cycles)
-    chosen = choose_each(request, motions, cycles, grounded, fps=rate)
+    chosen = choose_each(request, motions, cycles, grounded, fps=rate, measures=measures)
     motions, worse = [motion for motion, _ in chosen], [why for _, why in chosen]
 
     observer.begin("select")
@@ -180,9 +184,9 @@ def animate_part(
         m if g is None or why else g.motion
         for m, g, why in zip(motions, grounded, worse, strict=True)
     ]
-    scores = (1.0,) if len(finals) == 1 else tuple(map_threads(
-        lambda m: selection_score(character, m, chooser, request.action), finals
-    ))  # fmt: skip
+    scores = (1.0,)
+    if len(finals) > 1:
+        scores = tuple(map_threads(lambda m: selection_score(measures, m, chooser), finals))
     best = scores.index(max(scores))
 
     observer.begin("measure")
@@ -202,6 +206,6 @@ def animate_part(
         history=distilled[best].history,
         notes=notes,
         selection_scores=scores,
-        metrics=measure_each(request, kept),
+        metrics=measure_each(request, kept, measures),
         lead=0.0 if request.before is None else (LEAD - 1) / model.fps,
     )

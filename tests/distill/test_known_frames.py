@@ -40,7 +40,7 @@ def prior(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def unseen(monkeypatch):
     """No recogniser looks at the results."""
-    monkeypatch.setattr("akd.api.search.reporting_recognisers", lambda weights: {})
+    monkeypatch.setattr("akd.api.search.reporting_recognisers", lambda weights, device: {})
 
 
 def made(fox, prior, prompt, **more):

@@ -7,16 +7,21 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics import action
-from akd.metrics.action import SCENE, VIEWS, film_for, score_action, score_by_each
+from akd.metrics import films, measures
+from akd.metrics.action import score_action, score_by_each
+from akd.metrics.films import SCENE, VIEWS, film_for
+from akd.metrics.measures import Measures
+from akd.metrics.motion import measure
 from akd.metrics.recognise.network import build_network
-from akd.metrics.recognise.recogniser import Recogniser
+from akd.metrics.recognise.recogniser import Recogniser, reporting_recognisers
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
+from akd.metrics.selection import selection_score
 from akd.motion.clip import motion_from_clip
 from akd.motion.feet import leg_length
 from akd.motion.loop import close_loop
 from akd.prior.tiny import film
 from akd.rig.character import load_character
+from akd.scene.film import film_motion
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
 
@@ -59,7 +64,7 @@ def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
         filmed.append(given)
         return film_for(*given, **more)
 
-    monkeypatch.setattr(action, "film_for", film)
+    monkeypatch.setattr(films, "film_for", film)
     other = Recogniser(build_network(replace(RECOGNISERS["c"], frames=12)))
     same = Recogniser(build_network(RECOGNISERS["c"]))
     scores = score_by_each({"b": recogniser, "c": same}, character, walk, "walk")
@@ -67,6 +72,53 @@ def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
     assert scores["b"] == score_action(recogniser, character, walk, "walk")
     score_by_each({"b": recogniser, "c": other}, character, walk, "walk")
     assert len(filmed) == 4
+
+
+@pytest.mark.slow
+def test_a_motion_is_measured_and_filmed_once(recogniser, fox, monkeypatch):
+    character, walk = fox
+    made = []
+
+    def noting(function):
+        def noted(*given, **more):
+            made.append(function.__name__)
+            return function(*given, **more)
+
+        return noted
+
+    monkeypatch.setattr(films, "film_for", noting(film_for))
+    monkeypatch.setattr(measures, "measure", noting(measure))
+    other = Recogniser(build_network(RECOGNISERS["c"]))
+    asked = Measures(character, "walk")
+    chosen = selection_score(asked, walk, recogniser)
+    found = asked.judged(walk, {"b": recogniser, "c": other})
+    assert made == ["measure", "film_for"]
+    assert found == replace(
+        measure(character, character.control_rig, walk, asked="walk"),
+        action=score_action(recogniser, character, walk, "walk"),
+        action_c=score_action(other, character, walk, "walk"),
+    )
+    assert found.action is not None
+    assert chosen == asked.of(walk).score - 0.1 * len(found.fails) + found.action.probability
+    asked.judged(replace(walk), {})
+    assert made.count("measure") == 2
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_recognisers_and_films_on_a_gpu_say_the_same(fox):
+    character, walk = fox
+    scores = []
+    for device in ("cpu", "cuda"):
+        judges = reporting_recognisers(device=device)
+        asked = Measures(character, "walk", device)
+        assert asked.films.of(judges["b"], walk).device.type == device
+        scores.append(asked.judged(walk, judges).action)
+    assert scores[0].said == scores[1].said
+    assert scores[0].probability == pytest.approx(scores[1].probability, abs=0.02)
+    videos = [film_motion(character, walk, size=(96, 54), device=d) for d in ("cpu", "cuda")]
+    apart = (videos[0].frames.float() - videos[1].frames.float()).abs()
+    assert float(apart.mean()) < 0.5  # of 255
 
 
 @pytest.mark.slow

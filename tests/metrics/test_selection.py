@@ -7,6 +7,7 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
+from akd.metrics.measures import Measures
 from akd.metrics.motion import measure
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser, load_recogniser
@@ -36,25 +37,22 @@ def test_a_walk_is_worth_more_than_one_in_the_air_and_than_a_gallop(fox):
     character, walk, gallop = fox
     steering = load_recogniser("a")
     up = torch.tensor((0.0, 0.1, 0.0)).expand(len(walk), 3)
-    true = selection_score(character, walk, steering, "walk")
+    true = selection_score(Measures(character, "walk"), walk, steering)
     assert true > 1.5
-    assert (
-        selection_score(character, displaced(character.control_rig, walk, up), steering, "walk")
-        < true - 0.5
-    )
-    assert selection_score(character, gallop, steering, "walk") < true - 0.5
+    aloft = displaced(character.control_rig, walk, up)
+    assert selection_score(Measures(character, "walk"), aloft, steering) < true - 0.5
+    assert selection_score(Measures(character, "walk"), gallop, steering) < true - 0.5
     # Legs that go together are a fault of a walk and none of a gallop.
-    assert selection_score(character, gallop, None, "gallop") > selection_score(
-        character, gallop, None, "walk"
-    )
+    alone = Measures(character, "gallop"), Measures(character, "walk")
+    assert selection_score(alone[0], gallop, None) > selection_score(alone[1], gallop, None)
 
 
 def test_without_a_recogniser_or_its_word_only_soundness_counts(fox):
     character, walk, _ = fox
-    sound = selection_score(character, walk, None, "walk")
+    sound = selection_score(Measures(character, "walk"), walk, None)
     assert 0.0 < sound <= 1.0
-    unasked = selection_score(character, walk, None, None)
-    assert selection_score(character, walk, load_recogniser("a"), None) == unasked
+    unasked = selection_score(Measures(character, None), walk, None)
+    assert selection_score(Measures(character, None), walk, load_recogniser("a")) == unasked
 
 
 def test_only_what_it_was_trained_on_is_judged():

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from akd.api.request import make_request
-from akd.api.search import choose_each
+from akd.api.search import choose_each, measures_for
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.metrics.motion import MotionMetrics, measure
@@ -77,11 +77,12 @@ def test_the_planted_clip_is_kept_where_physics_failed(spider):
     )
     request = make_request(character, "a spider walking", device="cpu")
     worse = replace(grounded, motion=sunk(character, low))
-    [(kept, why)] = choose_each(request, [low], [low], [worse], fps=30.0)
+    measures = measures_for(request)
+    [(kept, why)] = choose_each(request, [low], [low], [worse], fps=30.0, measures=measures)
     assert why is not None
     assert measured(character, kept).penetration < 0.01
     # A grounded motion that is sound is kept, and the distilled one stays as it was.
     sound = replace(grounded, motion=cycle)
-    [(kept, why)] = choose_each(request, [low], [low], [sound], fps=30.0)
+    [(kept, why)] = choose_each(request, [low], [low], [sound], fps=30.0, measures=measures)
     assert kept is low
     assert why is None

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from akd.base.files import write_json, write_text
 from akd.metrics.action import ActionScore
-from akd.metrics.motion import MotionMetrics, judged
+from akd.metrics.judge import MotionMetrics
+from akd.metrics.measures import judged
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.metrics.travel import with_implied_travel
 from akd.metrics.videophy import VideoPhyScore

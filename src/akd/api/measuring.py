@@ -9,7 +9,8 @@ from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.cache import cache_folder
 from akd.base.observer import Observer
-from akd.metrics.motion import MotionMetrics, judged
+from akd.metrics.judge import MotionMetrics
+from akd.metrics.measures import judged
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.rig.character import Character
 from akd.splat.cloud import SplatCloud

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from akd.api.animation import Animation
 from akd.api.directing import direct_motion
-from akd.api.search import measure_each
+from akd.api.search import measure_each, measures_for
 from akd.base.observer import Observer, Observers
 from akd.motion.actions import read_sentence
 from akd.motion.direction import Direction
@@ -48,7 +48,8 @@ def follow(made: Animation, direction: Direction) -> Animation:
 
 
 def _measured(made: Animation) -> Animation:
-    found = measure_each(made.request, {"motion": made.motion})
+    measures = measures_for(made.request)
+    found = measure_each(made.request, {"motion": made.motion}, measures)
     return replace(made, metrics={"start": made.metrics["start"], **found})
 
 

@@ -25,7 +25,7 @@ from akd.motion.motion import Motion
 from akd.motion.parametrization import Parametrization
 from akd.physics.settings import TrackingSettings
 from akd.presets import TRACKING, find_preset
-from akd.prior.choose import check_prior, choose_prior, is_tiny, prompt_for
+from akd.prior.choose import check_prior, choose_device, choose_prior, is_tiny, prompt_for
 from akd.prior.protocol import VideoPrior
 from akd.prior.source import PriorSource
 from akd.prior.tiny.bodies import check_body
@@ -83,6 +83,13 @@ class Request:
     def regresses(self) -> bool:
         """Whether a fit may begin with what the motion regressor sees."""
         return self.settings.warm_start.regressor and self.settings.warm_start.samples > 0
+
+    @property
+    def place(self) -> torch.device:
+        """Where the prior runs; there, motions are filmed for recognisers and reports."""
+        if not isinstance(self.prior, PriorSource):
+            return self.prior.device
+        return choose_device(self.device)
 
     def load_prior(self) -> VideoPrior:
         """The video model, its weights read."""

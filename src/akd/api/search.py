@@ -21,7 +21,8 @@ from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.regressor.regressor import MotionRegressor, find_regressor
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.math.threads import map_threads, torch_threads
-from akd.metrics.motion import MotionMetrics, judged, measure
+from akd.metrics.judge import MotionMetrics
+from akd.metrics.measures import Measures
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.metrics.selection import lowered
 from akd.motion.actions import read_sentence
@@ -329,47 +330,54 @@ def choose_each(
     grounded: Sequence[Grounded | None],
     *,
     fps: float,
+    measures: Measures,
 ) -> list[tuple[Motion, str | None]]:
-    """Each distilled motion, and what physics made worse; None to keep the grounded one.
+    """Each distilled motion, and what physics made worse; None to keep the grounded one. Each is
+    chosen in a thread of its own.
 
     Where the grounded motion is worse, or fails a condition, the distilled one with its feet
     planted and nothing under the ground (`stand_up`) takes the place of the distilled one, provided
     that it is better than both, and that physics plants feet too.
     """
-    return [
-        _choose(request, motion, cycle, physical, fps=fps)
-        for motion, cycle, physical in zip(motions, cycles, grounded, strict=True)
-    ]
+    return map_threads(
+        lambda k: _choose(request, motions[k], cycles[k], grounded[k], fps=fps, measures=measures),
+        range(len(motions)),
+    )
 
 
 def _choose(
-    request: Request, motion: Motion, cycle: Motion | None, grounded: Grounded | None, *, fps: float
+    request: Request,
+    motion: Motion,
+    cycle: Motion | None,
+    grounded: Grounded | None,
+    *,
+    fps: float,
+    measures: Measures,
 ) -> tuple[Motion, str | None]:
     if grounded is None:
         return motion, None
-    character = request.character
-
-    def measured(one: Motion) -> MotionMetrics:
-        return measure(character, character.control_rig, one, asked=request.action)
-
-    before, after = measured(motion), measured(grounded.motion)
+    before, after = measures.of(motion), measures.of(grounded.motion)
     why = lowered(before, after)
     plants = request.physics is not None and request.physics.plant
     if not plants or (why is None and not after.fails):
         return motion, why
-    planted = stand_up(character, motion, cycle, fps=fps)
-    standing = measured(planted)
+    planted = stand_up(request.character, motion, cycle, fps=fps)
+    standing = measures.of(planted)
     if standing.penetration >= before.penetration or lowered(before, standing) is not None:
         return motion, why
     why = lowered(standing, after)
     return (motion, None) if why is None else (planted, why)
 
 
-def measure_each(request: Request, motions: Mapping[str, Motion]) -> dict[str, MotionMetrics]:
+def measures_for(request: Request) -> Measures:
+    """What measures the motions of a request."""
+    return Measures(request.character, request.action, request.place)
+
+
+def measure_each(
+    request: Request, motions: Mapping[str, Motion], measures: Measures
+) -> dict[str, MotionMetrics]:
     """Metrics of each motion by its name, with the scores of recognisers B and C."""
-    recognisers = reporting_recognisers(request.weights)
-    found = map_threads(
-        lambda m: judged(request.character, m, recognisers, request.action),
-        list(motions.values()),
-    )
+    recognisers = reporting_recognisers(request.weights, device=measures.device)
+    found = map_threads(lambda m: measures.judged(m, recognisers), list(motions.values()))
     return dict(zip(motions, found, strict=True))

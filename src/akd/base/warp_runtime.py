@@ -31,17 +31,28 @@ def as_warp(tensor: torch.Tensor, dtype: Any) -> Any:
 
 
 def torch_stream(device: torch.device) -> AbstractContextManager:
-    """Launch on the stream that torch is using, so that the order of operations is kept."""
-    if device.type != "cuda":
-        return nullcontext()
+    """Launch on the stream that torch is using, so that the order of operations is kept.
+
+    One thread at a time: Warp has one current stream for each device, whatever the thread.
+    """
+    return nullcontext() if device.type != "cuda" else _on_torch_stream(device)
+
+
+@contextmanager
+def _on_torch_stream(device: torch.device) -> Iterator[None]:
     import torch
     import warp as wp
 
     current = torch.cuda.current_stream(device)
     key = (current.device_index, current.cuda_stream)
-    if key not in _streams:
-        _streams[key] = wp.stream_from_torch(current)
-    return wp.ScopedStream(_streams[key], sync_enter=False)
+    with _launching:
+        if key not in _streams:
+            _streams[key] = wp.stream_from_torch(current)
+        with wp.ScopedStream(_streams[key], sync_enter=False):
+            yield
+
+
+_launching = RLock()
 
 
 _streams: dict[tuple[int, int], Any] = {}

@@ -7,8 +7,6 @@ own speed, so that a mouse and an elephant are measured alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -16,10 +14,7 @@ from torch import Tensor
 
 from akd.base.constants import GRAVITY
 from akd.math import quaternion
-from akd.metrics.action import score_by_each
 from akd.metrics.judge import MotionMetrics
-from akd.metrics.recognise.recogniser import Recogniser
-from akd.metrics.recognise.settings import Name
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.actions import ACTION_LABELS, ACTIONS
 from akd.motion.contact import skate_speed, touches
@@ -89,20 +84,6 @@ def measure(
         pace=gone / seconds / math.sqrt(GRAVITY * leg),
         asked=asked,
     )
-
-
-def judged(
-    character: Character,
-    motion: Motion,
-    recognisers: Mapping[Name, Recogniser],
-    action: str | None,
-) -> MotionMetrics:
-    """Metrics of a motion, with what recognisers B and C see in it, where they are given."""
-    found = measure(character, character.control_rig, motion, asked=action)
-    if character.mesh is None:
-        return found
-    scores = score_by_each(recognisers, character, motion, action)
-    return replace(found, action=scores.get("b"), action_c=scores.get("c"))
 
 
 def feet_in_body(

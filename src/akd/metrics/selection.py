@@ -10,13 +10,11 @@ from collections.abc import Callable
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.metrics.action import score_action
 from akd.metrics.judge import DEPTH, MotionMetrics, sound_parts, true_parts
-from akd.metrics.motion import measure
+from akd.metrics.measures import Measures
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import GLIDING, PADDLING
 from akd.motion.motion import Motion
-from akd.rig.character import Character
 from akd.scene.settings import SceneStyle
 
 _FAILURE = 0.1
@@ -108,16 +106,13 @@ def _soundness(metrics: MotionMetrics) -> float:
     return metrics.score - _FAILURE * len(metrics.fails)
 
 
-def selection_score(
-    character: Character, motion: Motion, recogniser: Recogniser | None, action: str | None
-) -> float:
+def selection_score(measures: Measures, motion: Motion, recogniser: Recogniser | None) -> float:
     """How good a motion is among others of the same request: at most 2.
 
     The metrics' score, from 0 to 1, less a tenth for each failed condition of a demo, plus the
     probability that it shows the action, seen from several sides, where that can be said.
     """
-    found = measure(character, character.control_rig, motion, asked=action)
-    sound = _soundness(found)
-    if recogniser is None or action is None:
+    sound = _soundness(measures.of(motion))
+    if recogniser is None or measures.action is None:
         return sound
-    return sound + (score_action(recogniser, character, motion, action).probability or 0.0)
+    return sound + (measures.score(recogniser, motion).probability or 0.0)

@@ -67,7 +67,8 @@ def write_results(
         character, keyed, out, formats=("glb", *formats), keys=keys, extras=extras
     )  # fmt: skip
     filmed = map_threads(
-        lambda motion: film_motion(character, motion, fps=_VIDEO_FPS), list(motions.values())
+        lambda motion: film_motion(character, motion, fps=_VIDEO_FPS, device=request.place),
+        list(motions.values()),
     )
     videos = dict(zip(motions, filmed, strict=True))
     for name, video in videos.items():

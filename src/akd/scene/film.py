@@ -94,8 +94,10 @@ def film_motion(
     turn: float = 0.0,
     splats: int = 20_000,
     settings: SceneSettings | None = None,
+    device: torch.device | str = "cpu",
 ) -> Video:
-    """A video of a motion in the character's own colours. See `film` for the options.
+    """A video of a motion in the character's own colours, rendered on a device. See `film` for the
+    other options.
 
     A motion so long that the video would take more than 2 GiB has fewer frames a second.
     """
@@ -106,8 +108,9 @@ def film_motion(
     if motion.duration * fps > most - 1:
         fps = (most - 1) / motion.duration
     frames = motion.resample(fps) if len(motion) > 1 else motion
-    cloud = surface_splats(mesh, splats, paint=Paint.of(character))
+    cloud = surface_splats(mesh, splats, paint=Paint.of(character)).to(device)
     return film(
-        cloud, mesh.skin.bone_transforms(frames.world()), fps=fps, forward=character.forward,
-        body_height=character.height, size=size, view=view, turn=turn, settings=settings,
+        cloud, mesh.skin.bone_transforms(frames.world()).to(device), fps=fps,
+        forward=character.forward, body_height=character.height, size=size, view=view, turn=turn,
+        settings=settings,
     )  # fmt: skip

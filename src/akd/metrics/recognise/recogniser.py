@@ -36,7 +36,7 @@ class Recogniser:
         """Probabilities of the classes for square videos (sRGB 0..1) in the style `roles`.
 
         They should be made at its frame rate by a camera that follows the character. Other sizes
-        than its own are scaled.
+        than its own are scaled. The probabilities are on the CPU, wherever the network is.
         """
         frames, height, width = videos.shape[1:4]
         if frames != self.settings.frames or height != width:
@@ -46,7 +46,7 @@ class Recogniser:
             )
         first = next(self.network.parameters())
         logits = self.network.eval()(scaled(videos.clamp(0.0, 1.0).to(first), self.settings.size))
-        return logits.float().softmax(-1)
+        return logits.float().softmax(-1).cpu()
 
     def names(self, videos: Float[Tensor, "B T H W 3"]) -> list[str]:
         """The likeliest class of each video."""
@@ -81,17 +81,21 @@ def has_recogniser(name: Name, folder: Path | None = None) -> bool:
     return ((folder or shipped_recognisers()) / f"recogniser-{name}.safetensors").is_file()
 
 
-def find_recogniser(name: Name, weights: Path | None = None) -> Recogniser | None:
+def find_recogniser(
+    name: Name, weights: Path | None = None, *, device: torch.device | str = "cpu"
+) -> Recogniser | None:
     """A recogniser from a folder of weights, else from the package; None where there is none."""
     path = _file_of(name, weights)
-    return None if path is None else load_recogniser(name, path.parent)
+    return None if path is None else load_recogniser(name, path.parent, device=device)
 
 
-def reporting_recognisers(weights: Path | None = None) -> dict[Name, Recogniser]:
+def reporting_recognisers(
+    weights: Path | None = None, *, device: torch.device | str = "cpu"
+) -> dict[Name, Recogniser]:
     """Recognisers B and C, where they are found: they steer nothing."""
     found: dict[Name, Recogniser] = {}
     for name in REPORTING:
-        if (recogniser := find_recogniser(name, weights)) is not None:
+        if (recogniser := find_recogniser(name, weights, device=device)) is not None:
             found[name] = recogniser
     return found
 
