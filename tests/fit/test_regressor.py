@@ -8,6 +8,7 @@ import torch
 from akd.base.files import DamagedFile
 from akd.fit.first_guess import regress, set_first_guess
 from akd.fit.photometric import chroma
+from akd.fit.regressor.errors import BodyErrors, mean_angles, measure_errors, summary
 from akd.fit.regressor.network import RegressorNetwork, orthonormal
 from akd.fit.regressor.regressor import (
     MotionRegressor,
@@ -17,21 +18,21 @@ from akd.fit.regressor.regressor import (
     save_regressor,
 )
 from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
-from akd.fit.regressor.train import RegressorTrainer, measure_errors
+from akd.fit.regressor.train import RegressorTrainer
 from akd.fit.regressor.truth import TruthPool, nearest_rotation, true_motion
 from akd.fit.settings import WarmStartSettings
 from akd.fit.warm_start import fit_finalists, fit_to_videos
 from akd.math import quaternion
 from akd.motion.feet import leg_length
 from akd.motion.parametrization import MotionStart
-from akd.motion.retargeting.body_parts import from_part_rotations
+from akd.motion.retargeting.body_parts import BODY_PARTS, from_part_rotations
 from akd.motion.settings import Cycle
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.creatures import build_actor
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.network import TinyNetwork
-from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings
+from akd.prior.tiny.settings import BodySettings, CameraSettings, PoolSettings, TinySettings
 from akd.rig.character import bound_character
 from akd.rig.control import ControlPose
 from akd.scene.settings import SceneStyle
@@ -116,18 +117,24 @@ def test_a_stretched_body_is_turned_as_it_looks(actor: Actor):
 @pytest.mark.slow
 def test_training_brings_it_nearer_than_the_neutral_pose(actor: Actor):
     actor = actor.only([actor.actions.index(action) for action in ("run", "wave")])
-    pool = TruthPool(48, TINY, CameraSettings(), device=CPU, seed=0, videos_a_call=24)
+    training = RegressorTraining(
+        batch=12, estimated=0.0, warm_up=5, noise=0.0, learning_rate=3e-3,
+        bodies=BodySettings(lengths=0.0, neutral=0.0),  # two calls show too few bodies to learn
+    )  # fmt: skip
+    pool = TruthPool(
+        48, TINY, CameraSettings(), device=CPU, seed=0, videos_a_call=24, training=training
+    )
     pool.add(actor)
     pool.film_next()
-    training = RegressorTraining(batch=12, estimated=0.0, warm_up=5, noise=0.0, learning_rate=3e-3)
     trainer = RegressorTrainer(NETWORK, training, device=CPU, seed=0)
     for step in range(150):
         trainer.step(*pool.batch_with_truth(12), part=step / 150)
     errors = measure_errors(
         trainer.average, [actor], TINY, CameraSettings(), Studio(), device=CPU, each=12
     )
-    assert errors["all"] < 0.75 * errors["neutral pose"]
-    assert "arm upper" in errors
+    found = summary(errors)
+    assert found["all"] < 0.75 * found["neutral pose"]
+    assert "arm upper" in found
 
 
 def test_half_of_the_videos_are_seen_through_the_prior(actor: Actor):
@@ -295,3 +302,64 @@ def test_both_starts_are_fitted_and_the_better_fit_goes_on_unless_it_is_a_gait(s
         assert tries == [4, 4, 4, 4]
         torch.testing.assert_close(angles, like, atol=1e-5, rtol=0.0)
     assert found(0, of=2, period=0.5)[1] == [2]
+
+
+def test_artists_and_rare_actions_are_drawn_as_often_as_asked(actor: Actor):
+    training = RegressorTraining(artist_share=0.25, evenness=1.0)
+    pool = TruthPool(
+        64, TINY, CameraSettings(), device=CPU, seed=0, videos_a_call=4, training=training
+    )
+    few = actor.only([actor.actions.index(action) for action in ("walk", "wave")])
+    pool.add(few)
+    pool.add(replace(few.only([0]), recorded=(True,)))
+    for _ in range(6):
+        pool.film_next()
+    # A quarter of the calls show the artist's character, as near as whole calls come to it.
+    assert pool._filmed == [6, 2]
+    odds = pool.odds()
+    theirs = torch.zeros(pool.count, dtype=torch.bool)
+    theirs[4:8] = True
+    again = next(k for k in range(2, 8) if pool._shown[4 * k] == pool._shown[4])
+    theirs[4 * again : 4 * again + 4] = True
+    assert float(odds[theirs].sum()) == pytest.approx(0.25)
+    assert float(odds[~theirs].sum()) == pytest.approx(0.75)
+    # All actions alike often, however many videos there are of each.
+    own = pool._shown[: pool.count][~theirs]
+    sums = [float(odds[~theirs][own == kind].sum()) for kind in own.unique()]
+    assert sums == pytest.approx([0.375, 0.375])
+    batch, truth = pool.batch_with_truth(5)
+    assert len(batch.videos) == len(truth.rotations) == 5
+
+
+def test_training_goes_on_from_given_weights(tmp_path: Path):
+    torch.manual_seed(5)
+    path = save_regressor(RegressorNetwork(NETWORK), tmp_path)
+    trainer = RegressorTrainer(NETWORK, RegressorTraining(), device=CPU, seed=0)
+    trainer.start_from(path)
+    given = load_regressor(path).network.state_dict()
+    for network in (trainer.network, trainer.average):
+        for name, value in network.state_dict().items():
+            torch.testing.assert_close(value, given[name])
+    other = RegressorTrainer(replace(NETWORK, width=32), RegressorTraining(), device=CPU, seed=0)
+    with pytest.raises(ValueError, match="its weights are of a network with"):
+        other.start_from(path)
+
+
+def test_errors_are_means_over_bodies_and_parts():
+    parts = len(BODY_PARTS)
+
+    def body(plan: str, seen: float, frames: int) -> BodyErrors:
+        count = torch.zeros(parts, dtype=torch.float64)
+        count[1] = frames  # the head
+        return BodyErrors("x", plan, seen * count, 20.0 * count, 2.0 * count, count, 0.1)
+
+    bodies = [body("humanoid", 4.0, 10), body("quadruped", 10.0, 30)]
+    found = summary(bodies)
+    assert found["all"] == found["head"] == pytest.approx(8.5)
+    assert found["neutral pose"] == pytest.approx(20.0)
+    assert found["root place"] == pytest.approx(0.1)
+    assert "leg upper" not in found
+    assert mean_angles(bodies, lambda part: part.limb is not None) is None
+    stated = mean_angles(bodies[:1])
+    assert stated is not None
+    assert (stated.seen, stated.stated) == pytest.approx((4.0, 2.0))

@@ -12,7 +12,7 @@ from typing import Literal
 import tyro
 
 from akd.base.files import write_json
-from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file, usage_errors
 from akd.commands.options import Device, Out, Seed
 from akd.commands.prior_options import (
     SMOKE_POOL,
@@ -28,6 +28,7 @@ from akd.commands.prior_options import (
     device_of,
     find_recordings,
 )
+from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TrainSettings
 
@@ -151,6 +152,10 @@ class PriorTrainRegressor:
     judges: Judges = 24
     assets: Assets = None
     mocap: Mocap = None
+    start: Path | None = None
+    """File of weights to start from, such as those of an earlier run."""
+    learning_rate: float = RegressorTraining.learning_rate
+    """Highest learning rate; about half the default suits --start."""
     device: Device = "auto"
     seed: Seed = 0
     workers: Workers = None
@@ -162,24 +167,30 @@ class PriorTrainRegressor:
             raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
         check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
         from akd.base.lock import hold_lock
-        from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
         from akd.fit.regressor.train import train_regressor
         from akd.prior.tiny.load import has_weights, shipped_weights
 
         pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
-        settings, training = RegressorSettings(), RegressorTraining()
+        if not 0.0 < self.learning_rate < 1.0:
+            raise UsageError(f"--learning-rate must be from 0 to 1, got {self.learning_rate:g}")
+        if self.start is not None:
+            input_file(self.start)
+        settings, training = (
+            RegressorSettings(),
+            RegressorTraining(learning_rate=self.learning_rate),
+        )
         minutes, workers = self.minutes, count_workers(self.workers)
         if self.smoke:
             settings = replace(settings, size=48, channels=(8, 8, 8, 8), width=32, layers=1)
-            training = replace(training, batch=4, warm_up=2, estimated=0.0)
+            training = replace(training, batch=4, warm_up=2, estimated=0.0, lent_clips=2)
             pool, judges, minutes, workers = SMOKE_POOL, 2, min(minutes, 0.1), min(workers, 2)
         own = self.out / "weights"
-        with hold_lock(self.out):
+        with hold_lock(self.out), usage_errors():
             scores = train_regressor(
                 self.out, minutes=minutes, device=device_of(self.device), seed=self.seed,
                 workers=workers, recordings=find_recordings(self.assets, self.mocap),
-                weights=own if has_weights(own) else shipped_weights(), settings=settings,
-                training=training, pool=pool, judges=judges,
+                weights=own if has_weights(own) else shipped_weights(), start=self.start,
+                settings=settings, training=training, pool=pool, judges=judges,
             )  # fmt: skip
         for side, values in scores.items():
             print(f"regressor: {values['all']:.1f} degrees from the true rotations, unseen {side}")

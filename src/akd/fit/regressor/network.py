@@ -29,6 +29,12 @@ class PartMotion:
     """Of the root from its neutral place: left, up, forward, in body heights. Along the ground it
     is counted from the first frame."""
 
+    @property
+    def expected_angles(self) -> Float[Tensor, "B T P"]:
+        """Angles by which the rotations are expected to be off, radians: an error by a small angle
+        about a random axis changes the entries of a matrix by a third of it on average."""
+        return 3.0 * self.spread
+
 
 class RegressorNetwork(nn.Module):
     """From videos to the motion of body parts."""

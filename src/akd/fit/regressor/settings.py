@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from akd.prior.tiny.settings import BodySettings
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,14 @@ class RegressorTraining:
     noise_times: tuple[float, float] = (0.35, 0.85)
     """Noise levels of these estimates: so far from the truth that they are blurred, and not so far
     that they show another motion."""
+    artist_share: float = 0.5
+    """Share of videos that show artists' characters, where there are any."""
+    lent_clips: int = 24
+    """Clips of other bodies that are put on each of them."""
+    evenness: float = 0.5
+    """1 shows all actions of a body plan alike often, 0 as often as they come."""
+    bodies: BodySettings = field(default_factory=BodySettings)
+    """How much bodies change from one call of the rasterizer to the next."""
     render_share: float = 0.3
     """Share of the time spent on rendering videos."""
     checkpoint_seconds: float = 60.0

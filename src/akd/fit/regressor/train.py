@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from akd.base.files import write_json
+from akd.fit.regressor.errors import measure_errors, summary
 from akd.fit.regressor.network import PartMotion, RegressorNetwork
-from akd.fit.regressor.regressor import save_regressor
+from akd.fit.regressor.regressor import load_regressor, save_regressor
 from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
-from akd.fit.regressor.truth import Truth, TruthPool, true_motion
+from akd.fit.regressor.truth import Truth, TruthPool
 from akd.math.learner import Descent, Learner, compiled_if_it_works, linear_weights
 from akd.metrics.recognise.train import roughen
-from akd.motion.retargeting.body_parts import BODY_PARTS
-from akd.prior.tiny.actor import Actor
-from akd.prior.tiny.backend import Studio, choose_studio
+from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import build_actors, cast_actors, cast_artists, collect_actors
 from akd.prior.tiny.evaluate import measuring_actors
-from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.load import load_network
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.pool import Batch
@@ -81,6 +79,21 @@ class RegressorTrainer(Learner[RegressorNetwork]):
             found = self.network(videos, images, views, present)
         return motion_loss(found, Truth(rotations, shift, present, views))
 
+    def start_from(self, path: Path) -> None:
+        """Begin with the weights of an earlier training; the optimiser begins anew.
+
+        Raises:
+            ValueError: They are of another network.
+        """
+        network = load_regressor(path).network
+        if network.settings != self.network.settings:
+            raise ValueError(
+                f"{path}: its weights are of a network with {network.settings}, not with "
+                f"{self.network.settings}"
+            )
+        for module in (self.network, self.average):
+            module.load_state_dict(network.state_dict())
+
     @torch.no_grad()
     def degraded(self, batch: Batch) -> Tensor:
         """The videos, some of them as the tiny prior sees them through noise; -1..1."""
@@ -130,6 +143,7 @@ def train_regressor(
     workers: int = 0,
     recordings: Recordings | None = None,
     weights: Path | None = None,
+    start: Path | None = None,
     settings: RegressorSettings | None = None,
     training: RegressorTraining | None = None,
     pool: PoolSettings | None = None,
@@ -139,12 +153,13 @@ def train_regressor(
 
     A run that was stopped goes on from its last checkpoint, when called again. The actors are those
     of `akd prior train`, which are cached in `out/actors`. `weights` is the folder of the tiny
-    prior through which half of the videos are seen. Returns the errors on creatures and characters
-    of the measuring side: see `measure_errors`.
+    prior through which half of the videos are seen; `start` is a file of weights to begin with.
+    Returns the errors on creatures and characters of the measuring side: see `errors.summary`.
     """
     began = time.perf_counter()
     settings, training = settings or RegressorSettings(), training or RegressorTraining()
     pool, recordings = pool or PoolSettings(), recordings or Recordings()
+    pool = replace(pool, lent_clips=training.lent_clips, evenness=training.evenness)
     tiny = TinySettings(frames=settings.frames, width=settings.size, height=settings.size)
     cameras, cache = CameraSettings(), out / "actors"
     prior = None
@@ -153,6 +168,9 @@ def train_regressor(
         if device.type == "cuda":
             prior = prior.to(torch.bfloat16)
     trainer = RegressorTrainer(settings, training, device=device, seed=seed, prior=prior)
+    if start is not None:
+        trainer.start_from(start)
+        print(f"beginning with the weights in {start}")
     state = out / "regressor-state.safetensors"
     if trainer.restore(state):
         print(f"going on at step {trainer.progress.step}")
@@ -169,8 +187,8 @@ def train_regressor(
     studio = choose_studio(unseen["zoo"][0], tiny, device)
     videos = TruthPool(
         pool.videos, tiny, cameras, device=device, seed=seed + 1000 * trainer.progress.step,
-        recorded=pool.recorded,
-        videos_a_call=pool.videos_a_call, studio=studio,
+        training=training, recorded=pool.recorded, videos_a_call=pool.videos_a_call,
+        studio=studio,
     )  # fmt: skip
     for actor in feed:
         if actor is not None:
@@ -208,64 +226,17 @@ def train_regressor(
     feed.close()
     save()
     scores = {
-        side: measure_errors(trainer.average, actors, tiny, cameras, studio, device=device)
+        side: summary(measure_errors(trainer.average, actors, tiny, cameras, studio, device=device))
         for side, actors in unseen.items()
         if actors
     }
     report = {
         "minutes": minutes, "steps": progress.step, "seed": seed, "weights": size,
-        "actors": len(videos.actors), "videos": videos.made, "errors": scores,
+        "start": None if start is None else str(start), "loss": progress.loss,
+        "actors": len(videos.actors),
+        "artists": sum(actor.is_artists for actor in videos.actors), "videos": videos.made,
+        "errors": scores,
         "settings": asdict(settings), "training": asdict(training),
     }  # fmt: skip
     write_json(out / "regressor.json", report)
     return scores
-
-
-@torch.no_grad()
-def measure_errors(
-    network: RegressorNetwork,
-    actors: Sequence[Actor],
-    tiny: TinySettings,
-    cameras: CameraSettings,
-    studio: Studio,
-    *,
-    device: torch.device,
-    each: int = 16,
-) -> dict[str, float]:
-    """Mean angles between seen and true rotations in degrees, overall and by body part, beside
-    those of the neutral pose, and the error of the root's place in body heights."""
-    generator = torch.Generator().manual_seed(7)
-    sums = torch.zeros(3, len(BODY_PARTS), dtype=torch.float64)
-    places = []
-    network = network.eval().to(device)
-    for actor in actors:
-        footage = film_actor(
-            actor.to(studio.device), each, generator=generator, tiny=tiny, cameras=cameras,
-            vary=False, rasterizer=studio.rasterizer,
-        )  # fmt: skip
-        truth = true_motion(footage)
-        found = network(
-            footage.videos.to(device).float() / 255.0,
-            footage.reference_images.to(device).float() / 255.0,
-            truth.views.to(device), truth.present.to(device),
-        )  # fmt: skip
-        weight = truth.present[:, None].double().cpu()
-        for row, turned in ((0, found.rotations), (1, torch.eye(3, device=device))):
-            relative = turned.mT @ truth.rotations.to(device)
-            trace = relative.diagonal(dim1=-2, dim2=-1).sum(-1)
-            angle = (0.5 * (trace - 1.0)).clamp(-1.0, 1.0).acos().rad2deg().double().cpu()
-            sums[row] += (angle * weight).sum((0, 1))
-        sums[2] += weight.sum((0, 1)) * truth.rotations.shape[1]
-        places.append((found.shift.cpu() - truth.shift.cpu()).norm(dim=-1).mean())
-    scores = {
-        "all": float(sums[0].sum() / sums[2].sum()),
-        "neutral pose": float(sums[1].sum() / sums[2].sum()),
-        "root place": float(torch.stack(places).mean()),
-    }
-    for part, error, count in zip(BODY_PARTS, sums[0].tolist(), sums[2].tolist(), strict=True):
-        if count:
-            name = " ".join(w for w in (part.limb or "", part.part) if w)
-            before, seen = scores.get(name, 0.0), scores.get(f"{name} n", 0.0)
-            scores[name] = (before * seen + error) / (seen + count)
-            scores[f"{name} n"] = seen + count
-    return {name: value for name, value in scores.items() if not name.endswith(" n")}

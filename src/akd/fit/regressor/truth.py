@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from akd.fit.regressor.settings import RegressorTraining
 from akd.math import transform
 from akd.motion.retargeting.body_parts import BODY_PARTS
 from akd.prior.tiny.actor import Actor
@@ -59,10 +60,27 @@ def true_motion(footage: Footage) -> Truth:
 
 
 class TruthPool(Pool):
-    """A `Pool` that keeps the true motion beside each video."""
+    """A `Pool` that keeps the true motion beside each video.
 
-    def __init__(self, capacity: int, tiny: TinySettings, *args: Any, **options: Any) -> None:
-        super().__init__(capacity, tiny, *args, **options)
+    It shows artists' characters and each action of each body plan as often as its settings say.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        tiny: TinySettings,
+        *args: Any,
+        training: RegressorTraining | None = None,
+        **options: Any,
+    ) -> None:
+        self.training = training or RegressorTraining()
+        super().__init__(capacity, tiny, *args, bodies=self.training.bodies, **options)
+        self._kinds: dict[tuple[bool, str, str], int] = {}
+        self._shown = torch.zeros(capacity, dtype=torch.long)
+        """Number of the kind of each video."""
+        self._odds: tuple[int, Tensor] | None = None
+        self._filmed = [0, 0]
+        """Calls of the rasterizer that showed the zoo, and artists' characters."""
         device, parts = self.device, len(BODY_PARTS)
         frames = (capacity, tiny.frames)
         self._truth = Truth(
@@ -73,16 +91,46 @@ class TruthPool(Pool):
         )
 
     def _keep(self, actor: Actor, footage: Footage) -> None:
-        there = ((self.made + torch.arange(len(footage.videos))) % self.capacity).to(self.device)
+        places = (self.made + torch.arange(len(footage.videos))) % self.capacity
+        there = places.to(self.device)
         shown = true_motion(footage)
         for field in fields(Truth):
             kept = getattr(self._truth, field.name)
             kept[there] = getattr(shown, field.name).to(kept)
+        for place, label in zip(places.tolist(), footage.labels, strict=True):
+            kind = (actor.is_artists, actor.plan, label)
+            self._shown[place] = self._kinds.setdefault(kind, len(self._kinds))
+        self._filmed[actor.is_artists] += 1
         super()._keep(actor, footage)
+
+    def film_next(self) -> None:
+        """Film the next actor in turn, of the kind that was shown too seldom."""
+        groups = [[a for a in self.actors if a.is_artists == kind] for kind in (False, True)]
+        share = self.training.artist_share
+        kind = self._filmed[1] < share * sum(self._filmed)
+        among = groups[kind] or groups[not kind]
+        self._film(among[self._filmed[kind] % len(among)])
+
+    def odds(self) -> Float[Tensor, "N"]:
+        """How likely each video is to be drawn."""
+        if self._odds is None or self._odds[0] != self.made:
+            shown = self._shown[: self.count]
+            counts = shown.bincount(minlength=len(self._kinds)).clamp_min(1)
+            odds = counts.double().pow(-self.training.evenness)[shown]
+            theirs = torch.tensor([kind[0] for kind in self._kinds])[shown]
+            for share, own in (
+                (self.training.artist_share, theirs),
+                (1.0 - self.training.artist_share, ~theirs),
+            ):
+                if bool(own.any()) and not bool(own.all()):
+                    odds[own] *= share / odds[own].sum()
+            self._odds = self.made, odds.float().to(self.device)
+        return self._odds[1]
 
     def batch_with_truth(self, size: int) -> tuple[Batch, Truth]:
         """Videos at random, and what they show."""
-        chosen, kept = self.choose(size), self._truth
+        chosen = torch.multinomial(self.odds(), size, replacement=True, generator=self._draw)
+        kept = self._truth
         truth = Truth(
             kept.rotations[chosen].float(), kept.shift[chosen], kept.present[chosen],
             kept.views[chosen],

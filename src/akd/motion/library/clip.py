@@ -34,10 +34,23 @@ class LibraryClip:
     """Whether it may be trained on."""
     load: Callable[[], tuple[Character, Motion]]
     """Reads the body and its motion; can be sent to another process."""
+    legs: int | None = None
+    """How many its body stands on, where that is known without reading it."""
+
+    @property
+    def file(self) -> str:
+        """Its name without that of the clip."""
+        return self.name.partition(":")[0]
 
     @classmethod
     def from_file(
-        cls, path: Path, action: str, *, clip: str | None = None, trains: bool = False
+        cls,
+        path: Path,
+        action: str,
+        *,
+        clip: str | None = None,
+        trains: bool = False,
+        legs: int | None = None,
     ) -> LibraryClip:
         """A clip of a glTF or BVH file.
 
@@ -46,9 +59,10 @@ class LibraryClip:
             action: What is done in the clip.
             clip: Its name; may be left out where the file has one clip.
             trains: Whether it may be trained on.
+            legs: How many the body stands on, where that is known.
         """
         name = path.name if clip is None else f"{path.name}:{clip}"
-        return cls(name, action, trains, partial(load_clip, path, clip))
+        return cls(name, action, trains, partial(load_clip, path, clip), legs)
 
 
 def load_clip(path: Path, clip: str | None = None) -> tuple[Character, Motion]:

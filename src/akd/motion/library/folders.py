@@ -13,6 +13,8 @@ from akd.base.splits import asset_trains, mocap_trains
 from akd.motion.clip_names import clip_action
 from akd.motion.library.clip import LibraryClip
 
+_PEOPLE = 2
+"""Legs of whom motion capture records."""
 TABLE = "ACTIONS.tsv"
 """Of a folder of motion capture: columns `file` and `action`."""
 
@@ -29,7 +31,9 @@ def mocap_clips(folder: Path) -> list[LibraryClip]:
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return [
-        LibraryClip.from_file(folder / row["file"], row["action"], trains=mocap_trains(row["file"]))
+        LibraryClip.from_file(
+            folder / row["file"], row["action"], trains=mocap_trains(row["file"]), legs=_PEOPLE
+        )
         for row in rows
     ]
 

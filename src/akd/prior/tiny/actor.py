@@ -18,12 +18,13 @@ from torch import Tensor
 from akd.base.files import write_tensors
 from akd.motion.actions import ACTIONS
 from akd.motion.gait import frame_rate
+from akd.prior.tiny.bone_tree import BoneTree
 from akd.splat.cloud import SplatCloud
 
 SAMPLES_A_FRAME = 2
 CLIP_FRAMES = 96
 """Samples of a clip: twice what a video of 24 frames shows."""
-FORMAT = "akd-actor-4"
+FORMAT = "akd-actor-5"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Actor:
     """Of the bones' roles."""
     neutral: Float[Tensor, "B 4 4"]
     """The neutral pose."""
+    tree: BoneTree
     part_bones: Int[Tensor, "P"]
     """The bone of each of `BODY_PARTS`; -1 where the body has no such part."""
     pivot: Float[Tensor, "3"]
@@ -52,8 +54,14 @@ class Actor:
     manners: tuple[str, ...]
     """How, in one word or `<none>`."""
     recorded: tuple[bool, ...]
-    """Whether each clip is an artist's or motion capture, not the zoo's."""
+    """Whether each clip is an artist's own or was put on the body; the others are what a creature
+    of the zoo does of itself."""
     clips: Float[Tensor, "C T B 4 4"]
+
+    @property
+    def is_artists(self) -> bool:
+        """Whether an artist made the body."""
+        return all(self.recorded)
 
     def to(self, device: torch.device | str) -> Actor:
         """Move to a device."""
@@ -62,6 +70,7 @@ class Actor:
             cloud=self.cloud.to(device),
             bone_colours=self.bone_colours.to(device),
             neutral=self.neutral.to(device),
+            tree=self.tree.to(device),
             part_bones=self.part_bones.to(device),
             pivot=self.pivot.to(device),
             clips=self.clips.to(device),
@@ -124,8 +133,8 @@ def save_actor(actor: Actor, path: Path) -> None:
         "means": cloud.means, "scales": cloud.scales, "rotations": cloud.rotations,
         "opacities": cloud.opacities, "sh": cloud.sh, "bones": cloud.bones.to(torch.int16),
         "weights": cloud.weights, "normals": cloud.normals, "bone_colours": actor.bone_colours,
-        "neutral": actor.neutral, "part_bones": actor.part_bones,
-        "pivot": actor.pivot,        "clips": actor.clips[..., :3, :],
+        "neutral": actor.neutral, "parents": actor.tree.parents, "pivots": actor.tree.pivots,
+        "part_bones": actor.part_bones, "pivot": actor.pivot, "clips": actor.clips[..., :3, :],
     }  # fmt: skip
     about = {
         "format": FORMAT, "species": actor.species, "seed": actor.seed, "plan": actor.plan,
@@ -152,7 +161,7 @@ def load_actor(path: Path) -> Actor:
         bottom = top.new_tensor((0.0, 0.0, 0.0, 1.0)).expand(*top.shape[:-2], 1, 4)
         return Actor(
             about["species"], about["seed"], about["plan"], about["height"], about["root"], cloud,
-            get("bone_colours"), get("neutral"), get("part_bones"), get("pivot"),
-            tuple(about["actions"]), tuple(about["manners"]),
+            get("bone_colours"), get("neutral"), BoneTree(get("parents"), get("pivots")),
+            get("part_bones"), get("pivot"), tuple(about["actions"]), tuple(about["manners"]),
             tuple(about["recorded"]), torch.cat((top, bottom), dim=-2),
         )  # fmt: skip

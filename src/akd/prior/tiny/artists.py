@@ -27,6 +27,7 @@ from akd.motion.library.clip import LibraryClip
 from akd.motion.motion import Motion
 from akd.motion.retargeting.body_parts import part_bones
 from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, hold_ends
+from akd.prior.tiny.bone_tree import BoneTree
 from akd.prior.tiny.recorded import recorded_bones
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE
@@ -46,11 +47,12 @@ def find_files(folder: Path, *, training: bool) -> list[Path]:
 
 
 def artist_actor(
-    path: Path, settings: PoolSettings, recorded: Sequence[LibraryClip] = ()
+    path: Path, settings: PoolSettings, recorded: Sequence[LibraryClip] = (), *, most: int = 0
 ) -> Actor | None:
     """The actor of a file, or None where its body or its clips are of no use for training.
 
-    Beside its own clips it gets some that were `recorded` and fit its body.
+    Beside its own clips it gets up to `most` that were `recorded` and fit its body. A file without
+    clips of its own is an actor where `PoolSettings.lent_clips` are.
     """
     try:
         character = load_character(read_asset(path))
@@ -62,7 +64,7 @@ def artist_actor(
         for clip in character.asset.clips
         if (action := clip_action(clip.name, owner=path.stem)) is not None
     ]
-    if mesh is None or not clips:
+    if mesh is None or not (clips or settings.lent_clips):
         return None
     rig = build_control_rig(character)
     rate = clip_rate(settings.frame_time, leg_length(character, rig))
@@ -93,7 +95,7 @@ def artist_actor(
     carried = (mesh.skin.bone_joints == rig.root).nonzero()
     root = int(carried[0]) if len(carried) else 0
     more, others = recorded_bones(
-        recorded, character, root, rate=rate, most=settings.recorded_clips,
+        recorded, character, root, rate=rate, most=most,
         rng=np.random.default_rng(len(actions)),
     )  # fmt: skip
     actions += more
@@ -104,9 +106,9 @@ def artist_actor(
     plan = {2: "humanoid", 4: "quadruped"}.get(len(character.anatomy.legs), "other")
     return Actor(
         path.stem.lower(), 0, plan, character.height, root, cloud,
-        role_colours(bone_roles(character)), neutral, part_bones(rig, mesh.skin.bone_joints),
-        transform.apply(placed, rig.root_pivot), tuple(actions), tuple(manners),
-        (True,) * len(actions), torch.stack(bones),
+        role_colours(bone_roles(character)), neutral, BoneTree.of(rig, mesh.skin),
+        part_bones(rig, mesh.skin.bone_joints), transform.apply(placed, rig.root_pivot),
+        tuple(actions), tuple(manners), (True,) * len(actions), torch.stack(bones),
     )  # fmt: skip
 
 

@@ -16,9 +16,10 @@ import torch
 from akd.base.files import text_hash
 from akd.base.parent import end_with_parent
 from akd.motion.library.clip import LibraryClip
-from akd.prior.tiny.actor import Actor, load_actor, save_actor
+from akd.prior.tiny.actor import FORMAT, Actor, load_actor, save_actor
 from akd.prior.tiny.artists import artist_actor, find_files
 from akd.prior.tiny.creatures import build_actor, cast_list
+from akd.prior.tiny.lending import lend_clips
 from akd.prior.tiny.recorded import Recordings
 from akd.prior.tiny.settings import PoolSettings
 
@@ -43,14 +44,21 @@ class Casting:
         """Build it; None where a file is of no use."""
         if self.folder is None:
             return build_actor(self.name, self.seed, settings, self.clips)
-        return artist_actor(self.folder / self.name, settings, self.clips)
+        return artist_actor(
+            self.folder / self.name, settings, self.clips, most=self._most(settings)
+        )
+
+    def _most(self, settings: PoolSettings) -> int:
+        """Of the clips, how many it takes."""
+        lent = self.folder is not None and settings.lent_clips > 0
+        return settings.lent_clips if lent else settings.recorded_clips
 
     def path(self, cache: Path, settings: PoolSettings) -> Path:
         """Where the actor is cached: whatever changes it is in the name."""
-        offered = text_hash("\n".join(clip.name for clip in self.clips))[:8]
+        offered = text_hash("\n".join((FORMAT, *(clip.name for clip in self.clips))))[:8]
         size = (
             f"{settings.vertices}-{settings.splats}-{settings.styles}-{settings.frame_time:g}-"
-            f"{settings.recorded_clips if self.clips else 0}-{offered}"
+            f"{self._most(settings) if self.clips else 0}-{offered}"
         )
         return cache / f"{Path(self.name).stem}-{self.seed}-{size}.safetensors"
 
@@ -64,9 +72,9 @@ def cast_actors(
     people = [] if recordings is None else recordings.people()
     artists = [] if recordings is None else recordings.artists()
     # Reading a file to count its legs takes a second; what gallops has four.
-    four_legged = {_file(clip) for clip in artists if clip.action == "gallop"}
-    animals = [clip for clip in artists if _file(clip) in four_legged]
-    others = [clip for clip in artists if _file(clip) not in four_legged]
+    four_legged = {clip.file for clip in artists if clip.action == "gallop"}
+    animals = [clip for clip in artists if clip.file in four_legged]
+    others = [clip for clip in artists if clip.file not in four_legged]
     cast = []
     for species, seed in cast_list(settings.creatures, first_seed=first_seed):
         parameters = SPECIES[species]
@@ -90,19 +98,24 @@ def cast_actors(
 def cast_artists(
     recordings: Recordings, settings: PoolSettings, *, training: bool = True
 ) -> list[Casting]:
-    """Artists' characters of one side; those that train have motion capture to choose from."""
+    """Artists' characters of one side; those that train have recorded clips to choose from, and
+    with `PoolSettings.lent_clips` clips of the zoo as well."""
     if recordings.assets is None:
         return []
-    folder, clips = recordings.assets, recordings.people() if training else []
+    folder, people = recordings.assets, recordings.people() if training else []
+    lends = training and settings.lent_clips > 0
+    artists = recordings.artists() if lends else []
+
+    def offered(number: int) -> tuple[LibraryClip, ...]:
+        if not lends:
+            return _offered(people, [], settings, number)
+        return lend_clips(
+            people, artists, count=_CANDIDATES * settings.lent_clips,
+            evenness=settings.evenness, rng=np.random.default_rng((number, 59)),
+        )  # fmt: skip
+
     files = [p.relative_to(folder).as_posix() for p in find_files(folder, training=training)]
-    return [
-        Casting(name, folder=folder, clips=_offered(clips, [], settings, k))
-        for k, name in enumerate(files)
-    ]
-
-
-def _file(clip: LibraryClip) -> str:
-    return clip.name.partition(":")[0]
+    return [Casting(name, folder=folder, clips=offered(k)) for k, name in enumerate(files)]
 
 
 def _offered(

@@ -12,6 +12,7 @@ from akd.motion.feet import leg_length
 from akd.motion.library.clip import LibraryClip
 from akd.motion.retargeting.body_parts import part_bones
 from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, continue_loop, hold_ends
+from akd.prior.tiny.bone_tree import BoneTree
 from akd.prior.tiny.recorded import recorded_bones
 from akd.prior.tiny.settings import PoolSettings
 from akd.prior.tiny.vocabulary import NONE
@@ -92,7 +93,7 @@ def build_actor(
     return Actor(
         species, seed, creature.plan, creature.height, root, cloud,
         role_colours(bone_roles(character)), skin.bone_transforms(rig.neutral_world),
-        part_bones(rig, skin.bone_joints), rig.root_pivot,
+        BoneTree.of(rig, skin), part_bones(rig, skin.bone_joints), rig.root_pivot,
         (*actions, *more), (*manners, *(NONE for _ in more)),
         (*(False for _ in range(own)), *(True for _ in more)), torch.stack([*clips, *bones]),
     )  # fmt: skip

@@ -16,7 +16,8 @@ from torch import Tensor
 from akd.metrics.recognise.settings import GLIDING, PADDLING
 from akd.motion.actions import ACTIONS
 from akd.prior.tiny.actor import SAMPLES_A_FRAME, Actor, start_of
-from akd.prior.tiny.settings import CameraSettings, TinySettings
+from akd.prior.tiny.proportions import vary_body
+from akd.prior.tiny.settings import BodySettings, CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import Words, creature_word
 from akd.scene.compose import render_scene
 from akd.scene.follow import (
@@ -144,6 +145,7 @@ def film_actor(
     cameras: CameraSettings,
     tricks: bool = False,
     vary: bool = True,
+    bodies: BodySettings | None = None,
     recorded: float | None = None,
     clips: Sequence[int] | None = None,
     rasterizer: Rasterizer = "warp",
@@ -151,9 +153,9 @@ def film_actor(
     """`count` videos of an actor: random clips, starts and views, from a CPU `generator`.
 
     `tricks` mixes in the two wrong motions. `vary` changes the actor's proportions, girth and
-    shades a little, so that more bodies are seen than were built. `recorded` is the share of videos
-    that show recorded clips, where the actor has both kinds; all clips alike if left out. `clips`
-    chooses the clips.
+    shades a little, so that more bodies are seen than were built; `bodies` says how far its body
+    parts and its neutral pose change as well. `recorded` is the share of videos that show recorded
+    clips, where the actor has both kinds; all clips alike if left out. `clips` chooses the clips.
     """
 
     def uniform(low: float, high: float) -> float:
@@ -193,7 +195,10 @@ def film_actor(
         bones.append(some)
         words.append(Words(creature_word(actor.species), action, actor.manners[clip]))
         labels.append(label or action)
-    every = torch.cat((*bones, actor.neutral[None]))
+    posed = torch.stack(bones)
+    if bodies is not None:
+        actor, posed = vary_body(actor, posed, bodies, generator=generator)
+    every = torch.cat((posed.flatten(0, 1), actor.neutral[None]))
     low, high = (corner.cpu() for corner in bounding_boxes(cloud, every))
     views = tuple(random_view(generator, view_bounds(cameras)) for _ in range(count))
     # Cameras are worked out on the CPU: a GPU would be waited for at every one of them.
@@ -213,5 +218,5 @@ def film_actor(
     videos = frames[: count * tiny.frames].unflatten(0, (count, tiny.frames))
     return Footage(
         videos, frames[count * tiny.frames :], tuple(words), tuple(labels), views,
-        torch.stack(bones), actor,
+        posed, actor,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from torch import Tensor
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.film import Footage, film_actor
-from akd.prior.tiny.settings import CameraSettings, TinySettings
+from akd.prior.tiny.settings import BodySettings, CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import NONE, PLAN_WORDS, TOKENS
 
 
@@ -45,11 +45,12 @@ class Pool:
         classes: Sequence[str] = (),
         videos_a_call: int = 24,
         recorded: float | None = None,
+        bodies: BodySettings | None = None,
         studio: Studio | None = None,
     ) -> None:
         self.tiny, self.cameras, self.device = tiny, cameras, device
         self.capacity, self.videos_a_call, self.recorded = capacity, videos_a_call, recorded
-        self.studio = studio or Studio()
+        self.bodies, self.studio = bodies, studio or Studio()
         self.classes = tuple(classes)
         self.actors: list[Actor] = []
         self.count = 0
@@ -88,7 +89,7 @@ class Pool:
             footage = film_actor(
                 actor, min(self.videos_a_call, self.capacity), generator=self._generator,
                 tiny=self.tiny, cameras=self.cameras, tricks=bool(self.classes),
-                recorded=self.recorded, rasterizer=self.studio.rasterizer,
+                bodies=self.bodies, recorded=self.recorded, rasterizer=self.studio.rasterizer,
             )  # fmt: skip
         self._keep(actor, footage)
         if self.device.type == "cuda":

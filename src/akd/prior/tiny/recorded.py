@@ -83,9 +83,12 @@ def recorded_bones(
     pelvis = (skin.bone_joints == character.control_rig.root).nonzero()
     heading = int(pelvis[0]) if len(pelvis) else root
     actions, found = [], []
+    legs = len(character.anatomy.legs)
     for clip in clips:
         if len(found) == most:
             break
+        if clip.legs not in (None, legs):
+            continue
         label = label_of(clip)
         assert label is not None
         try:

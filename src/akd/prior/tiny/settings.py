@@ -88,6 +88,17 @@ class CameraSettings:
 
 
 @dataclass(frozen=True)
+class BodySettings:
+    """How much the bodies of actors change between videos, at most; half as much on average."""
+
+    lengths: float = 0.3
+    """Standard deviation of the logarithm of a body part's length."""
+    neutral: float = 0.6
+    """Of the rotation vectors by which arms and wings rest elsewhere, radians; other joints turn by
+    four tenths of it."""
+
+
+@dataclass(frozen=True)
 class PoolSettings:
     """The creatures and the rendered videos that training draws from."""
 
@@ -106,6 +117,11 @@ class PoolSettings:
     show nothing else, they are about a third of all."""
     recorded_clips: int = 8
     """Recorded clips that are put on each creature."""
+    lent_clips: int = 0
+    """Clips that are put on each artist's character instead: motion capture, artists' clips of
+    other bodies and the zoo's. 0: only `recorded_clips` of motion capture."""
+    evenness: float = 0.5
+    """1 lends all actions alike often, 0 as often as the library has them."""
     videos: int = 72_000
     """How many rendered videos are held, as bytes; the oldest make room for new ones."""
     videos_a_call: int = 64

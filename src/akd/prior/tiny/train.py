@@ -215,7 +215,7 @@ def train(
     loop.save()
     loop.draw()
     samples = trainer.progress.step * settings.batch * group.size
-    artists = sorted(actor.species for actor in videos.actors if all(actor.recorded))
+    artists = sorted(actor.species for actor in videos.actors if actor.is_artists)
     report = {
         "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
         "samples": samples, "loss": trainer.progress.loss, "seed": seed,
