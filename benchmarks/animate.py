@@ -1,7 +1,7 @@
 """`akd.animate` on the demo's fox: seconds by phase, and what the distillation loop spends them on.
 
-    python -m benchmarks.animate [--device cuda] [--profile] [--characters 32] [--set NAME=VALUE]
-        [--tracking 100]
+    python -m benchmarks.animate [--device cuda] [--profile] [--characters 32] [--processes 16]
+        [--set NAME=VALUE] [--tracking 100]
 
 The first run compiles kernels, or reads them from the cache on disk; the second one is warm.
 `--profile` counts operators an iteration and, on a GPU, the share of the time that it is busy.
@@ -113,7 +113,7 @@ def print_batch(path: Path, options: argparse.Namespace, ends: float) -> None:
     settings = with_values(TINY, options.set)
     clips = akd.animate_many(
         jobs, preset=settings, physics=TrackingSettings(iterations=options.tracking),
-        device=options.device,
+        device=options.device, processes=options.processes,
     )  # fmt: skip
     started = time.perf_counter()
     done = failed = 0
@@ -137,6 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--characters", type=int, default=0, help="of a batch; 0: none")
+    parser.add_argument("--processes", type=int, help="of a batch; by default as `animate_many`")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--limit", type=float, default=170.0, help="seconds before it gives up")

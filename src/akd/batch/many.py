@@ -16,9 +16,13 @@ from akd.engine.call import Call, Resources, Seat
 from akd.engine.local import Local
 from akd.engine.queue import run_calls
 from akd.pipeline import animate
+from akd.prior.choose import choose_device
 from akd.rig.character import Character
 
-_MOST_PROCESSES = 8
+_THREADS = {"cpu": 2, "cuda": 1}
+"""Torch's threads in each process, by default. On a GPU the host's share is Python, which fills one
+core."""
+_MOST_PROCESSES = {"cpu": 8, "cuda": 16}
 """By default: each has its own copy of the weights and, on a GPU, its own CUDA context."""
 
 
@@ -32,18 +36,25 @@ class Job:
 
 
 def animate_many(
-    jobs: Sequence[Job], *, processes: int | None = None, **options: Any
+    jobs: Sequence[Job],
+    *,
+    processes: int | None = None,
+    threads: int | None = None,
+    **options: Any,
 ) -> Generator[tuple[Job, Animation | Exception], None, None]:
     """Animate several characters side by side, on one device.
 
-    A clip is the same as that of `animate` in a process with as many threads: jobs share nothing.
+    A clip is the same as that of `animate` in a process with as many threads: jobs share nothing,
+    and it does not matter how many run at a time.
     Call it under `if __name__ == "__main__":`, because processes are spawned. For results in
     folders, restarts and clusters, see `akd batch`.
 
     Args:
         jobs: Who does what.
-        processes: How many jobs run at a time; by default one for every two cores, at most eight.
-            The cores are divided among them.
+        processes: How many jobs run at a time; by default one for every core with a GPU, at most
+            16, otherwise one for every two cores, at most eight.
+        threads: Torch's threads in each process: by default one with a GPU, otherwise two. Sums on
+            the CPU are rounded differently with another number.
         options: Further arguments of `animate`, the same for all jobs. They must be picklable, so
             there can be no observer.
 
@@ -52,15 +63,19 @@ def animate_many(
         finish. Closing the iterator stops those that are left.
 
     Raises:
-        ValueError: `processes` is less than one.
+        ValueError: `processes` or `threads` is less than one.
+        PriorError: There is no such device.
     """
+    kind = choose_device(options.get("device", "auto")).type
     cores = len(os.sched_getaffinity(0))
+    if threads is None:
+        threads = min(cores, _THREADS[kind])
     if processes is None:
-        processes = min(_MOST_PROCESSES, max(1, cores // 2))
-    if processes < 1:
-        raise ValueError(f"processes must be at least 1, got {processes}")
+        processes = min(_MOST_PROCESSES[kind], max(1, cores // max(1, threads)))
+    for name, value in (("processes", processes), ("threads", threads)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")
     processes = max(1, min(processes, len(jobs)))
-    threads = max(1, cores // processes)
     engine = Local(cpus=processes * threads, processes=processes)
     calls = (
         Call(str(k), _work, (_pack((job, options)), threads), Resources(threads))
