@@ -53,19 +53,13 @@ def _levers(motion: Motion) -> Tensor:
     return torch.stack([(place[b] - place[j]).norm(dim=-1).max() for j, b in enumerate(below)])
 
 
-def _parent_scale(motion: Motion) -> Tensor:
-    """Metres in the world for a unit of each joint's own translation."""
-    size = motion.world()[0, :, :3, :3].norm(dim=1).amax(dim=-1)
-    return torch.stack([size[p] if p >= 0 else size.new_ones(()) for p in motion.skeleton.parents])
-
-
 _Kept = dict[tuple[int, str], list[int]]
 
 
 def _kept_keys(clip: ClipData, motion: Motion, lever: Tensor, allowed: float) -> _Kept:
     """Frames at which each property needs a key, to stay within `allowed` metres by itself."""
     kept: _Kept = {}
-    scale = _parent_scale(motion)
+    scale = motion.parent_scale()
     for joint, tracks in clip.tracks.items():
         turn = allowed / float(lever[joint])
         shift = allowed / max(float(scale[joint]), 1e-30)  # a parent may be scaled to nothing

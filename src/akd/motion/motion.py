@@ -59,6 +59,17 @@ class Motion:
         """
         return self.skeleton.forward(self.pose)
 
+    def parent_scale(self) -> Float[Tensor, "J"]:
+        """Size of each joint's translation in the world.
+
+        Returns:
+            Metres in the world for a unit of the joint's own translation, where it is largest.
+        """
+        size = self.world()[..., :3, :3].norm(dim=-2).amax(dim=(0, -1))
+        return torch.stack(
+            [size[p] if p >= 0 else size.new_ones(()) for p in self.skeleton.parents]
+        )
+
     def sample(self, times: Float[Tensor, "S"]) -> Motion:
         """Interpolate.
 
