@@ -5,9 +5,7 @@ has no such device, so its launches are left out. With real values, on the CPU, 
 shows as an operator.
 """
 
-import traceback
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +35,7 @@ from akd.splat import raster_inputs, raster_tiles, render, shade
 from akd.splat.list_room import ListRoom
 from akd.splat.rasterize import rasterize
 from tests.distill.fox import stage_for
+from tests.host_reads import HostReads
 
 META = torch.device("meta")
 TINY = TinySettings(
@@ -75,24 +74,6 @@ def stage(tube, monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(raster_tiles, "bone_rows", lambda *args: rows)
     monkeypatch.setattr(render, "rasterize", lambda call, threads: rasterize(call, tiles=True))
     return moved
-
-
-class HostReads(TorchDispatchMode):
-    """Operators whose result the host must wait for, with the line that asked for them."""
-
-    WAITS = ("_local_scalar_dense", "item", "is_nonzero", "nonzero", "equal", "masked_select")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.operators, self.found = 0, []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.operators += 1
-        if func.name().removeprefix("aten::") in self.WAITS:
-            ours = [f for f in traceback.extract_stack() if "/src/akd/" in f.filename]
-            line = f"{Path(ours[-1].filename).name}: {ours[-1].line}" if ours else "a test's"
-            self.found.append(f"{func.name()} in {line}")
-        return func(*args, **(kwargs or {}))
 
 
 def candidates(

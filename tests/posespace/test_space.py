@@ -13,6 +13,7 @@ from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import ANGLE_UNIT
 from akd.posespace.space import PoseSpace
 from akd.posespace.stand import standing_feet
+from tests.host_reads import HostReads
 from tests.posespace.conftest import SMALL
 
 LEGS = ("fore", "hind")
@@ -113,6 +114,30 @@ def test_ik_that_can_be_captured_gives_the_same_answers(space):
         expected = ik.guided_ik(space.network, body, goals, start, noise=noise)
         torch.testing.assert_close(found, expected, atol=2e-3, rtol=0)
         assert float(goals.residual(body, found).max()) < 2e-3
+
+
+def test_captured_ik_reads_no_value(space):
+    """Both functions that a GPU captures, with a soft goal and one that looks at a point."""
+    from akd.posespace.ik_graph import _FIELDS, GraphIk, _parts
+
+    body = space.codec.body.expand(2)
+    places, _ = kinematics(body, torch.zeros(2, body.tokens, 3))
+    goals = replace(
+        Goals.at(torch.tensor([[3, 5]]).expand(2, -1), places[:, [3, 5]] + 0.1),
+        weights=torch.tensor([1.0, 0.1]), facing=torch.tensor([[5]]).expand(2, -1),
+        points=places[:, [5]] + 1.0,
+    )  # fmt: skip
+    solver = GraphIk(space.network)
+    given = [getattr(body, name) for name in _FIELDS] + _parts(goals)
+    states, damping = torch.zeros(2, body.tokens, 3), torch.full((2, 1, 1), -1.0)
+    for name, more in (("_near", (states, states)), ("_rounds", (states, damping))):
+        with HostReads() as seen:
+            found = getattr(solver, name)(*given, *more)
+        assert seen.operators > 300
+        assert seen.found == []
+        assert found[0].shape == states.shape
+    # Where there are no values, none can be read.
+    solver._rounds(*(value.to("meta") for value in (*given, states, damping)))
 
 
 def test_ik_looks_at_a_point(space):

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.math.resident import constant
+from akd.math.solve import solve_definite
 from akd.posespace.body import DOUBLINGS, PoseBody, kinematics
 from akd.posespace.diffusion import denoise, signal_and_noise
 from akd.posespace.network import PoseNetwork
@@ -206,7 +207,8 @@ class Search:
     def rounds(self, count: int, *, waits: bool = True) -> Search:
         """After so many rounds.
 
-        With `waits` it stops where all poses are close enough, for which the host waits for a GPU.
+        With `waits` it stops where all poses are close enough, for which the host waits for a GPU;
+        without, a CUDA graph can hold it.
         """
         body, goals, states, damping = self.body, self.goals, self.states, self.damping
         places, turned = kinematics(body, states)
@@ -219,7 +221,11 @@ class Search:
             square = jacobian @ jacobian.transpose(-1, -2)
             one = torch.eye(square.shape[-1], dtype=square.dtype, device=square.device)
             # Damped, it is never singular. The plain `solve` waits for a GPU to say so.
-            solved, _ = torch.linalg.solve_ex(square + damping * one, error[..., None])
+            damped = square + damping * one
+            if waits:
+                solved, _ = torch.linalg.solve_ex(damped, error[..., None])
+            else:
+                solved = solve_definite(damped, error)[..., None]
             change = (jacobian.transpose(-1, -2) @ solved).squeeze(-1)
             largest = change.abs().amax(-1, keepdim=True)
             change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))

@@ -52,6 +52,12 @@ class GraphIk:
         self._network, self._steps, self._level = network, steps, level
         self._graphs: dict[tuple[int, ...], _Graphs] = {}
 
+    @property
+    def is_captured(self) -> bool:
+        """Whether every size that was asked for is replayed."""
+        steps = [step for graphs in self._graphs.values() for step in (graphs.near, graphs.last)]
+        return all(step.is_captured for step in steps)
+
     @torch.no_grad()
     def __call__(
         self,
