@@ -39,10 +39,8 @@ from akd.fit.observation import Observation
 from akd.fit.settings import FitSettings
 from akd.fit.video_fit import VideoFit, fit_video
 from akd.math import davenport, quaternion
-from akd.posespace.codec import PoseCodec
+from akd.posespace.judge import implausibility
 from akd.posespace.loss import pose_prior
-from akd.posespace.model import load_model
-from akd.posespace.score import score
 from akd.rig.character import Character, load_character
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import Side
@@ -177,7 +175,10 @@ def run(job: Job) -> Row:
                 splats=job.settings.splats, device=job.device, ground=False,
             )  # fmt: skip
             losses: list[LossTerm] = [] if job.variant == POSE_MODEL else [pose_prior(1.0)]
-            found = fit_video(stage, observations, fps=FPS, settings=job.settings, losses=losses)
+            found = fit_video(
+                stage, observations, fps=FPS, settings=job.settings, losses=losses,
+                judge=partial(implausibility, character),
+            )  # fmt: skip
             with torch.no_grad():
                 pose = found.curves.controls().to("cpu")
             cameras = found.cameras[0].to("cpu")
@@ -187,7 +188,7 @@ def run(job: Job) -> Row:
     seconds = time.perf_counter() - began
     stated = {}
     if found is not None:
-        stated = found.quality.parts() | unstated(found, character, pose)
+        stated = found.quality.parts() | unstated(found)
     error, degrees, swapped = measure(clip, character, pose, cameras)
     return Row(
         job.key, job.part, job.variant, job.clip, error, degrees, swapped, value, overlap, seconds,
@@ -195,17 +196,13 @@ def run(job: Job) -> Row:
     )  # fmt: skip
 
 
-def unstated(found: VideoFit, character: Character, pose: ControlPose) -> dict[str, float]:
-    """What a stated quality could be made of beside its parts: what is left of the video, how much
-    more the second best start left, and what the pose model's judge says, mean log-odds."""
+def unstated(found: VideoFit) -> dict[str, float]:
+    """What a stated quality could be made of beside its parts: what is left of the video, and how
+    much more the second best start left."""
     best, *others = sorted(found.residuals.values()) or [0.0]
-    codec = PoseCodec.of(character)
-    states = codec.encode(pose)
-    judged = score(load_model(None), codec.body.expand(len(states)), states)
     return {
         "residual": found.history[-1]["difference"],
         "gap": others[0] / max(best, 1e-9) - 1.0 if others else 0.0,
-        "implausible": float(judged.poses.mean()),
     }
 
 

@@ -72,12 +72,12 @@ def test_the_bundled_regressor_reads_legs_that_swing(stage, filmed):
 
 
 def test_what_was_read_is_one_of_the_starts_and_holds_the_fit(stage, filmed):
-    read = [s for s in make_starts(stage, [filmed], SETTINGS, fps=FPS) if READ in s.name]
+    read = [s for s in make_starts(stage, [filmed], SETTINGS, fps=FPS)[0] if READ in s.name]
     assert len(read) == 1
     assert read[0].anchor is not None
     angles = read[0].curves.controls().angles.detach()
     assert float((angles - read[0].anchor).abs().mean()) < 0.05
-    without = make_starts(stage, [filmed], replace(SETTINGS, regressor=False), fps=FPS)
+    without, _ = make_starts(stage, [filmed], replace(SETTINGS, regressor=False), fps=FPS)
     assert all(start.anchor is None for start in without)
 
 

@@ -397,6 +397,10 @@ def test_starts_that_differ_and_explain_the_video_as_well_lower_the_score():
     mask = torch.ones(2, 8, 8)
     sure, unsure = (assess_fit([mask], [mask], None, ambiguity) for ambiguity in (0.0, same))
     assert unsure.score < sure.score
+    rivalled = assess_fit([mask], [mask], None, rivalry=0.9)
+    assert rivalled.score < assess_fit([mask], [mask], None, rivalry=0.3).score < sure.score
+    odd, natural = (replace(sure, implausible=odds) for odds in (-1.0, -5.0))
+    assert odd.score < natural.score == sure.score
 
 
 def test_quality_names_frames_to_distrust():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -28,7 +29,9 @@ from akd.fit.video_fit import VideoFit, fit_video, show_fit
 from akd.fit.view_search import search_views
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
+from akd.posespace.judge import implausibility
 from akd.posespace.loss import pose_prior
+from akd.posespace.model import shipped_model
 from akd.prior.choose import choose_device
 from akd.report.fit_page import write_fit_results
 from akd.rig.character import Character
@@ -217,8 +220,9 @@ def fit(
     stage, settings, said = _set_stage(character, seen.observations, settings, colours, chosen)
     notes.append(said)
     result = fit_video(
-        stage, seen.observations, fps=seen.fps, settings=settings, losses=losses, observer=observer
-    )
+        stage, seen.observations, fps=seen.fps, settings=settings, losses=losses, observer=observer,
+        judge=partial(implausibility, character) if shipped_model().is_file() else None,
+    )  # fmt: skip
     return _finish(
         character, stage, result, seen.observations, seen.name, seen.fps, notes, physics, observer
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,12 +21,13 @@ _BELOW = 0.12
 """A frame that overlaps by so much less than the median is distrusted."""
 _BORDER = 0.02
 """Share of the mask on the image's border from which the body is cut off."""
-_CUT_OFF = 0.15
-"""What a body that is cut off in all frames takes from the score: what is outside is guessed."""
+_OUTLINE, _COLOUR, _CUT_OFF, _AMBIGUITY, _RIVALRY, _IMPLAUSIBLE = 30.0, 0.5, 0.15, 2.0, 0.1, 0.05
+"""Weights in the score's exponent. Outlines count most: overlaps are those of the trunk, and hardly
+change with a limb in the wrong place. What is cut off, too, is guessed."""
+_NATURAL = -4.0
+"""Log-odds from which poses count as implausible."""
 _AS_GOOD = 0.1
 """Share by which a residual may be higher for a start to count a third."""
-_AMBIGUITY = 4.0
-"""What an ambiguity of one body height takes from the score."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,23 @@ class FitQuality:
     """What was compared: silhouettes, or points."""
     ambiguity: float = 0.0
     """How far apart the starts are that explain the video about as well: see `disagreement`."""
+    rivalry: float = 0.0
+    """What the best direction of the camera leaves of the video, as a share of what the best one
+    far from it leaves: near 1, the two can hardly be told apart. 0: the direction was given."""
+    implausible: float | None = None
+    """Mean log-odds that the poses are implausible, by the pose model; None: not judged."""
 
     @property
     def score(self) -> float:
         """0..1: mean overlap, less for outlines that are apart, colours that differ, frames in
-        which the body is cut off, and starts that disagree."""
+        which the body is cut off, starts that disagree, a rival direction, and odd poses."""
         own = self.parts()
-        lost = 2.0 * own["outline"] + 0.5 * own["colour"] + _CUT_OFF * own["cut_off"]
-        return max(0.0, own["overlap"] - lost - _AMBIGUITY * own["ambiguity"])
+        doubts = (
+            _OUTLINE * own["outline"], _COLOUR * own["colour"], _CUT_OFF * own["cut_off"],
+            _AMBIGUITY * own["ambiguity"], _RIVALRY * own["rivalry"],
+            _IMPLAUSIBLE * max(0.0, own["implausible"] - _NATURAL),
+        )  # fmt: skip
+        return own["overlap"] * math.exp(-sum(doubts))
 
     def parts(self) -> dict[str, float]:
         """What the score is made of."""
@@ -64,6 +75,8 @@ class FitQuality:
             "colour": 0.0 if self.colour is None else self.colour,
             "cut_off": float(self.cut_off.float().mean()),
             "ambiguity": self.ambiguity,
+            "rivalry": self.rivalry,
+            "implausible": _NATURAL if self.implausible is None else self.implausible,
         }
 
     def distrusted(self) -> list[int]:
@@ -99,6 +112,8 @@ class FitQuality:
             "reprojection_error_by_frame": self.outline.tolist(),
             "colour_difference": self.colour,
             "ambiguity": self.ambiguity,
+            "rivalry": self.rivalry,
+            "implausible": self.implausible,
             "frames_to_distrust": self.distrusted(),
             "verdict": self.verdict(),
         }
@@ -127,6 +142,7 @@ def assess_fit(
     masks: list[Float[Tensor, "T H W"]],
     colour: float | None,
     ambiguity: float = 0.0,
+    rivalry: float = 0.0,
 ) -> FitQuality:
     """Compare silhouettes with masks, view by view."""
     overlaps, outlines, cut = [], [], []
@@ -150,6 +166,7 @@ def assess_fit(
         colour,
         torch.stack(cut).any(0),
         ambiguity=ambiguity,
+        rivalry=rivalry,
     )
 
 

@@ -92,7 +92,8 @@ class FitSettings:
     limb_search: bool = True
     """Search each limb's angles frame by frame before the first iteration."""
     gait_search: bool = True
-    """Half of the starts are gaits: limbs that swing in pairs, with one period."""
+    """Half of the starts are gaits: limbs that swing in pairs, with one period. What the regressor
+    reads takes the place of one of them."""
     regressor: bool = True
     """One of the starts is what the motion regressor reads, of videos in role colours."""
     anchor: float = 30.0

@@ -107,28 +107,35 @@ def _given(observation: Observation) -> Camera:
 
 def make_starts(
     stage: Stage, observations: Sequence[Observation], settings: FitSettings, *, fps: float
-) -> list[Candidate]:
-    """Candidates to optimise: directions of the camera, legs as found and exchanged."""
+) -> tuple[list[Candidate], float]:
+    """Candidates to optimise: directions of the camera, legs as found and exchanged.
+
+    Returns:
+        The candidates; and what the best direction leaves of the video as a share of what the other
+        one leaves, 0 where there is no other.
+    """
     limbs = find_limbs(stage) if settings.limb_search else []
     regressor = regressor_for(stage, settings)
     ranked = [_directions(stage, observation, limbs, settings) for observation in observations]
     pairings = [tuple(guesses[0] for guesses in ranked)]
     if len(observations) == 1 and len(ranked[0]) > 1:
         pairings.append((ranked[0][1],))
-    found = []
+    found, least = [], []
     for guesses in pairings:
-        found += _with_limbs(stage, observations, guesses, limbs, settings, fps)
+        own = _with_limbs(stage, observations, guesses, limbs, settings, fps)
+        least.append(min(left for left, _ in own))
+        found += own
         if regressor is not None:
             found += _as_read(stage, observations, guesses, regressor, settings, fps)
+    rivalry = min(least) / max(*least, 1e-9) if len(least) > 1 else 0.0
     # Where one direction is clearly wrong, more exchanges of the other's legs are tried.
     found.sort(key=lambda pair: pair[0])
     gaits, read = ([c for _, c in found if kind in c.name] for kind in (GAIT, READ))
     free = [c for _, c in found if GAIT not in c.name and READ not in c.name]
     # A gait leaves more of the video than poses that are free in every frame, right or wrong; so
     # does what was read.
-    kept = read[: settings.starts // 4]
-    kept += gaits[: settings.starts // 2]
-    return [*free[: max(1, settings.starts - len(kept))], *kept]
+    kept = [*read[: settings.starts // 4], *gaits][: settings.starts // 2]
+    return [*free[: max(1, settings.starts - len(kept))], *kept], rivalry
 
 
 def _directions(

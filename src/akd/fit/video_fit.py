@@ -6,7 +6,7 @@ Search the camera's direction and the limbs, optimise a few starts together, kee
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -31,6 +31,7 @@ from akd.fit.starts import Candidate, make_starts
 from akd.fit.view_search import neutral_middle
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import PosedFrames, pose_together
+from akd.rig.control import ControlPose
 from akd.scene.compose import render_body
 from akd.scene.coverage import narrowed
 from akd.scene.stage import Stage
@@ -69,6 +70,7 @@ def fit_video(
     fps: float,
     settings: FitSettings | None = None,
     losses: Sequence[LossTerm] = (),
+    judge: Callable[[ControlPose], float] | None = None,
     observer: Observer | None = None,
 ) -> VideoFit:
     """Fit a character's joints to synchronised videos of it.
@@ -79,6 +81,7 @@ def fit_video(
         fps: Frames a second.
         settings: Sizes, iterations and weights.
         losses: Terms beside the images, smoothness and the pose regulariser.
+        judge: Log-odds that poses are implausible, for the stated quality.
         observer: Told about every iteration; may cancel.
 
     Returns:
@@ -92,7 +95,7 @@ def fit_video(
     half = [o.resized(max(32, settings.size // 2)) for o in full]
     observer.begin("search")
     # Limbs are thin: they are searched in all pixels, which costs little more.
-    starts = make_starts(stage, full, settings, fps=fps)
+    starts, rivalry = make_starts(stage, full, settings, fps=fps)
     candidates = [start.resized(half) for start in starts]
     weights = (settings.smooth, settings.rest, settings.sagittal)
     functions = (smoothness, pose_regulariser, sagittal_regulariser)
@@ -127,10 +130,14 @@ def fit_video(
     candidates = [candidates[0].resized(full)]
     optimise(stage, candidates, full, terms, settings, iterations=late, step=step, rate=0.4)
     best = candidates[0]
+    quality = _assess(stage, best, full, settings, ambiguity, rivalry)
+    if judge is not None:
+        with torch.no_grad():
+            quality = replace(quality, implausible=judge(best.curves.controls()))
     return VideoFit(
         best.curves,
         best.resized(observations).plain_cameras(),
-        _judge(stage, best, full, settings, ambiguity),
+        quality,
         residuals,
         history,
     )
@@ -299,12 +306,13 @@ def _joints(stage: Stage, candidate: Candidate) -> Float[Tensor, "T J 3"]:
     return (world - world[:, :1]) @ rotation.T / stage.character.height
 
 
-def _judge(
+def _assess(
     stage: Stage,
     best: Candidate,
     observations: Sequence[Observation],
     settings: FitSettings,
     ambiguity: float,
+    rivalry: float,
 ) -> FitQuality:
     """How well the fit explains the observations, at the size that was compared."""
     transforms = pose_together([best.curves], stage).transforms[0].detach()
@@ -318,4 +326,4 @@ def _judge(
             differences.append(float((colour - observation.frames)[both].square().mean().sqrt()))
     compared = settings.colour > 0.0 and bool(differences)
     colour = sum(differences) / len(differences) if compared else None
-    return assess_fit(coverage, [o.masks for o in observations], colour, ambiguity)
+    return assess_fit(coverage, [o.masks for o in observations], colour, ambiguity, rivalry)

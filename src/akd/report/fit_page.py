@@ -115,6 +115,11 @@ def _page(made: Fitting, provenance: Mapping[str, str], comparison: Path, strip:
             ["not compared" if quality.colour is None else f"{quality.colour:.3f}"],
         ),
         pages.Row("starts as good differ by, of the height", [f"{quality.ambiguity:.2%}"]),
+        pages.Row("rival direction of the camera, 1: as good", [f"{quality.rivalry:.2f}"]),
+        pages.Row(
+            "poses implausible, log-odds",
+            ["not judged" if quality.implausible is None else f"{quality.implausible:.1f}"],
+        ),
         pages.Row("score, 0 to 1", [f"{quality.score:.2f}"]),
         pages.Row("frames to distrust", [", ".join(map(str, bad)) or "none"]),
     ]
