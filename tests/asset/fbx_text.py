@@ -1,9 +1,18 @@
 """A small FBX file as text: two bones, a strip of two quads on them, and a clip that bends one."""
 
+from base64 import b64encode
 from pathlib import Path
 
 SECOND = 46_186_158_000
 """Ticks of FBX's clock in a second."""
+
+
+_LAYERS = (
+    ("Normal", "Normals", "ByPolygonVertex", 3, 8 * ("0,0,1",)),
+    ("UV", "UV", "ByPolygonVertex", 2, ("0,0", "1,0", "1,0.5", "0,0.5") * 2),
+    ("Color", "Colors", "ByPolygonVertex", 4, 8 * ("1,0.5,0,1",)),
+)
+"""Layers of the painted strip: name, values, mapping, how many a corner, and the values."""
 
 
 def fbx_text(*, up: str = "y", unit: float = 1.0, clip: bool = True) -> str:
@@ -159,3 +168,77 @@ def _clip_links() -> str:
 def write_fbx_text(path: Path, **options: object) -> Path:
     path.write_text(fbx_text(**options))  # pyright: ignore[reportArgumentType]
     return path
+
+
+def painted_text(image: bytes, *, file_name: str = "", embedded: bool = True) -> str:
+    """The strip with normals, texture coordinates, vertex colours, a material with a texture, which
+    is in the file or beside it, and a blend shape that lifts its first vertex by 10 units."""
+    layers = "".join(
+        f"""\t\tLayerElement{name}: 0 {{
+\t\t\tMappingInformationType: "{mapping}"
+\t\t\tReferenceInformationType: "Direct"
+\t\t\t{values}: *{8 * width} {{
+\t\t\t\ta: {",".join(numbers)}
+\t\t\t}}
+\t\t}}
+"""
+        for name, values, mapping, width, numbers in _LAYERS
+    )
+    shown = "".join(
+        f"""\t\t\tLayerElement:  {{
+\t\t\t\tType: "LayerElement{name}"
+\t\t\t\tTypedIndex: 0
+\t\t\t}}
+"""
+        for name, *_ in _LAYERS
+    )
+    content = f'\t\tContent: , "{b64encode(image).decode()}"\n' if embedded else ""
+    text = fbx_text().replace(
+        "\t\tGeometryVersion: 124\n",
+        f"\t\tGeometryVersion: 124\n{layers}\t\tLayer: 0 {{\n{shown}\t\t}}\n",
+    )
+    objects = f"""\tMaterial: 40, "Material::paint", "" {{
+\t\tShadingModel: "phong"
+\t\tProperties70:  {{
+\t\t\tP: "DiffuseColor", "Color", "", "A",0.2,0.4,0.6
+\t\t}}
+\t}}
+\tTexture: 41, "Texture::skin", "" {{
+\t\tType: "TextureVideoClip"
+\t\tFileName: "{file_name}"
+\t\tRelativeFilename: "{file_name}"
+\t\tProperties70:  {{
+\t\t\tP: "WrapModeU", "enum", "", "",1
+\t\t}}
+\t}}
+\tVideo: 42, "Video::skin", "Clip" {{
+\t\tType: "Clip"
+\t\tFileName: "{file_name}"
+\t\tRelativeFilename: "{file_name}"
+{content}\t}}
+\tDeformer: 50, "Deformer::", "BlendShape" {{
+\t\tVersion: 100
+\t}}
+\tDeformer: 51, "SubDeformer::lift", "BlendShapeChannel" {{
+\t\tVersion: 100
+\t\tDeformPercent: 25
+\t}}
+\tGeometry: 52, "Geometry::lift", "Shape" {{
+\t\tVersion: 100
+\t\tIndexes: *1 {{
+\t\t\ta: 0
+\t\t}}
+\t\tVertices: *3 {{
+\t\t\ta: 0,10,0
+\t\t}}
+\t}}
+}}
+Connections:  {{
+\tC: "OO",40,3
+\tC: "OP",41,40, "DiffuseColor"
+\tC: "OO",42,41
+\tC: "OO",50,10
+\tC: "OO",51,50
+\tC: "OO",52,51
+"""
+    return text.replace("}\nConnections:  {\n", objects)

@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
@@ -125,3 +127,114 @@ def test_a_small_file_as_text(tmp_path):
     assert len(asset.meshes[0].parts[0].faces) == 4
     assert [clip.name for clip in asset.clips] == ["bend"]
     assert asset.clips[0].end == pytest.approx(1.0)
+
+
+def textured(tmp_path, interpolation="vertex", file="skin.png"):
+    """The strip with a texture, and its texture coordinates given by corner."""
+    text = USD_TEXT.replace(
+        "color3f inputs:diffuseColor = (0.2, 0.4, 0.6)",
+        "color3f inputs:diffuseColor.connect = </root/paint/skin.outputs:rgb>",
+    ).replace(
+        'def Shader "surface"',
+        f"""def Shader "skin"
+        {{
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file = @{file}@
+            float3 outputs:rgb
+        }}
+        def Shader "surface\"""",
+    )
+    if interpolation == "faceVarying":
+        corners = "(0, 0), (1, 0), (1, 0.5), (0, 0.5), (0, 0), (1, 0), (1, 0.5), (0, 0.5)"
+        at = text.index("texCoord2f[] primvars:st")
+        head, tail = text[:at], text[at:].partition("\n        )\n")[2]
+        text = f"""{head}texCoord2f[] primvars:st = [{corners}] (
+            interpolation = "faceVarying"
+        )
+{tail}"""
+    path = tmp_path / "a.usda"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("interpolation", "vertices"), [("vertex", 6), ("faceVarying", 8)])
+def test_textures_and_their_coordinates(tmp_path, interpolation, vertices):
+    path = textured(tmp_path, interpolation)
+    Image.new("RGB", (4, 2), (255, 0, 0)).save(tmp_path / "skin.png")
+    asset = read_asset(path)
+    check_sound(asset)
+    assert not asset.problems
+    (part,) = asset.meshes[0].parts
+    assert len(part.positions) == vertices  # corners with coordinates of their own are vertices
+    assert part.weights is not None
+    (material,) = asset.materials
+    assert material.image is not None
+    assert material.base_colour == (1.0, 1.0, 1.0, 1.0)
+    assert asset.images[material.image].data == (tmp_path / "skin.png").read_bytes()
+
+
+def test_a_texture_that_is_missing_paints_none(tmp_path):
+    asset = read_asset(textured(tmp_path, file="../skin.png"))
+    assert asset.materials[0].image is None
+    assert ["there is no readable image" in p.what for p in asset.problems] == [True]
+
+
+def test_joints_of_a_mesh_in_another_order(tmp_path):
+    path = tmp_path / "a.usda"
+    plain = read_asset(write(path, USD_TEXT))
+    skin = "rel skel:skeleton = </root/bones>"
+    order = 'uniform token[] skel:joints = ["hips/spine", "hips"]'
+    text = USD_TEXT.replace(skin, f"{skin}\n        {order}")
+    swapped = read_asset(write(path, text.replace("[0, 0, 0, 1, 1, 1]", "[1, 1, 1, 0, 0, 0]")))
+    for first, second in zip(plain.meshes[0].parts, swapped.meshes[0].parts, strict=True):
+        assert first.joints is not None
+        assert second.joints is not None
+        np.testing.assert_array_equal(first.joints, second.joints)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[0, 1, 3, 2, 2, 3, 5, 4]", "[0, 1, 3, 2, 2, 3, 5, 9]", "must name one of the 6 vertices"),
+        ("faceVertexCounts = [4, 4]", "faceVertexCounts = [4, 5]", "must sum to 8"),
+        (
+            'joints = ["hips", "hips/spine"]\n        uniform matrix4d[] bind',
+            'joints = ["hips"]\n        uniform matrix4d[] bind',
+            "must have rest and bind transforms",
+        ),
+        (
+            '["hips", "hips/spine"]',
+            '["hips/spine", "hips"]',
+            "cannot be read as USD",
+        ),
+    ],
+)
+def test_records_that_do_not_fit_are_one_line(tmp_path, old, new, said):
+    assert old in USD_TEXT
+    with pytest.raises(AssetError, match=said):
+        read_asset(write(tmp_path / "a.usda", USD_TEXT.replace(old, new)))
+
+
+def test_a_left_handed_mesh_is_turned(tmp_path):
+    path = tmp_path / "a.usda"
+    right = read_asset(write(path, USD_TEXT)).meshes[0].parts[0].faces
+    counts = "int[] faceVertexCounts"
+    turned = USD_TEXT.replace(counts, f'uniform token orientation = "leftHanded"\n        {counts}')
+    left = read_asset(write(path, turned)).meshes[0].parts[0].faces
+    np.testing.assert_array_equal(left[:, ::-1], right)
+
+
+def test_a_clip_that_mirrors_and_scales_keeps_its_keys(tmp_path):
+    path = tmp_path / "a.usda"
+    text = USD_TEXT.replace(
+        "half3[] scales = [(1, 1, 1), (1, 1, 1)]",
+        "half3[] scales.timeSamples = {0: [(1, 1, 1), (2, 3, 0.5)], 10: [(1, 1, 1), (-1, 1, 1)]}",
+    )
+    tracks = {(t.node, t.path): t.values for t in read_asset(write(path, text)).clips[0].tracks}
+    np.testing.assert_allclose(tracks[2, "scale"], [(2, 3, 0.5), (-1, 1, 1)], rtol=1e-3)
+    np.testing.assert_allclose(tracks[2, "rotation"], [(1, 0, 0, 0), (0.8, 0, 0, 0.6)], atol=1e-6)
+
+
+def write(path, text):
+    path.write_text(text, "utf-8")
+    return path

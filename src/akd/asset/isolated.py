@@ -10,11 +10,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import math
 import os
 import resource
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +31,8 @@ from akd.asset.surface import naming_file
 
 READERS = {"fbx": ("akd.asset.fbx.reader", "ufbx"), "usd": ("akd.asset.usd", "pxr")}
 """The reader of each format, and the library that it needs."""
-_PROCESSOR_SECONDS = 120
+_PROCESSOR_SECONDS = 10
+"""For the file, besides what starting the child took."""
 _WAITING_SECONDS = 600
 """For a child that waits without using the processor, for a pipe for example."""
 _LIBRARIES = 512 * 2**20
@@ -94,7 +97,7 @@ def main(format: str, path: str, folder: str) -> None:
     """What the child does. Does not return: libraries are not torn down."""
     for kind, own in (
         (resource.RLIMIT_DATA, MEMORY_LIMIT + _LIBRARIES),
-        (resource.RLIMIT_CPU, _PROCESSOR_SECONDS),
+        (resource.RLIMIT_CPU, math.ceil(time.process_time()) + _PROCESSOR_SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(kind)[1]  # of the user's shell: it cannot be raised

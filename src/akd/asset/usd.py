@@ -33,12 +33,12 @@ from akd.asset.asset import (
     TrackPath,
 )
 from akd.asset.gltf.problems import ProblemLog
-from akd.asset.gltf.transform import decompose
+from akd.asset.gltf.transform import continuous, decompose, decompose_all
 from akd.asset.gltf.uri import AssetFolder
 from akd.asset.surface import build_part, fan_triangles, load_texture
 
 _MOST_SAMPLES = 2_000_000
-"""Of all joints and frames of a file: each takes some tens of microseconds."""
+"""Of all joints and frames of a file: each takes a few microseconds."""
 _MOST_PRIMS = 50_000
 _PATHS: tuple[TrackPath, ...] = ("translation", "rotation", "scale")
 
@@ -143,7 +143,10 @@ class _Reader:
 
     def _matrix(self, given: Any) -> Float[np.ndarray, "4 4"]:
         """A matrix of USD, which has points as rows, as one of ours."""
-        return self.change @ np.array(given).T @ np.linalg.inv(self.change)
+        return self._matrices(np.array(given)[None])[0]
+
+    def _matrices(self, given: Float[np.ndarray, "N 4 4"]) -> Float[np.ndarray, "N 4 4"]:
+        return self.change @ given.swapaxes(1, 2) @ np.linalg.inv(self.change)
 
     def _node(
         self,
@@ -193,19 +196,13 @@ class _Reader:
             return
         self.budget.charge(200 * len(codes) * len(joints), f"clip {name!r}")
         times = ((np.array(codes) - codes[0]) / self.rate).astype(np.float32)
-        log = ProblemLog()
-        keys = [
-            [decompose(self._matrix(m), "", log) for m in query.ComputeJointLocalTransforms(code)]
-            for code in codes
-        ]
+        keys = np.stack([np.array(query.ComputeJointLocalTransforms(code)) for code in codes])
         tracks = self.clips.setdefault(name, [])
-        for index, node in enumerate(joints):
-            for part, path in enumerate(_PATHS):
-                values = np.stack([frame[index][part] for frame in keys])
-                if path == "rotation":
-                    flips = np.where((values[1:] * values[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-                    values = values * np.concatenate(((1.0,), np.cumprod(flips)))[:, None]
-                tracks.append(Track(node, path, "LINEAR", times, values.astype(np.float32)))
+        for node, matrices in zip(joints, keys.swapaxes(0, 1), strict=True):
+            parts = decompose_all(self._matrices(matrices), f"clip {name!r}")
+            for path, values in zip(_PATHS, parts, strict=True):
+                kept = continuous(values) if path == "rotation" else values
+                tracks.append(Track(node, path, "LINEAR", times, kept.astype(np.float32)))
 
     def _mesh(self, prim: Any, target: Any, skin: int | None) -> None:
         from pxr import UsdGeom
@@ -318,17 +315,16 @@ class _Reader:
 
 def _skinned(part: MeshPart, target: Any, at: np.ndarray, count: int, skin: SkinRecord) -> MeshPart:
     """The part with the joints and weights of its skinning query."""
+    from pxr import Vt
+
     found = target.ComputeVaryingJointInfluences(count)
     width = target.GetNumInfluencesPerComponent()
     if not found or width < 1:
         return part
     indices, weights = (np.array(values).reshape(-1, width) for values in found)
-    order = target.GetJointOrder()
-    if order:
-        mapper = target.GetJointMapper()
-        places = mapper.Remap(list(range(len(skin.joints)))) if mapper else None
-        if places:
-            indices = np.array(places, np.int64)[indices]
+    if mapper := target.GetJointMapper():  # none where the mesh has the skeleton's order
+        places = np.array(mapper.Remap(Vt.IntArray(range(len(skin.joints)))), np.int64)
+        indices = places[indices]
     if len(indices) != count or indices.min() < 0 or indices.max() >= len(skin.joints):
         return part
     weights = np.nan_to_num(weights.astype(np.float64)).clip(0.0)

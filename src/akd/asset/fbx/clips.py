@@ -10,9 +10,10 @@ from jaxtyping import Float
 from akd.asset.asset import ClipRecord, Track, TrackPath
 from akd.asset.fbx.scene import FbxScene
 from akd.asset.gltf.problems import ProblemLog
+from akd.asset.gltf.transform import continuous
 
 _DEFAULT_FPS = 30.0
-_MOST_SAMPLES = 20_000_000
+_MOST_SAMPLES = 4_000_000
 """Of all nodes and frames of a file: each takes a microsecond or two."""
 _STILL = 1e-7
 _COLUMNS: dict[TrackPath, slice] = {
@@ -88,7 +89,7 @@ def _read_tracks(
                 case "translation":
                     values = fbx.points_in(given)
                 case "rotation":
-                    values = _continuous(fbx.rotations_in(given))
+                    values = continuous(fbx.rotations_in(given))
                 case _:
                     values = fbx.scales_in(given)
             tracks.append(Track(index, path, "LINEAR", times, values.astype(np.float32)))
@@ -97,9 +98,3 @@ def _read_tracks(
 
 def _numbers(transform: Any) -> tuple[float, ...]:
     return (*transform.translation, *transform.rotation, *transform.scale)
-
-
-def _continuous(wxyz: Float[np.ndarray, "T 4"]) -> Float[np.ndarray, "T 4"]:
-    """The same rotations, by quaternions that do not flip their sign from key to key."""
-    flips = np.where((wxyz[1:] * wxyz[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    return wxyz * np.concatenate(((1.0,), np.cumprod(flips)))[:, None]
