@@ -29,7 +29,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean, stdev
@@ -62,7 +62,7 @@ from akd.motion.feet import leg_length
 from akd.motion.grid import CLIP_FPS
 from akd.motion.motion import Motion
 from akd.motion.parametrization import MotionParameters
-from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.settings import SimulatorSettings, TrackingSettings, world_for
 from akd.presets import TINY, with_values
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.sample import draw_noise, sample_latents
@@ -241,11 +241,18 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
                 cycle = cycle_of(one, case.name, stage, CLIP_FPS)
                 grounded = ground_motion(
                     request.character, motion, cycle, physics.tracking, fps=CLIP_FPS,
-                    world=SimulatorSettings(step=physics.step),
+                    action=request.action,
+                    world=replace(world_for(request.action), step=physics.step),
                 )  # fmt: skip
                 tracked = time.process_time() - began
                 [(chosen, worse)] = choose_each(
-                    request, [motion], [cycle], [grounded], fps=CLIP_FPS, measures=measured
+                    request,
+                    [motion],
+                    [cycle],
+                    [grounded],
+                    fps=CLIP_FPS,
+                    measures=measured,
+                    chooser=chooser,
                 )
                 yield {
                     "plan": name, "case": case.name, "seed": seed, "asked": request.action,

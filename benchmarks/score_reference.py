@@ -1,46 +1,59 @@
 """Make `src/akd/metrics/reference.json`: what true clips of the training side measure.
 
-python -m benchmarks.score_reference FOLDER_OF_ASSETS
+python -m benchmarks.score_reference FOLDER_OF_ASSETS FOLDER_OF_MOCAP
 
 Characters of one family share their clips, so every family has the same weight in the table, and so
-has every species of the zoo.
+has every species of the zoo and every subject of motion capture.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from akd.base.files import write_json
-from akd.base.splits import training_family, zoo_seed_trains
+from akd.base.splits import mocap_trains, training_family, zoo_seed_trains
+from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
-from akd.metrics.reference import ABOUT, AT_MOST
-from benchmarks.score_clips import stands_on_feet, true_clips
+from akd.metrics.reference import ABOUT, AT_MOST, kind_of
+from benchmarks.score_clips import GAITS, stands_on_feet, true_acts, true_clips
 
 FILE = Path(__file__).parents[1] / "src/akd/metrics/reference.json"
 FEWEST = 3
 """Families that a group needs."""
 NARROWEST = 0.2
 """Least spread of a logarithm: 20 %."""
+_MOVES = 0.1
+"""Leg lengths by which some part of the body moves in what is no pose."""
 
 
-def main(assets: Path) -> None:
+Values = dict[str, float]
+
+
+def main(assets: Path, mocap: Path) -> None:
     """Measure every clip and write the table."""
-    groups: dict[str, list[tuple[str, dict[str, float]]]] = defaultdict(list)
+    groups: dict[str, list[tuple[str, Values]]] = defaultdict(list)
     sources = set()
-    for name, action, character, motion in true_clips(assets, training=True, seeds=2):
+    gaits = true_clips(assets, training=True, seeds=2)
+    acts = true_acts(assets, mocap, seeds=2)
+    for name, action, character, motion in chain(gaits, acts):
         family = family_of(name)
         found = measure(character, character.control_rig, motion, asked=action)
-        if not stands_on_feet(found):
+        if not _shows_it(found):
             continue
         values = {key: getattr(found, key) for key in (*AT_MOST, *ABOUT)}
         values["skate"] = max(found.skate)
         print(f"{name} {action} " + " ".join(f"{k} {v:.2f}" for k, v in values.items()), flush=True)
-        legs = len(found.contact)
-        for group in (f"{action}/{legs}", f"gait/{legs}", "gait"):
+        legs, kind = len(found.contact), kind_of(action)
+        names = [f"{action}/{legs}"]
+        # Gaits of which there are few are not what an unknown gait is like.
+        if kind != "gait" or action in GAITS:
+            names += [f"{kind}/{legs}", kind]
+        for group in names:
             groups[group].append((family, values))
         sources.add(name)
     table = {
@@ -52,8 +65,18 @@ def main(assets: Path) -> None:
     write_json(FILE, {"made_by": about, "sources": sorted(sources), "groups": table})
 
 
+def _shows_it(found: MotionMetrics) -> bool:
+    """Whether a clip can say how its action is done: with feet, and not as a pose held still."""
+    if not found.contact:
+        return False
+    if found.must_travel:
+        return stands_on_feet(found)
+    return found.asked == "stand" or found.swing >= _MOVES
+
+
 def family_of(source: str) -> str:
-    """Family of a file, or species of a creature ("zoo fox 1000"), of the training side.
+    """Family of a file, species of a creature ("zoo fox 1000") or subject of motion capture ("mocap
+    02_01.bvh"), of the training side.
 
     Raises:
         ValueError: The source is for measuring.
@@ -61,6 +84,9 @@ def family_of(source: str) -> str:
     if source.startswith("zoo "):
         species, _, seed = source.rpartition(" ")
         family = species if zoo_seed_trains(int(seed)) else None
+    elif source.startswith("mocap "):
+        file = source.removeprefix("mocap ")
+        family = f"mocap {file.partition('_')[0]}" if mocap_trains(file) else None
     else:
         family = training_family(source)
     if family is None:
@@ -90,4 +116,4 @@ def _summary(key: str, values: np.ndarray, weights: np.ndarray) -> tuple[float, 
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -176,7 +176,9 @@ def animate_part(
     cycles = [cycle_of(found, title, stage, rate) for found in finalists]
 
     grounded = ground_each(request, motions, observer, fps=rate, cycles=cycles)
-    chosen = choose_each(request, motions, cycles, grounded, fps=rate, measures=measures)
+    chosen = choose_each(
+        request, motions, cycles, grounded, fps=rate, measures=measures, chooser=chooser
+    )
     motions, worse = [motion for motion, _ in chosen], [why for _, why in chosen]
 
     observer.begin("select")

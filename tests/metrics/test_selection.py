@@ -7,16 +7,23 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
+from akd.metrics.judge import MotionMetrics
 from akd.metrics.measures import Measures
 from akd.metrics.motion import measure
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser, load_recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
-from akd.metrics.selection import lowered, selection_score, soundness_score, video_score
+from akd.metrics.selection import (
+    Judgement,
+    lowered,
+    selection_score,
+    soundness_score,
+    video_score,
+)
 from akd.motion.actions import ACTION_LABELS
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import displaced
-from akd.rig.character import load_character
+from akd.rig.character import bound_character, load_character
 from akd.scene.settings import SceneStyle
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
@@ -78,17 +85,21 @@ def test_only_what_it_was_trained_on_is_judged():
     torch.testing.assert_close(sound(videos), actions.sum(-1))
 
 
+def worse(before: MotionMetrics, after: MotionMetrics) -> str | None:
+    return lowered(Judgement(before), Judgement(after))
+
+
 def test_physics_that_lowers_a_result_is_named(fox):
     character, walk, _ = fox
     rig = character.control_rig
     up = torch.tensor((0.0, 0.1, 0.0)).expand(len(walk), 3)
     good, bad = (measure(character, rig, m) for m in (walk, displaced(rig, walk, up)))
-    assert lowered(bad, good) is None
-    assert lowered(good, good) is None
-    assert "a foot touches the ground for 0%" in (lowered(good, bad) or "")
+    assert worse(bad, good) is None
+    assert worse(good, good) is None
+    assert "a foot touches the ground for 0%" in (worse(good, bad) or "")
     # A loss that nobody sees is none; a clip that shakes is named for it.
-    assert lowered(good, replace(good, roughness=1.1 * good.roughness)) is None
-    shaken = lowered(good, replace(good, roughness=20.0 * good.roughness)) or ""
+    assert worse(good, replace(good, roughness=1.1 * good.roughness)) is None
+    shaken = worse(good, replace(good, roughness=20.0 * good.roughness)) or ""
     assert "the part for roughness fell from 1.00 to 0." in shaken
 
 
@@ -99,8 +110,43 @@ def test_physics_that_makes_a_bad_motion_worse_is_named(fox):
     down = torch.tensor((0.0, -0.08, 0.0)).expand(len(walk), 3)
     bad = replace(measure(character, rig, displaced(rig, walk, down)), penetration=0.081)
     assert bad.score < 0.3
-    sunk = lowered(bad, replace(bad, penetration=0.115)) or ""
+    sunk = worse(bad, replace(bad, penetration=0.115)) or ""
     assert sunk == "it sinks by 8.1% of the body's height before physics and by 11.5% after"
-    slides = lowered(replace(bad, skate=(2.8,)), replace(bad, skate=(24.9,))) or ""
+    slides = worse(replace(bad, skate=(2.8,)), replace(bad, skate=(24.9,))) or ""
     assert slides == "a foot slides at 2.8 times the body's speed before physics and at 24.9 after"
-    assert lowered(bad, bad) is None
+    assert worse(bad, bad) is None
+
+
+def test_physics_that_hides_an_action_is_named(fox):
+    character, walk, _ = fox
+    sound = replace(measure(character, character.control_rig, walk), asked="kick")
+    seen = Judgement(sound, likeness=0.8)
+    assert lowered(seen, Judgement(sound, likeness=0.3)) == (
+        "it looks less like kicking: recogniser A gives 0.80 before physics and 0.30 after"
+    )
+    assert lowered(seen, Judgement(sound, likeness=0.77)) is None
+    # What looks more like it may sound worse, unless a foot drills.
+    shaken, unlike = replace(sound, roughness=20.0 * sound.roughness), Judgement(sound, 0.1)
+    assert 0.1 < sound.score - shaken.score < 0.8
+    assert lowered(unlike, Judgement(shaken, likeness=0.95)) is None
+    assert "the part for roughness fell" in (lowered(unlike, Judgement(shaken, 0.1)) or "")
+    assert "a foot slides" in (lowered(seen, Judgement(replace(sound, skate=(9.0,)), 1.0)) or "")
+
+
+@pytest.mark.slow
+def test_recogniser_a_is_asked_about_actions_that_are_no_gaits():
+    man = build_creature("man", seed=1000, vertices=1200)
+    character = bound_character("man", man.skeleton, man.mesh)
+    steering = load_recogniser("a")
+    kick, stand = (make_clip(man, action) for action in ("kick", "stand"))
+    measures = Measures(character, "kick")
+    kicks, stands = (Judgement.of(measures, m, steering) for m in (kick, stand))
+    assert kicks.likeness is not None
+    assert stands.likeness is not None
+    assert kicks.likeness > 0.8
+    assert stands.likeness < 0.2
+    assert "it looks less like kicking" in (lowered(kicks, stands) or "")
+    assert kicks.improves_on(stands)
+    assert not stands.improves_on(kicks)
+    assert Judgement.of(measures, kick, None).likeness is None
+    assert Judgement.of(Measures(character, "walk"), kick, steering).likeness is None

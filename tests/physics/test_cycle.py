@@ -13,7 +13,8 @@ from akd.physics.assess import add_travel, assess
 from akd.physics.body import place
 from akd.physics.cycle import Advance, close_cycle, cycle_gap, is_cycle, repeat_cycle
 from akd.physics.footing import find_stance
-from akd.physics.ground import _with_first_frame_last, plant_again
+from akd.physics.ground import _with_first_frame_last
+from akd.physics.planting import plant_result
 from akd.physics.settings import TrackingSettings
 from akd.physics.target import TargetMotion
 from akd.physics.tracking import track
@@ -103,7 +104,7 @@ def test_feet_of_a_blended_cycle_are_planted_again() -> None:
     aside[24:, 2] = 0.02 * body.height
     blended = close_cycle(replace(longer, position=longer.position + aside), walk)
     stance = find_stance(body, FEET, walk)
-    planted, clean = (plant_again(body, FEET, m, stance) for m in (blended, walk))
+    planted, clean = (plant_result(body, FEET, m, stance) for m in (blended, walk))
     before, after, best = (assess(body, FEET, motion) for motion in (blended, planted, clean))
     assert after.skate - best.skate < 0.1 * (before.skate - best.skate)
     assert after.contact >= before.contact

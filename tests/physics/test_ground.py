@@ -14,15 +14,19 @@ from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
+from akd.physics.assess import assess
 from akd.physics.bodies import CharacterBody, _points_by_control, build_body
 from akd.physics.body import State, place
 from akd.physics.cycle import close_cycle
-from akd.physics.ground import check_feet, ground, plant_again, take_travel_out
-from akd.physics.settings import TrackingSettings
-from akd.rig.character import Character, load_character
+from akd.physics.ground import check_feet, ground, take_travel_out
+from akd.physics.planting import plant_result
+from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.target import TargetMotion
+from akd.rig.character import Character, bound_character, load_character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.zoo.creature import build_creature
+from akd.zoo.gait.clips import make_clip
 from benchmarks.seam import measure_seam
 from tests.physics.reference import momentum
 
@@ -124,7 +128,7 @@ def test_fox_walk_is_grounded(fox, tmp_path: Path) -> None:
     joint = rig.joints[int(result.character.controls[-1])]
     made, stance = result.character, result.tracking.stance
     closed = close_cycle(result.tracking.states, result.clip)
-    pinned = plant_again(made.body, made.feet, closed, stance)
+    pinned = plant_result(made.body, made.feet, closed, stance)
     origins, simulated = (place(made.body, states).origins for states in (pinned, closed))
     assert float((origins - simulated).norm(dim=-1).mean()) < 0.01 * made.body.height
     bone, inside = world[:, joint, :3, 3].double(), slice(4, -5)
@@ -217,3 +221,38 @@ def test_motion_type_is_checked(fox) -> None:
     one = Motion(clip.skeleton, clip.times[:1], clip.pose[:1])
     with pytest.raises(ValueError, match="a motion to track needs at least 2 frames"):
         ground(rig, character.mesh, one)
+
+
+@pytest.fixture(scope="module")
+def kicking() -> tuple[Character, Motion]:
+    """A man who kicks and ends as he began."""
+    man = build_creature("man", seed=1000, vertices=800)
+    return bound_character("man", man.skeleton, man.mesh), make_clip(man, "kick", cycles=1)
+
+
+def test_what_has_an_end_is_no_cycle_though_it_ends_as_it_began(kicking) -> None:
+    character, kick = kicking
+    rig, few = character.control_rig, TrackingSettings(iterations=1)
+    loops = {
+        action: ground(rig, character.mesh, kick, action=action, settings=few).clip.cyclic
+        for action in (None, "kick", "dance")
+    }
+    assert loops == {None: True, "kick": False, "dance": True}
+
+
+def test_what_stays_in_its_place_is_steadied_and_its_feet_stand(kicking) -> None:
+    character, kick = kicking
+    rig, few = character.control_rig, TrackingSettings(iterations=10)
+    given = rig.from_pose(kick.pose).root_rotation[:, 1:]
+    leans = []
+    for world in (SimulatorSettings(), None):
+        made = ground(
+            rig, character.mesh, kick, action="kick", settings=few, world=world, travel=True
+        )
+        assert made.travel is None
+        s = made.tracking.states
+        simulated = TargetMotion(s.position, s.rotation, s.angles, made.clip.fps)
+        slides = assess(made.character.body, made.character.feet, simulated).skate
+        assert made.after.skate < 0.5 * slides
+        leans.append(float((made.controls.root_rotation[:, 1:] - given).abs().mean()))
+    assert leans[1] < 0.7 * leans[0]

@@ -19,9 +19,10 @@ from akd.export.character import write_motions
 from akd.export.clip_files import key_motions
 from akd.export.mjcf import write_mjcf
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
-from akd.metrics.motion import measure
+from akd.metrics.measures import Measures
 from akd.metrics.pace import sized_for_walk
-from akd.metrics.selection import lowered
+from akd.metrics.recognise.recogniser import find_recogniser
+from akd.metrics.selection import Judgement, lowered
 from akd.motion.actions import action_label
 from akd.motion.motion import Motion
 from akd.motion.retargeting.retarget import retarget
@@ -210,8 +211,8 @@ def ground(
     observer = observer or Observer()
     observer.begin("physics")
     result = physics.ground(
-        source.control_rig, source.body_mesh, motion, fps=fps, settings=settings,
-        make_simulator=Simulates,
+        source.control_rig, source.body_mesh, motion, fps=fps, action=action_label(motion.name),
+        settings=settings, make_simulator=Simulates,
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip
     return Grounding(source, motion, result, fps, _kept(source, motion, result))
@@ -221,10 +222,11 @@ def _kept(character: Character, clip: Motion, result: Grounded) -> str | None:
     """Why the clip is better than what physics made of it; None where it is not."""
     if result.tracking.failed:
         return "the simulation diverged; this is its last good result"
-    action, rig = action_label(clip.name), character.control_rig
+    rig, chooser = character.control_rig, find_recogniser("a")
+    measures = Measures(character, action_label(clip.name))
     given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
     before, after = (
-        measure(character, rig, motion, asked=action)
+        Judgement.of(measures, motion, chooser)
         for motion in (replace(result.motion, pose=given), result.motion)
     )
     return lowered(before, after)

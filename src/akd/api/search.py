@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
@@ -23,8 +23,8 @@ from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.math.threads import map_threads, torch_threads
 from akd.metrics.judge import MotionMetrics
 from akd.metrics.measures import Measures
-from akd.metrics.recognise.recogniser import reporting_recognisers
-from akd.metrics.selection import lowered
+from akd.metrics.recognise.recogniser import Recogniser, reporting_recognisers
+from akd.metrics.selection import Judgement, lowered
 from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
 from akd.motion.flight import flight_altitude
@@ -254,6 +254,7 @@ def ground_motion(
     settings: TrackingSettings,
     *,
     fps: float,
+    action: str | None = None,
     world: SimulatorSettings | None = None,
     progress: Progress | None = None,
 ) -> Grounded:
@@ -266,8 +267,8 @@ def ground_motion(
     # The curves have the travel that was asked for: feet that slide do not mean any other.
     def tracked(clip: Motion, rate: float) -> Grounded:
         return ground(
-            rig, mesh, clip, fps=rate, travel=False, settings=settings, world=world,
-            progress=progress,
+            rig, mesh, clip, fps=rate, travel=False, action=action, settings=settings,
+            world=world, progress=progress,
         )  # fmt: skip
 
     if cycle is not None:
@@ -310,7 +311,10 @@ def ground_each(
                 observer.step(sum(done), total, {"loss": loss})
 
         cycle = None if cycles is None else cycles[k]
-        return ground_motion(character, motions[k], cycle, settings, fps=fps, progress=progress)
+        return ground_motion(
+            character, motions[k], cycle, settings, fps=fps, action=request.action,
+            progress=progress,
+        )  # fmt: skip
 
     with torch_threads(1), ThreadPoolExecutor(len(motions)) as pool:
         futures = [pool.submit(track, k) for k in range(len(motions))]
@@ -331,18 +335,24 @@ def choose_each(
     *,
     fps: float,
     measures: Measures,
+    chooser: Recogniser | None = None,
 ) -> list[tuple[Motion, str | None]]:
     """Each distilled motion, and what physics made worse; None to keep the grounded one. Each is
     chosen in a thread of its own.
+
+    Of an action that is no gait, `chooser` (recogniser A) says how much each looks like it.
 
     Where the grounded motion is worse, or fails a condition, the distilled one with its feet
     planted and nothing under the ground (`stand_up`) takes the place of the distilled one, provided
     that it is better than both, and that physics plants feet too.
     """
     return map_threads(
-        lambda k: _choose(request, motions[k], cycles[k], grounded[k], fps=fps, measures=measures),
+        lambda k: _choose(
+            request, motions[k], cycles[k], grounded[k], fps=fps,
+            judge=partial(Judgement.of, measures, recogniser=chooser),
+        ),
         range(len(motions)),
-    )
+    )  # fmt: skip
 
 
 def _choose(
@@ -352,18 +362,18 @@ def _choose(
     grounded: Grounded | None,
     *,
     fps: float,
-    measures: Measures,
+    judge: Callable[[Motion], Judgement],
 ) -> tuple[Motion, str | None]:
     if grounded is None:
         return motion, None
-    before, after = measures.of(motion), measures.of(grounded.motion)
+    before, after = judge(motion), judge(grounded.motion)
     why = lowered(before, after)
     plants = request.physics is not None and request.physics.plant
-    if not plants or (why is None and not after.fails):
+    if not plants or (why is None and not after.metrics.fails):
         return motion, why
     planted = stand_up(request.character, motion, cycle, fps=fps)
-    standing = measures.of(planted)
-    if standing.penetration >= before.penetration or lowered(before, standing) is not None:
+    standing = judge(planted)
+    if not standing.improves_on(before):
         return motion, why
     why = lowered(standing, after)
     return (motion, None) if why is None else (planted, why)

@@ -1,4 +1,4 @@
-"""What true clips measure, by action and number of legs: reads `reference.json`.
+"""What true clips measure, by action, kind of action and number of legs: reads `reference.json`.
 
 `benchmarks/score_reference.py` makes the table, from the training side of `splits.toml` alone.
 """
@@ -9,6 +9,9 @@ import json
 import math
 from functools import cache
 from importlib import resources
+from typing import Literal
+
+from akd.motion.actions import ACTIONS
 
 AT_MOST = ("roughness", "tilt", "seam", "skate")
 """Measures of which less is better: the table has their median and 90th percentile."""
@@ -31,10 +34,21 @@ def _table() -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def reference_of(action: str | None, legs: int) -> dict[str, tuple[float, float]]:
-    """The reference of an action and number of legs, else of all such gaits, else of all gaits."""
-    table = _table()
-    names = (f"{action}/{legs}", f"gait/{legs}", "gait")
+    """The reference of an action and number of legs, else of all actions of its kind on as many
+    legs, else of all of its kind, else of all gaits."""
+    table, kind = _table(), kind_of(action)
+    names = (f"{action}/{legs}", f"{kind}/{legs}", kind, "gait")
     return next(table[name] for name in names if name in table)
+
+
+def kind_of(action: str | None) -> Literal["gait", "leap", "goes down", "in place"]:
+    """The kind of action: actions of a kind stand in for one of which there are too few clips. What
+    is no known action counts as a gait."""
+    if action is None or ACTIONS[action].is_cyclic:
+        return "gait"
+    if ACTIONS[action].froude > 0.0:
+        return "leap"
+    return "goes down" if ACTIONS[action].goes_down else "in place"
 
 
 def natural_parts(

@@ -1,11 +1,13 @@
-"""What steers the search: recogniser A and the metrics choose among samples and finalists.
+"""What steers the search: recogniser A and the metrics choose among samples, finalists, and what
+physics makes of them.
 
-Recogniser B takes no part in it: it only reports.
+Recognisers B and C take no part in it: they only report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from jaxtyping import Float
 from torch import Tensor
@@ -14,6 +16,8 @@ from akd.metrics.judge import DEPTH, MotionMetrics, sound_parts, true_parts
 from akd.metrics.measures import Measures
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import GLIDING, PADDLING
+from akd.metrics.reference import kind_of
+from akd.motion.actions import ACTIONS
 from akd.motion.motion import Motion
 from akd.scene.settings import SceneStyle
 
@@ -26,6 +30,37 @@ more."""
 
 _SKATES = 1.0
 """A foot that skates so much faster than before, in body speeds, does so visibly."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What decides between versions of one motion."""
+
+    metrics: MotionMetrics
+    likeness: float | None = None
+    """Probability that it shows the requested action, by recogniser A; None for gaits, and where
+    that cannot be said. Physics keeps or mends a gait, and its metrics tell; a kick may be lost
+    without a measure that says so."""
+
+    @classmethod
+    def of(cls, measures: Measures, motion: Motion, recogniser: Recogniser | None) -> Judgement:
+        """Of a motion of the character and action that `measures` are of."""
+        metrics, action = measures.of(motion), measures.action
+        if recogniser is None or measures.character.mesh is None or kind_of(action) == "gait":
+            return cls(metrics)
+        return cls(metrics, measures.score(recogniser, motion).probability)
+
+    @property
+    def merit(self) -> float:
+        """How sound it is, plus how likely it shows the action where that is known."""
+        return _soundness(self.metrics) + (self.likeness or 0.0)
+
+    def improves_on(self, other: Judgement) -> bool:
+        """Whether it sinks less, or is worth more where recogniser A looked, and is in nothing
+        worse."""
+        less = self.metrics.penetration < other.metrics.penetration
+        better = self.likeness is not None and self.merit > other.merit
+        return (less or better) and lowered(other, self) is None
 
 
 def video_score(
@@ -68,14 +103,22 @@ def _reads(recogniser: Recogniser, style: SceneStyle, size: tuple[int, int, int]
     return style is SceneStyle.ROLES and frames == recogniser.settings.frames and height == width
 
 
-def lowered(before: MotionMetrics, after: MotionMetrics) -> str | None:
-    """What physics made worse, in words; None where the motion is as sound as before."""
-    if (worse := _worsened(before, after)) is not None:
+def lowered(before: Judgement, after: Judgement) -> str | None:
+    """What physics made worse, in words; None where the motion is as good as before."""
+    if (worse := _worsened(before.metrics, after.metrics)) is not None:
         return worse
-    if _soundness(before) - _soundness(after) <= _UNSEEN:
+    if before.merit - after.merit <= _UNSEEN:
         return None
-    faults = "; ".join(after.fails) or _fallen(before, after)
-    return f"physics lowered the score from {before.score:.2f} to {after.score:.2f}: {faults}"
+    old, new = before.metrics, after.metrics
+    if before.likeness is not None and after.likeness is not None and old.asked is not None:
+        lost = before.likeness - after.likeness
+        if lost > _soundness(old) - _soundness(new):
+            return (
+                f"it looks less like {ACTIONS[old.asked].participle}: recogniser A gives "
+                f"{before.likeness:.2f} before physics and {after.likeness:.2f} after"
+            )
+    faults = "; ".join(new.fails) or _fallen(old, new)
+    return f"physics lowered the score from {old.score:.2f} to {new.score:.2f}: {faults}"
 
 
 def _worsened(before: MotionMetrics, after: MotionMetrics) -> str | None:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
+from jaxtyping import Float
 
 from akd.base.files import write_arrays, write_json
+from akd.motion.actions import ACTIONS
 from akd.motion.loop import repeat_over, rounds_in
 from akd.motion.motion import Motion
 from akd.motion.seam import slow_seam
 from akd.physics.assess import GroundContact, add_travel, assess, implied_travel
 from akd.physics.bodies import CharacterBody, build_body
 from akd.physics.body import Body
-from akd.physics.cycle import OVERLAP, close_cycle, cycle_gap, is_cycle, repeat_cycle
-from akd.physics.footing import plant_feet
-from akd.physics.settings import SimulatorSettings, TrackingSettings
+from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
+from akd.physics.planting import plant_result
+from akd.physics.settings import SimulatorSettings, TrackingSettings, stays, world_for
 from akd.physics.simulator import WarpSimulator
 from akd.physics.skin_lift import lift_skin
 from akd.physics.target import TargetMotion, starts_apart
 from akd.physics.tracking import MakeSimulator, Progress, Tracking, track
-from akd.physics.units import BodyUnits
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.mesh import SkinnedMesh
 
@@ -107,6 +105,7 @@ def ground(
     *,
     fps: float = 30.0,
     travel: bool = True,
+    action: str | None = None,
     settings: TrackingSettings | None = None,
     world: SimulatorSettings | None = None,
     make_simulator: MakeSimulator = WarpSimulator,
@@ -120,8 +119,11 @@ def ground(
         motion: What to follow, on the rig's skeleton.
         fps: Frame rate of the result.
         travel: Give a clip that walks on the spot the travel its stance feet imply.
+        action: What is done in it, one of `ACTIONS`, where that is known. What has an end is no
+            cycle, though it may end in its first pose; in what stays in its place, the feet of the
+            result are planted too.
         settings: How controls are searched for.
-        world: What the simulated world is made of.
+        world: What the simulated world is made of; `STEADY` for an action that stays in its place.
         make_simulator: The simulator; `WarpSimulator` unless another is asked for.
         progress: Called with iteration, number of iterations and loss.
     """
@@ -130,14 +132,17 @@ def ground(
     character = build_body(rig, mesh)
     check_feet(character)
     body = character.body
-    frames, apart, cyclic = _whole_frames(character, motion, fps)
+    may_loop = action is None or not ACTIONS[action].one_off
+    frames, apart, cyclic = _whole_frames(character, motion, fps, may_loop=may_loop)
     pose = rig.from_pose(frames.pose)
     target = replace(character.target_motion(pose, fps), cyclic=cyclic)
-    velocity = implied_travel(body, character.feet, target) if travel else None
+    in_place, velocity = stays(action), None
+    if travel and not in_place:
+        velocity = implied_travel(body, character.feet, target)
     if velocity is not None:
         target = add_travel(target, velocity)
     tracking = track(
-        body, target, feet=character.feet, settings=settings, world=world,
+        body, target, feet=character.feet, settings=settings, world=world or world_for(action),
         make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
     s = tracking.states
@@ -146,8 +151,8 @@ def ground(
     if cyclic:
         gap = cycle_gap(body, made, target)
         made = close_cycle(made, target)
-        if settings is None or settings.plant:
-            made = plant_again(body, character.feet, made, tracking.stance)
+    if (cyclic or in_place) and (settings is None or settings.plant):
+        made = plant_result(body, character.feet, made, tracking.stance)
     controls = character.control_pose(made, pose)
     if cyclic:
         controls = slow_seam(rig, controls, height=body.height)
@@ -168,31 +173,8 @@ def ground(
     )
 
 
-def plant_again(
-    body: Body, feet: Bool[Tensor, "B"], cycle: TargetMotion, stance: Bool[Tensor, "F B"]
-) -> TargetMotion:
-    """A cycle with its stance feet pinned: where repetitions were blended, they slide from their
-    place in one to that in the other.
-
-    Args:
-        body: The simulated body.
-        feet: Its parts that stand.
-        cycle: A closed cycle.
-        stance: When each part stands, for the frames of the cycle at least.
-    """
-    units = BodyUnits(body.height, body.mass)
-    unit_body = body.scaled(length=1 / units.length, mass=1 / units.mass)
-    frames = len(cycle.position) - 1
-    # Another repetition at either end, so that stances continue over the seams.
-    longer = repeat_cycle(units.motion_in(cycle), before=1, after=2)
-    stands = torch.cat((stance[:frames].repeat(4, 1), stance[:1]))
-    planted = plant_feet(unit_body, feet, longer, stands)
-    kept = slice(frames, 2 * frames + math.ceil(OVERLAP * frames) + 1)
-    return close_cycle(units.motion_out(planted[kept]), cycle)
-
-
 def _whole_frames(
-    character: CharacterBody, motion: Motion, fps: float
+    character: CharacterBody, motion: Motion, fps: float, *, may_loop: bool
 ) -> tuple[Motion, bool, bool]:
     """The motion on whole frames from 0; whether a calibration pose was left out; whether it is a
     cycle, which is stretched by half a frame at most to end on a whole one."""
@@ -200,7 +182,7 @@ def _whole_frames(
     def target(frames: Motion) -> TargetMotion:
         return character.target_motion(character.rig.from_pose(frames.pose), fps)
 
-    for clip in (motion, _with_first_frame_last(motion)):
+    for clip in (motion, _with_first_frame_last(motion)) if may_loop else ():
         count = max(1, round(clip.duration * fps))
         spread = clip.sample(torch.linspace(0, clip.duration, count + 1) + clip.times[0])
         clock = torch.arange(count + 1, dtype=motion.times.dtype) / fps
@@ -210,7 +192,8 @@ def _whole_frames(
     apart = starts_apart(character.body, target(frames))
     if apart:
         frames = frames.sample(frames.times[1:])
-    return replace(frames, times=clock[: len(frames)]), apart, False
+    times = torch.arange(len(frames), dtype=motion.times.dtype) / fps
+    return replace(frames, times=times), apart, False
 
 
 def _with_first_frame_last(motion: Motion) -> Motion:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from akd.motion.actions import ACTIONS
+
 
 @dataclass(frozen=True)
 class SimulatorSettings:
@@ -48,6 +50,21 @@ class SimulatorSettings:
         for name in ("penetration", "contact_rounding", "friction_epsilon", "step"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above zero, got {getattr(self, name)}")
+
+
+STEADY = SimulatorSettings(assist_stiffness=20.0, assist_damping=2.0, assist_limit=1.5)
+"""For actions that stay in their place: ten times the root assist torque. Who kicks or sits down is
+balanced by what the clip does not show, and a body that struggles not to fall does not kick."""
+
+
+def stays(action: str | None) -> bool:
+    """Whether an action, one of `ACTIONS`, is known to stay in its place."""
+    return action is not None and ACTIONS[action].froude == 0.0
+
+
+def world_for(action: str | None) -> SimulatorSettings:
+    """The simulated world in which an action, one of `ACTIONS`, is tracked."""
+    return STEADY if stays(action) else SimulatorSettings()
 
 
 @dataclass(frozen=True)
