@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from akd.prior.large.encoder.causal import downsample, freeze_cogvideox, swap_block
 from akd.prior.large.encoder.causal_wan import freeze_wan, swap_wan
 from akd.prior.large.encoder.convolve import FrozenConvolution, Shape, fill_channels
-from akd.prior.large.encoder.fused import ChannelNormSilu, GroupNormSilu
+from akd.prior.large.encoder.norms import NormSilu, norm_of
 from akd.prior.large.settings import Convolutions
 
 
@@ -46,7 +46,7 @@ class Recomputed(torch.autograd.Function):
 class NormAct(nn.Module):
     """A norm and the SiLU behind it, keeping one tensor.
 
-    `fused`: "" for the norm's own arithmetic, "eager" for that of `fused.py`, or "compiled".
+    `fused`: "" for the norm's own arithmetic, "eager" for that of `norms`, or "compiled".
     """
 
     def __init__(self, norm: nn.Module, *, fused: str = "") -> None:
@@ -60,16 +60,9 @@ class NormAct(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """SiLU(norm(x))."""
-        norm: Any = self.norm
-        if self.fused and isinstance(norm, nn.GroupNorm) and norm.affine:
-            options = (norm.num_groups, norm.eps, self.fused == "compiled")
-            return GroupNormSilu.apply(x, norm.weight, norm.bias, options)  # pyright: ignore[reportReturnType]
-        if self.fused and type(norm).__name__ == "WanRMS_norm":
-            options = (
-                float(norm.scale),  # pyright: ignore[reportArgumentType]
-                self.fused == "compiled",
-            )
-            return ChannelNormSilu.apply(x, norm.gamma, options)  # pyright: ignore[reportReturnType]
+        norm = norm_of(self.norm, self.fused)
+        if norm is not None:
+            return NormSilu.apply(x, norm)  # pyright: ignore[reportReturnType]
         return Recomputed.apply(x, self.plain)  # pyright: ignore[reportReturnType]
 
 

@@ -1,9 +1,8 @@
-"""Norm and SiLU fused: few passes over memory, forward and backward.
+"""Functions over rows for norm and SiLU: few passes over memory, forward and backward.
 
-Pixels are rows and channels columns, which is how channels-last tensors lie in memory. A group norm
-is then y = a x + b with one a and b a channel, and its gradient dx = a gy + p x + q with gy the
-gradient of y; what remains are sums over rows. The functions over rows are plain PyTorch, and short
-so that a compiler makes one kernel of each; shapes stay open, so that each is compiled once.
+Pixels are rows and channels columns, which is how channels-last tensors lie in memory. They are
+plain PyTorch, and short so that a compiler makes one kernel of each; shapes stay open, so that each
+is compiled once.
 """
 
 from __future__ import annotations
@@ -64,10 +63,10 @@ def from_rows(rows: Float[Tensor, "N R C"], shape: torch.Size) -> Tensor:
     return rows.reshape(shape[0], *shape[2:], shape[1]).movedim(-1, 1)
 
 
-def affine_silu(x: Float[Tensor, "R C"], a: Tensor, b: Tensor) -> Float[Tensor, "R C"]:
-    """SiLU(a x + b), one a and b a column."""
+def write_affine(out: Tensor, x: Float[Tensor, "R C"], a: Tensor, b: Tensor) -> None:
+    """SiLU(a x + b) into `out`, one a and b a column."""
     y = x.to(a.dtype) * a + b
-    return (y * torch.sigmoid(y)).to(x.dtype)
+    out.copy_(y * torch.sigmoid(y))
 
 
 def silu_slope(gradient: Tensor, y: Tensor) -> Tensor:
@@ -108,103 +107,26 @@ def affine_gradient(
     return (slope * a + values * p + q).to(x.dtype)
 
 
-class GroupNormSilu(torch.autograd.Function):
-    """SiLU of a group norm with frozen weights."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, options: Any) -> Tensor:
-        """`options`: number of groups, eps, whether to compile."""
-        groups, eps, compile = options
-        rows, kind = as_rows(x), wide(x)
-        w, each = weight.to(kind), rows.shape[2] // groups
-        count = rows.shape[1] * each
-        add, run = choose(line_sums, compile), choose(affine_silu, compile)
-        means, spreads, factors, offsets, results = [], [], [], [], []
-        for row in rows:
-            plain, squares = (one.sum(0) for one in add(in_lines(row, x.shape[-1]), apart(w)))
-            mean = plain.unflatten(0, (groups, -1)).sum(1) / count
-            square = squares.unflatten(0, (groups, -1)).sum(1) / count
-            rstd = torch.rsqrt((square - mean * mean).clamp_min(0.0) + eps)
-            a = rstd.repeat_interleave(each) * w
-            b = bias.to(kind) - mean.repeat_interleave(each) * a
-            results.append(run(apart(row), a, b))
-            for kept, one in zip(
-                (means, spreads, factors, offsets), (mean, rstd, a, b), strict=True
-            ):
-                kept.append(one)
-        columns = (stacked(one) for one in (means, spreads, factors, offsets))
-        ctx.save_for_backward(x, *columns, weight)
-        ctx.options = options
-        return from_rows(stacked(results), x.shape)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradient of x."""
-        x, mean, rstd, a, b, weight = ctx.saved_tensors
-        groups, _, compile = ctx.options
-        rows, given = as_rows(x), as_rows(gradients[0])
-        each, kind = rows.shape[2] // groups, mean.dtype
-        count, length = rows.shape[1] * each, x.shape[-1]
-        add, finish = choose(affine_sums, compile), choose(affine_gradient, compile)
-        results = []
-        for i in range(len(rows)):
-            here, grad, factor, offset = (apart(one[i]) for one in (rows, given, a, b))
-            sums = add(in_lines(grad, length), in_lines(here, length), factor, offset)
-            plain, times = (one.sum(0) for one in sums)
-            w = weight.to(kind)
-            first = (w * plain).unflatten(0, (groups, -1)).sum(1) / count
-            second = (w * times).unflatten(0, (groups, -1)).sum(1) / count
-            second = rstd[i] * (second - mean[i] * first)
-            p = -rstd[i].square() * second
-            q = -rstd[i] * first - mean[i] * p
-            p, q = p.repeat_interleave(each), q.repeat_interleave(each)
-            results.append(finish(grad, here, factor, offset, p, q))
-        return from_rows(stacked(results), x.shape), None, None, None
-
-
 def stacked(samples: list[Tensor]) -> Tensor:
     """Samples as one batch; of a single one no copy is made."""
     return samples[0][None] if len(samples) == 1 else torch.stack(samples)
 
 
-def channel_silu(x: Float[Tensor, "R C"], gamma: Float[Tensor, "C"]) -> Float[Tensor, "R C"]:
-    """SiLU of rows brought to unit length, times gamma."""
-    values = x.to(gamma.dtype)
+def write_channel(out: Tensor, x: Float[Tensor, "R C"], gamma: Tensor, shift: Tensor) -> None:
+    """SiLU of rows (x + shift) brought to unit length, times gamma, into `out`."""
+    values = x.to(gamma.dtype) + shift
     length = values.square().sum(1, keepdim=True).sqrt().clamp_min(1e-12)
     y = values / length * gamma
-    return (y * torch.sigmoid(y)).to(x.dtype)
+    out.copy_(y * torch.sigmoid(y))
 
 
 def channel_gradient(
-    gradient: Float[Tensor, "R C"], x: Float[Tensor, "R C"], gamma: Float[Tensor, "C"]
+    gradient: Float[Tensor, "R C"], x: Float[Tensor, "R C"], gamma: Tensor, shift: Tensor
 ) -> Float[Tensor, "R C"]:
     """Gradient of the rows: that of the unit vector, less its part along the vector."""
-    values = x.to(gamma.dtype)
+    values = x.to(gamma.dtype) + shift
     length = values.square().sum(1, keepdim=True).sqrt().clamp_min(1e-12)
     unit = values / length
     slope = silu_slope(gradient, unit * gamma) * gamma
     along = (slope * unit).sum(1, keepdim=True)
     return ((slope - unit * along) / length).to(x.dtype)
-
-
-class ChannelNormSilu(torch.autograd.Function):
-    """SiLU of x brought to unit length over its channels, times scale and gamma (frozen)."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, gamma: Tensor, options: Any) -> Tensor:
-        """`options`: scale, whether to compile."""
-        scale, compile = options
-        factors = gamma.reshape(-1).to(wide(x)) * scale
-        ctx.save_for_backward(x, factors)
-        ctx.compile = compile
-        rows = apart(as_rows(x).flatten(0, 1))
-        result = choose(channel_silu, compile)(rows, factors)
-        return from_rows(result.unflatten(0, (x.shape[0], -1)), x.shape)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradient of x."""
-        x, factors = ctx.saved_tensors
-        given, rows = (apart(as_rows(one).flatten(0, 1)) for one in (gradients[0], x))
-        result = choose(channel_gradient, ctx.compile)(given, rows, factors)
-        return from_rows(result.unflatten(0, (x.shape[0], -1)), x.shape), None, None
