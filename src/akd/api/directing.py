@@ -125,5 +125,4 @@ def _pose(character: Character, name: str, moment: float) -> ControlPose:
     frame = replace(motion.sample(start + torch.tensor((moment,))), times=torch.zeros(1))
     if source.skeleton.names != character.skeleton.names:
         frame = retarget(source, frame, character, plant=False)
-    pose = character.control_rig.from_pose(frame.pose)
-    return ControlPose(pose.translation[0], pose.root_rotation[0], pose.angles[0])
+    return character.control_rig.from_pose(frame.pose).rigid()[0]

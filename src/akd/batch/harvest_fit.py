@@ -21,7 +21,6 @@ from akd.posespace.collect import distinct
 from akd.posespace.ground import ground_excess, grounded
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.prior.protocol import VideoPrior
-from akd.rig.control import ControlPose
 from akd.scene.stage import Stage
 
 
@@ -114,12 +113,11 @@ def fit_poses(
     with torch.no_grad():
         posed = pose_together(candidates, stage)
         shown = stage.show(posed.transforms, turns=[0.0] * len(candidates))
-    controls = posed.controls
-    assert controls is not None
-    parts = [v.cpu() for v in (controls.translation, controls.root_rotation, controls.angles)]
+    assert posed.controls is not None
+    controls = posed.controls.to("cpu")
     return [
         FittedPoses(
-            grounded(codec.body, codec.encode(ControlPose(*pose)), fps=prior.fps), difference, video
+            grounded(codec.body, codec.encode(controls[k]), fps=prior.fps), difference, video
         )
-        for difference, video, *pose in zip(differences, shown, *parts, strict=True)
+        for k, (difference, video) in enumerate(zip(differences, shown, strict=True))
     ]

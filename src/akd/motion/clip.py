@@ -65,9 +65,7 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
         else:
             values[track.path][:, track.node] = sampled
     pose = Pose(*(torch.from_numpy(v) for v in values.values()))
-    pose = character.units.pose_in(
-        Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
-    )
+    pose = character.units.pose_in(pose.continuous())
     return Motion(
         character.skeleton,
         torch.from_numpy(times),
@@ -97,9 +95,8 @@ def clip_of_pose(
 
     One that is constant has keys at its ends only; one that stays at rest has none.
     """
-    pose = units.pose_out(motion.pose.to(dtype=torch.float64))
+    pose = units.pose_out(motion.pose.to(dtype=torch.float64)).continuous()
     rest = rest.to(dtype=torch.float64)
-    pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
     times = motion.times.to(torch.float32).numpy(force=True)
     if times[0] < 0:
         times = times - times[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -65,11 +66,9 @@ def _sampled(
         controls = _meeting(curves, curves.keys, phase)
     if curves.period is not None and float(curves.turn) == 0.0:
         controls = _straightened(curves, controls)
-    translation, root_rotation, angles = (
-        value.cpu() for value in (controls.translation, controls.root_rotation, controls.angles)
-    )
-    shift = translation.new_tensor((0.0, lift, 0.0))
-    lifted = ControlPose(translation + shift, root_rotation, angles)
+    controls = controls.to("cpu")
+    shift = controls.translation.new_tensor((0.0, lift, 0.0))
+    lifted = replace(controls, translation=controls.translation + shift)
     times = torch.arange(count + 1) / fps
     return Motion(curves.rig.skeleton, times, curves.rig.to_pose(lifted), name)
 
@@ -78,8 +77,7 @@ def _meeting(curves: ControlCurves, keys: KeyPoses, seconds: Float[Tensor, "S"])
     """The curves at these times, bent to meet the key poses, whose times may lie between them."""
     with_keys = torch.cat((seconds, torch.tensor(keys.seconds, dtype=seconds.dtype)))
     bent = Bend.of(keys, with_keys, curves.angles)(curves.controls(with_keys))
-    count = len(seconds)
-    return ControlPose(bent.translation[:count], bent.root_rotation[:count], bent.angles[:count])
+    return bent[: len(seconds)]
 
 
 def _straightened(curves: ControlCurves, controls: ControlPose) -> ControlPose:

@@ -21,7 +21,6 @@ from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
-from akd.rig.pose import Pose
 
 LONGEST = 120.0
 """Seconds that a clip may be asked to last."""
@@ -244,7 +243,7 @@ class _Course:
 
 def _along(rig: ControlRig, motion: Motion, course: _Course) -> Motion:
     """The motion with its straight way bent along a course; sway stays sway."""
-    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    pose = rig.from_pose(motion.pose).rigid()
     up, _, forward = rig.root_axes.to(pose.translation)
     level = pose.translation.new_tensor((1.0, 0.0, 1.0))
     path = (pose.translation - pose.translation[0]) * level
@@ -268,7 +267,7 @@ def _along(rig: ControlRig, motion: Motion, course: _Course) -> Motion:
 
 def _keeping(rig: ControlRig, motion: Motion, kept: Mapping[int, Motion]) -> Motion:
     """Some controls as other motions have them, those played over and over."""
-    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    pose = rig.from_pose(motion.pose).rigid()
     angles = pose.angles.clone()
     seconds = motion.times - motion.times[0]
     for control, other in kept.items():
@@ -285,12 +284,10 @@ def _meeting(rig: ControlRig, motion: Motion, keys: KeyPoses, fps: float) -> Mot
             f"keyframe must be within the clip, from 0 to {motion.duration:.2f} s, got "
             f"{keys.seconds[-1]:g}"
         )
-    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    pose = rig.from_pose(motion.pose).rigid()
     bend = Bend.of(keys, motion.times - motion.times[0], pose.angles)
     return _posed(rig, motion, bend(pose))
 
 
 def _posed(rig: ControlRig, motion: Motion, pose: ControlPose) -> Motion:
-    local = rig.to_pose(pose)
-    local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
-    return replace(motion, pose=local)
+    return replace(motion, pose=rig.to_pose(pose).continuous())

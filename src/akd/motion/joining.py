@@ -17,14 +17,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.math import davenport, quaternion
+from akd.math import davenport, quaternion, transform
 from akd.motion.grid import on_grid
 from akd.motion.loop import is_loop, repeat
 from akd.motion.motion import Motion
 from akd.motion.smooth import closing, laplacian
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
-from akd.rig.pose import Pose
 
 _BLENDS = (0.25, 0.35, 0.5, 0.7, 0.9, 1.2)
 """Seconds that a transition may last."""
@@ -85,7 +84,7 @@ def join(
         repeat(rig, m, math.ceil(_LEAST / m.duration)) if looping and m.duration < _LEAST else m
         for m, looping in zip(frames, loops, strict=True)
     ]
-    poses = [rig.from_pose(m.pose) for m in frames]
+    poses = [rig.from_pose(m.pose).rigid() for m in frames]
     cuts = [(0, len(m) - 1) for m in frames]
     for k in range(len(frames) - 1):
         lead = 0 if leads is None else round(leads[k + 1] * fps)
@@ -98,25 +97,22 @@ def join(
         cuts[k] = (cuts[k][0], max(leave, cuts[k][0] + 1))
         cuts[k + 1] = (enter, cuts[k + 1][1])
     # Where a part is left before its end, the frame after says how fast it was going.
-    parts = [_cut(pose, slice(a, b + 2)) for pose, (a, b) in zip(poses, cuts, strict=True)]
+    parts = [pose[a : b + 2] for pose, (a, b) in zip(poses, cuts, strict=True)]
     lefts = [b + 1 < len(pose.angles) for pose, (_, b) in zip(poses, cuts, strict=True)]
     joined, joins, usual = parts[0], [], []
     for (before, left), (part, _) in pairwise(zip(parts, lefts, strict=True)):
         usual.append(_usual(rig, before, part))
         joins.append((len(joined.angles) - 1 - left) / fps)
         joined = _append(rig, joined, part, left=left, fps=fps, limit=usual[-1])
-    local = rig.to_pose(joined)
-    local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
     times = torch.arange(len(joined.angles)) / fps
-    motion = Motion(rig.skeleton, times, local, name)
+    motion = Motion(rig.skeleton, times, rig.to_pose(joined).continuous(), name)
     return Joined(motion, tuple(joins), tuple(usual))
 
 
 def acceleration(rig: ControlRig, pose: ControlPose) -> Float[Tensor, "L"]:
     """Mean over the driven joints of the second difference of their places, metres per frame^2."""
-    deltas = rig.deltas(pose)[..., 2:, :, :]
     pivots = torch.cat((rig.root_pivot[None], rig.pivots))
-    places = (deltas[..., :3, :3] @ pivots[..., None]).squeeze(-1) + deltas[..., :3, 3]
+    places = transform.apply(rig.deltas(pose)[..., 2:, :, :], pivots)
     return laplacian(places).norm(dim=-1).mean(-1)
 
 
@@ -135,7 +131,7 @@ def _append(
     """
     steps = (v[-1] - v[-2] if len(v) > 1 else None for v in _values(first))
     if left:
-        first = _cut(first, slice(0, -1))
+        first = first[:-1]
     second = _placed(rig, second, first)
     rates = [
         torch.zeros_like(b[0]) if step is None or len(b) < 2 else step - (b[1] - b[0])
@@ -146,7 +142,7 @@ def _append(
         frames = min(round(blend * fps), len(second.angles) - 1)
         joined = _blended(first, second, rates, frames)
         start = len(first.angles) - 1
-        around = _cut(joined, slice(max(start - 2, 0), start + frames + 2))
+        around = joined[max(start - 2, 0) : start + frames + 2]
         peak = float(acceleration(rig, around).max()) if len(around.angles) > 2 else 0.0
         if best is None or peak < best[0]:
             best = (peak, joined)
@@ -218,7 +214,3 @@ def _features(rig: ControlRig, motion: Motion, fps: float) -> Float[Tensor, "T F
     places = quaternion.rotate(back, places - places[:, :1] * level)
     moves = torch.gradient(places, dim=0)[0] * fps if len(motion) > 1 else torch.zeros_like(places)
     return torch.cat((places.flatten(1), _VELOCITY * moves.flatten(1)), dim=1)
-
-
-def _cut(pose: ControlPose, frames: slice) -> ControlPose:
-    return ControlPose(pose.translation[frames], pose.root_rotation[frames], pose.angles[frames])

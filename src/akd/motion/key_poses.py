@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -51,25 +51,20 @@ class KeyPoses:
         count = sum(second <= seconds for second in self.seconds)
         if not count:
             return None
-        pose = self.pose
-        kept = ControlPose(
-            pose.translation[:count], pose.root_rotation[:count], pose.angles[:count]
-        )
-        return KeyPoses(self.seconds[:count], kept)
+        return KeyPoses(self.seconds[:count], self.pose[:count])
 
     def lowered(self, by: float) -> KeyPoses:
         """The same with the root lower by this many metres."""
         shift = self.pose.translation.new_tensor((0.0, by, 0.0))
-        pose = ControlPose(self.pose.translation - shift, self.pose.root_rotation, self.pose.angles)
-        return KeyPoses(self.seconds, pose)
+        lower = replace(self.pose, translation=self.pose.translation - shift)
+        return KeyPoses(self.seconds, lower)
 
 
 def last_poses(rig: ControlRig, motion: Motion, count: int, fps: float) -> KeyPoses:
     """The last `count` poses of a motion at a frame rate, the first of them at second 0."""
     seconds = torch.arange(count) / fps
     pose = rig.from_pose(motion.sample(motion.times[-1] - seconds.flip(0)).pose)
-    kept = ControlPose(pose.translation, pose.root_rotation, pose.angles)
-    return KeyPoses(tuple(seconds.tolist()), kept)
+    return KeyPoses(tuple(seconds.tolist()), pose.rigid())
 
 
 @dataclass(frozen=True)
@@ -92,12 +87,11 @@ class Bend:
         times = times.detach().double().cpu()
         nearest = {int((times - second).abs().argmin()): k for k, second in enumerate(keys.seconds)}
         weights = _weights(times, [float(times[frame]) for frame in nearest])
-        chosen, pose = list(nearest.values()), keys.pose
-        values = (pose.translation[chosen], pose.root_rotation[chosen], pose.angles[chosen])
+        chosen = keys.pose[list(nearest.values())]
         return cls(
             torch.tensor(list(nearest), device=like.device),
             weights.to(like),
-            ControlPose(*(value.detach().to(like) for value in values)),
+            chosen.each(lambda value: value.detach().to(like)),
         )
 
     def known(self) -> Bool[Tensor, "T"]:

@@ -67,11 +67,7 @@ class PosedFrames:
 
     def __getitem__(self, k: int) -> PosedFrames:
         """One of a batch."""
-        controls = self.controls
-        if controls is not None:
-            controls = ControlPose(
-                controls.translation[k], controls.root_rotation[k], controls.angles[k]
-            )
+        controls = None if self.controls is None else self.controls[k]
         known = None if self.known is None else self.known[k]
         return PosedFrames(self.transforms[k], self.path[k], controls, known)
 

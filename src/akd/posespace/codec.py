@@ -22,7 +22,6 @@ from akd.posespace.features import describe_body
 from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
-from akd.rig.pose import Pose
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,7 @@ class PoseCodec:
         self, states: Float[Tensor, "T J 3"], *, fps: float = 24.0, name: str = ""
     ) -> Motion:
         """States as frames of a motion of the file's joints."""
-        pose = self.rig.to_pose(self.decode(states))
-        pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
+        pose = self.rig.to_pose(self.decode(states)).continuous()
         return Motion(self.rig.skeleton, torch.arange(len(states)) / fps, pose, name)
 
 

@@ -14,7 +14,6 @@ from akd.posespace.diffusion import denoise, signal_and_noise
 from akd.posespace.model import load_model
 from akd.posespace.network import Condition
 from akd.rig.character import Character
-from akd.rig.control import ControlPose
 
 T_MIN, T_MAX = 0.02, 0.3
 """Noise levels. Above, the clean estimate is a mean over poses and stills the motion."""
@@ -48,13 +47,7 @@ def pose_prior(weight: float, weights: Path | None = None, *, seed: int = 0) -> 
         count, frames = controls.angles.shape[:2]
         draw = torch.Generator().manual_seed(seed + round(1e6 * state.progress))
         chosen = torch.randint(frames, (FRAMES,), generator=draw)
-        pose = ControlPose(
-            *(
-                value[:, chosen].flatten(0, 1).cpu()
-                for value in (controls.translation, controls.root_rotation, controls.angles)
-            )
-        )
-        states = codec.encode(pose)
+        states = codec.encode(controls.each(lambda value: value[:, chosen].flatten(0, 1).cpu()))
         t = T_MIN + (T_MAX - T_MIN) * torch.rand(len(states), 1, generator=draw)
         noise = torch.randn(states.shape, generator=draw)
         with torch.no_grad():

@@ -7,7 +7,8 @@ that part go along, wherever they hang in the file: a paw on a detached root tra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -39,13 +40,25 @@ class ControlPose:
     axes. Zero in everything that akd makes; an artist's clip may stretch a limb, or have an IK foot
     out of the leg's reach. None means zero."""
 
+    def __getitem__(self, frames: int | slice | list[int] | Tensor) -> ControlPose:
+        """Some of the frames: the first dimension."""
+        return self.each(lambda value: value[frames])
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> ControlPose:
+        """The same with every tensor changed."""
+        stretch = self.joint_translation
+        return ControlPose(
+            change(self.translation), change(self.root_rotation), change(self.angles),
+            None if stretch is None else change(stretch),
+        )  # fmt: skip
+
+    def rigid(self) -> ControlPose:
+        """The same without joint translation."""
+        return replace(self, joint_translation=None)
+
     def to(self, device: torch.device | str) -> ControlPose:
         """Move to a device."""
-        values = (self.translation, self.root_rotation, self.angles)
-        moved = self.joint_translation
-        return ControlPose(
-            *(value.to(device) for value in values), None if moved is None else moved.to(device)
-        )
+        return self.each(lambda value: value.to(device))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,10 @@ class Pose:
             raise IndexError("a pose without a frame dimension cannot be indexed by frame")
         return Pose(self.translation[frames], self.rotation[frames], self.scale[frames])
 
+    def continuous(self) -> Pose:
+        """The same pose at all frames, each quaternion of the sign nearest to the frame before."""
+        return Pose(self.translation, quaternion.make_continuous(self.rotation), self.scale)
+
     def expand(self, *frames: int) -> Pose:
         """The same pose for several frames."""
         return Pose(

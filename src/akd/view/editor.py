@@ -15,7 +15,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.posespace.body import mirrored
 from akd.posespace.codec import PoseCodec
@@ -23,7 +22,6 @@ from akd.posespace.ik import Goals, reach
 from akd.posespace.space import PoseSpace
 from akd.posespace.stand import standing_feet
 from akd.rig.character import Character
-from akd.rig.pose import Pose
 from akd.view.frames import FPS
 
 _ROUNDS = 12
@@ -175,8 +173,7 @@ class PoseEditor:
                 between = torch.cat((between[:-1], b.state[None]))
             states.append(between)
             times += [a.seconds + (b.seconds - a.seconds) * (i + 1) / count for i in range(count)]
-        pose = self.codec.rig.to_pose(self.codec.decode(torch.cat(states)))
-        pose = Pose(pose.translation, quaternion.make_continuous(pose.rotation), pose.scale)
+        pose = self.codec.rig.to_pose(self.codec.decode(torch.cat(states))).continuous()
         begin = times[0]
         made = Motion(self.codec.rig.skeleton, torch.tensor([t - begin for t in times]), pose, name)
         return made.resample(FPS)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from akd.math import transform
 from akd.math.lbfgs import minimise
 from akd.motion.contact import nearness
 from akd.motion.footing.points import BodyPoints, DrivenPoints
@@ -136,7 +137,7 @@ class _Problem:
             weights.append(near * footing.stance[:, foot, None])
         parts = torch.tensor([2, *(3 + i for i in limbs)])
         pivots = torch.cat((rig.root_pivot[None], rig.pivots[limbs]))
-        places = _at(deltas, parts, pivots) / height
+        places = transform.apply(deltas.index_select(1, parts), pivots) / height
         near = points.skin.at(deltas)[..., 1].amin(0) < _NEAR * height
         return cls(
             footing, number_stands(footing.stance), tuple(weights), parts, pivots, places,
@@ -146,7 +147,8 @@ class _Problem:
     def misfit(self, rig: ControlRig, points: BodyPoints, pose: ControlPose) -> Tensor:
         """Distance from the given motion and from feet that stand."""
         deltas = rig.deltas(pose)
-        value = (_at(deltas, self.parts, self.pivots) / self.height - self.places).square().sum()
+        places = transform.apply(deltas.index_select(1, self.parts), self.pivots)
+        value = (places / self.height - self.places).square().sum()
         sinks = (-self.skin.at(deltas)[..., 1] / self.height).clamp_min(0.0).square().sum()
         for foot, sole in enumerate(points.soles):
             places = sole.at(deltas) / self.height
@@ -159,10 +161,3 @@ class _Problem:
             value = value + _CLEAR * ((wanted - low).clamp_min(0.0).square() * ~standing).sum()
             sinks = sinks + (-places[..., 1]).clamp_min(0.0).square().sum()
         return value + _STAND * sinks
-
-
-def _at(
-    deltas: Float[Tensor, "T M 4 4"], parts: Int[Tensor, "L"], pivots: Float[Tensor, "L 3"]
-) -> Float[Tensor, "T L 3"]:
-    moved = deltas.index_select(1, parts)
-    return (moved[..., :3, :3] @ pivots[..., None]).squeeze(-1) + moved[..., :3, 3]

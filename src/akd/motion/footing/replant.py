@@ -15,7 +15,6 @@ from akd.motion.loop import close_loop, repeat, repeat_over
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.limits import AngleLimits
-from akd.rig.pose import Pose
 
 _ALOFT = 0.25
 """Feet at this share of the body's height or above stand on nothing: the body flies."""
@@ -83,10 +82,8 @@ def replant(character: Character, motion: Motion, footing: Footing) -> Motion:
         return motion
     rig, height = character.control_rig, character.height
     points = body_points(character, rig)
-    pose = replace(rig.from_pose(motion.pose), joint_translation=None)
+    pose = rig.from_pose(motion.pose).rigid()
     limits = AngleLimits.range_of_motion(rig)
     pose = plant_feet(rig, points, pose, footing, limits, height=height)
     pose = lift_out(rig, points, pose, height=height)
-    local = rig.to_pose(pose)
-    local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
-    return replace(motion, pose=local)
+    return replace(motion, pose=rig.to_pose(pose).continuous())

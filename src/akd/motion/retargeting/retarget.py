@@ -9,7 +9,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from akd.math import quaternion
 from akd.motion.contact import floor_height, implied_velocity
 from akd.motion.feet import leg_length, track_feet
 from akd.motion.footing.floor import find_floor
@@ -24,7 +23,6 @@ from akd.motion.retargeting.transfer import to_body, transfer_rotations
 from akd.rig.character import Character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.limits import AngleLimits
-from akd.rig.pose import Pose
 
 _SHORT = 3.0
 """Seconds. A shorter loop is planted three times over, so that the seam is planted as well."""
@@ -90,7 +88,7 @@ def retarget(
         gone = scale * given.added @ to_body(rig).T @ to_body(other)
         pose = replace(pose, translation=pose.translation - gone)
     if rounds > 1:
-        pose = _cut(pose, slice(cycle, 2 * cycle + 1))
+        pose = pose[cycle : 2 * cycle + 1]
     return _motion(other, pose, fps, name=motion.name, closed=rounds > 1)
 
 
@@ -159,15 +157,9 @@ def _grounded(
     return replace(pose, translation=pose.translation + upward(rise))
 
 
-def _cut(pose: ControlPose, frames: slice) -> ControlPose:
-    return ControlPose(pose.translation[frames], pose.root_rotation[frames], pose.angles[frames])
-
-
 def _motion(rig: ControlRig, pose: ControlPose, fps: float, *, name: str, closed: bool) -> Motion:
     level = pose.translation.new_tensor((1.0, 0.0, 1.0))
     pose = replace(pose, translation=pose.translation - pose.translation[:1] * level)
-    local = rig.to_pose(pose)
-    local = Pose(local.translation, quaternion.make_continuous(local.rotation), local.scale)
     times = torch.arange(len(pose.angles)) / fps
-    made = Motion(rig.skeleton, times, local, name)
+    made = Motion(rig.skeleton, times, rig.to_pose(pose).continuous(), name)
     return close_loop(rig, made) if closed else made

@@ -150,6 +150,7 @@ def norm_of(norm: Any, fused: str) -> GroupNorm | ChannelNorm | None:
     """
     if fused and isinstance(norm, nn.GroupNorm) and norm.affine:
         return GroupNorm(norm.weight, norm.bias, norm.num_groups, norm.eps, fused == "compiled")
-    if fused and type(norm).__name__ == "WanRMS_norm":
-        return ChannelNorm(norm.gamma, float(norm.scale), fused == "compiled")
+    kind = type(norm).__name__
+    if fused and kind == "WanRMS_norm":
+        return ChannelNorm(norm.gamma, norm.scale, fused == "compiled")  # pyright: ignore
     return None
