@@ -57,7 +57,7 @@ def test_the_report_stands_on_its_own(finished):
     for said in (
         "flexion: left fore",
         "loss: score",
-        "largest joint torque",
+        "torque: left hind",
         "ground bears",
         "feet on the ground: grounded",
         "each foot on the ground",

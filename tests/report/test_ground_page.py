@@ -17,7 +17,8 @@ from akd.motion.clip import motion_from_clip
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.report.cuboids import cuboid_frames
-from akd.report.ground_page import contact_charts, torque_charts, write_ground_page
+from akd.report.ground_page import write_ground_page
+from akd.report.physics_charts import contact_charts, torque_charts
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 

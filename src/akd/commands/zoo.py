@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import SEEDS, UsageError, check_ranges
+from akd.commands.errors import SEEDS, check_ranges, usage_errors
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,16 @@ class Zoo:
         if self.species == "list":
             print("\n".join(SPECIES))
             return
-        if self.species not in SPECIES:
-            raise UsageError(f"there is no {self.species!r} in the zoo: {', '.join(SPECIES)}")
-        check_ranges(self, seed=SEEDS, vertices=(500, 200_000))
-        from akd.export.creature import write_creature
-        from akd.zoo.creature import build_creature
-        from akd.zoo.gait.clips import make_clip
+        check_ranges(self, seed=SEEDS)
+        from akd.api.creatures import zoo
+        from akd.export.gltf.write import write_glb
 
         out = self.out or Path(f"{self.species}.glb")
-        creature = build_creature(self.species, seed=self.seed, vertices=self.vertices)
-        write_creature(creature, [make_clip(creature, a) for a in creature.actions], out)
-        print(f"{out}: {len(creature.mesh.vertices):,} vertices, {len(creature.skeleton)} joints")
-        print("clips: " + ", ".join(creature.actions))
+        with usage_errors(command=self):
+            made = zoo(self.species, seed=self.seed, vertices=self.vertices, clips=None)
+        assert made.mesh is not None and made.asset.document is not None  # noqa: PT018
+        write_glb(made.asset.document, out)
+        print(
+            f"{out}: {len(made.mesh.vertices):,} vertices, {len(made.mesh.skin.bone_joints)} joints"
+        )
+        print("clips: " + ", ".join(clip.name for clip in made.asset.clips))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
 from akd.math.resident import constant
@@ -103,7 +103,7 @@ class Goals:
     def chains(self, ancestors: Bool[Tensor, "B J J"]) -> Bool[Tensor, "B J"]:
         """Tokens with a goal and those between them and the root; of `ancestry`."""
         at = torch.cat((self.tokens, self.facing), dim=-1)
-        chain = _rows(ancestors, at).any(1)
+        chain = _of(ancestors, at).any(1)
         chain[:, 0] = False
         return chain
 
@@ -201,7 +201,7 @@ class Search:
         ancestors: Bool[Tensor, "B J J"],
     ) -> Search:
         """Start at some states; `ancestors` are those of `ancestry`."""
-        moved_by = _rows(ancestors, goals.tokens), _rows(ancestors, goals.facing)
+        moved_by = _of(ancestors, goals.tokens), _of(ancestors, goals.facing)
         return cls(body, goals, moved_by, states, states.new_full((len(states), 1, 1), _DAMPING))
 
     def rounds(self, count: int, *, waits: bool = True) -> Search:
@@ -337,13 +337,7 @@ def ancestry(body: PoseBody) -> Bool[Tensor, "B J J"]:
     return known > 0.5
 
 
-def _rows(ancestors: Bool[Tensor, "B J J"], tokens: Tensor) -> Bool[Tensor, "B H J"]:
-    """The ancestors of some tokens."""
-    at = tokens.expand(len(ancestors), -1)[..., None].expand(-1, -1, ancestors.shape[-1])
-    return ancestors.gather(1, at)
-
-
-def _of(values: Float[Tensor, "B J 3"], tokens: Tensor) -> Float[Tensor, "B H 3"]:
+def _of(values: Shaped[Tensor, "B J C"], tokens: Tensor) -> Shaped[Tensor, "B H C"]:
     """Values of tokens, the same ones for every row or each row its own."""
     index = tokens.expand(len(values), -1)[..., None].expand(-1, -1, values.shape[-1])
     return values.gather(1, index)

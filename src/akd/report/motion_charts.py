@@ -1,4 +1,4 @@
-"""Charts of a motion: joint angles, the root, foot contact, torques."""
+"""Charts of a motion: joint angles, the root, foot contact, and the loss of a search."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import torch
 
-from akd.base.constants import GRAVITY
 from akd.motion.contact import touches
 from akd.motion.feet import track_feet
 from akd.motion.motion import Motion
-from akd.physics.ground import Grounded
 from akd.report.plots import contact_chart, line_chart
 from akd.rig.character import Character
 from akd.rig.control import ControlRig
 from akd.rig.roles.role import Role
 
-_TRUNK = "trunk and head"
 
-
-def _group(role: Role) -> str:
-    """The chart that a joint is drawn in."""
+def group_of(role: Role) -> tuple[str, str]:
+    """The chart that a joint is drawn in, and its name there."""
+    group = "tail" if role.part == "tail" else "trunk and head"
     if role.limb is not None:
-        return f"{role.side.value} {role.limb.value}"
-    return "tail" if role.part == "tail" else _TRUNK
+        group = f"{role.side.value} {role.limb.value}"
+    return group, str(role).removeprefix(group).strip() or str(role)
 
 
 def angle_charts(rig: ControlRig, motion: Motion) -> list[str]:
@@ -37,8 +33,8 @@ def angle_charts(rig: ControlRig, motion: Motion) -> list[str]:
     seconds = (motion.times - motion.times[0]).numpy(force=True)
     groups: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     for place, role in enumerate(rig.roles):
-        label = str(role).removeprefix(_group(role)).strip() or str(role)
-        groups[_group(role)][label] = np.degrees(angles[:, place])
+        group, label = group_of(role)
+        groups[group][label] = np.degrees(angles[:, place])
     return [
         line_chart(curves, x=seconds, title=f"flexion: {name}", unit="degrees")
         for name, curves in groups.items()
@@ -90,32 +86,6 @@ def loss_charts(history: Sequence[Mapping[str, float]]) -> list[str]:
                 curves, x=x, title=f"loss: {name}", unit="", x_label="iteration", faint=(name,)
             )
         )
-    return charts
-
-
-def physics_charts(grounded: Grounded) -> list[str]:
-    """Torques of the joints, and what the ground bears, during the simulation."""
-    tracking = grounded.tracking
-    forces, body = tracking.forces, grounded.character.body
-    steps = len(forces.torques)
-    if steps < 2:
-        return []
-    every = max(1, steps // 600)
-    seconds = np.arange(0, steps, every) * tracking.parameters.step
-    size = forces.torques.norm(dim=-1)[::every].numpy(force=True)
-    rig, controls = grounded.character.rig, grounded.character.controls.tolist()
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, control in enumerate(controls):
-        groups[_group(rig.roles[control])].append(place)
-    torques = {name: size[:, places].max(axis=1) for name, places in groups.items()}
-    charts = [line_chart(torques, x=seconds, title="largest joint torque", unit="N m")]
-    feet = torch.nonzero(grounded.character.feet).squeeze(-1).tolist()
-    weight = body.mass * GRAVITY
-    upward = forces.contacts[..., 1].sum(-1)[::every].numpy(force=True) / weight
-    names = ["root", *(str(rig.roles[control]) for control in controls)]
-    loads = {names[part]: upward[:, part] for part in feet}
-    if loads:
-        charts.append(line_chart(loads, x=seconds, title="ground bears", unit="weights"))
     return charts
 
 

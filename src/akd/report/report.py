@@ -18,9 +18,9 @@ from akd.report.motion_charts import (
     angle_charts,
     feet_chart,
     loss_charts,
-    physics_charts,
     root_charts,
 )
+from akd.report.physics_charts import contact_charts, torque_charts
 from akd.report.scene3d import scene3d
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ def write_report(
         feet_chart(character, rig, motion, title=f"feet on the ground: {_shown(name)}")
         for name, motion in motions.items()
     ]
+    physics = []
+    if made.grounded is not None:
+        physics = [*torque_charts(made.grounded), *contact_charts(made.grounded)]
     parts = [
         pages.header(request.prompt, above="akd animate", facts=facts),
         outcome_of(made.metrics[made.best], clip=made.clip_names()[made.best], frames=frames),
@@ -98,7 +101,7 @@ def write_report(
         pages.section("Feet", [chart for chart in standing if chart is not None]),
         pages.section("Joint angles", angle_charts(rig, final)),
         pages.section("Root", root_charts(rig, final, height=character.height)),
-        pages.section("Physics", [] if made.grounded is None else physics_charts(made.grounded)),
+        pages.section("Physics", physics),
         pages.section("Loss", loss_charts(made.history)),
         "<h2>Settings</h2>",
         "<details><summary>all of them</summary>"

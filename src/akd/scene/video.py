@@ -106,33 +106,25 @@ class Video:
 
     def write_gif(self, path: Path | str) -> Path:
         """Write an endlessly repeating GIF; its clock ticks in hundredths of a second."""
-        from PIL import Image
-
-        path = Path(path)
-        images = [Image.fromarray(frame) for frame in self.bytes()]
-        ticks = [
-            round(100.0 * (i + 1) / self.fps) - round(100.0 * i / self.fps)
-            for i in range(len(self))
-        ]
-        with write_atomically(path) as file:
-            images[0].save(
-                file, format="GIF", save_all=True, append_images=images[1:], loop=0,
-                duration=[10 * max(t, 2) for t in ticks],
-            )  # fmt: skip
-        return path
+        return self._write_images(path, "GIF", [10 * max(t, 2) for t in self._ticks(100.0)])
 
     def write_webp(self, path: Path | str) -> Path:
         """Write an endlessly repeating WebP; its clock ticks in milliseconds."""
+        return self._write_images(path, "WEBP", self._ticks(1000.0))
+
+    def _ticks(self, rate: float) -> list[int]:
+        """How long each frame is shown, by a clock of this rate."""
+        ends = [round(rate * i / self.fps) for i in range(len(self) + 1)]
+        return [end - start for start, end in pairwise(ends)]
+
+    def _write_images(self, path: Path | str, kind: str, duration: list[int]) -> Path:
         from PIL import Image
 
-        path = Path(path)
-        images = [Image.fromarray(frame) for frame in self.bytes()]
-        ends = [round(1000.0 * i / self.fps) for i in range(len(self) + 1)]
+        path, (first, *rest) = Path(path), map(Image.fromarray, self.bytes())
         with write_atomically(path) as file:
-            images[0].save(
-                file, format="WEBP", save_all=True, append_images=images[1:], loop=0, quality=85,
-                duration=[end - start for start, end in pairwise(ends)],
-            )  # fmt: skip
+            first.save(
+                file, kind, save_all=True, append_images=rest, loop=0, duration=duration, quality=85
+            )
         return path
 
     def write_strip(self, path: Path | str, *, count: int = 6, stacked: bool = False) -> Path:

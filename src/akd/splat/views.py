@@ -21,6 +21,7 @@ from torch import Tensor
 from akd.base.warp_runtime import as_warp
 from akd.math.srgb import to_srgb
 from akd.rig.mesh import SkinnedMesh
+from akd.rig.skinning.transfer import find_nearest
 from akd.splat.camera import Camera
 from akd.splat.kernel_types import no_type_check
 from akd.splat.paint import Paint
@@ -58,24 +59,6 @@ def cast_rays(
             distances[i] = start + hit.t
 
 
-@wp.kernel
-@no_type_check
-def find_nearest(
-    mesh: wp.uint64,
-    points: wp.array(dtype=wp.vec3),
-    farthest: float,
-    faces: wp.array(dtype=wp.int32),
-    corners: wp.array(dtype=wp.vec2),
-):
-    """The triangle nearest to each point, and where on it."""
-    i = wp.tid()
-    found = wp.mesh_query_point_no_sign(mesh, points[i], farthest)
-    faces[i] = 0
-    if found.result:
-        faces[i] = found.face
-        corners[i] = wp.vec2(found.u, found.v)
-
-
 class MeshViews:
     """A mesh that can be looked at from anywhere."""
 
@@ -95,7 +78,7 @@ class MeshViews:
         wp.launch(
             find_nearest, dim=len(points), device="cpu", record_tape=False,
             inputs=[
-                self._bvh.id, as_warp(given, wp.vec3), 1.0e6, as_warp(faces, wp.int32),
+                self._bvh.id, as_warp(given, wp.vec3), as_warp(faces, wp.int32),
                 as_warp(corners, wp.vec2),
             ],
         )  # fmt: skip

@@ -24,7 +24,7 @@ def pack_influences(
     if (totals <= 0.0).any():
         vertex = int((totals[:, 0] <= 0.0).argmax())
         raise ValueError(f"weights must not all be zero, got that at vertex {vertex}")
-    bones, weights = _merge_repeated(bones, weights / totals)
+    bones, weights = merge_repeated(bones, weights / totals)
     order = np.argsort(-weights, axis=1, kind="stable")
     bones = np.take_along_axis(bones, order, axis=1)
     steps = np.rint(np.take_along_axis(weights, order, axis=1) * _STEPS).astype(np.int64)
@@ -38,7 +38,7 @@ def pack_influences(
     return np.where(steps > 0, bones, 0), (steps / _STEPS).astype(np.float32)
 
 
-def _merge_repeated(
+def merge_repeated(
     bones: Int[np.ndarray, "V K"], weights: Float[np.ndarray, "V K"]
 ) -> tuple[Int[np.ndarray, "V K"], Float[np.ndarray, "V K"]]:
     """Give the weights of a bone that a vertex names more than once to its first mention."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from akd.rig.autorig.legs import Leg, find_legs
 from akd.rig.autorig.solid import MedialGraph, Solid, pack_spheres
@@ -62,11 +62,15 @@ class Landmarks:
 
     def width(self, y: float) -> float:
         """Half the width of the piece around the middle at a height."""
+        return float(len(self._around_middle(y)) * self.solid.cell)
+
+    def _around_middle(self, y: float) -> Bool[np.ndarray, "X Z"]:
+        """Cells of the left half of the piece around the middle at a height."""
         half = self.solid.filled.shape[0] // 2
         layer = self.solid.place(np.array([[0.0, y, 0.0]]))[0, 1]
-        across = np.asarray(self.solid.filled[half:, layer].any(axis=1))
-        gap = np.flatnonzero(~across)
-        return float((gap[0] if len(gap) else len(across)) * self.solid.cell)
+        across = self.solid.filled[half:, layer]
+        gap = np.flatnonzero(~across.any(axis=1))
+        return across[: gap[0]] if len(gap) else across
 
     def crotch(self) -> float:
         """Lowest height at which the middle of the body is more than legs that touch."""
@@ -82,11 +86,7 @@ class Landmarks:
 
     def section(self, y: float) -> float:
         """Area of the piece around the middle at a height, arms that hang beside it left out."""
-        half = self.solid.filled.shape[0] // 2
-        layer = self.solid.place(np.array([[0.0, y, 0.0]]))[0, 1]
-        across = self.solid.filled[half:, layer]
-        gap = np.flatnonzero(~across.any(axis=1))
-        return float(across[: gap[0] if len(gap) else None].sum() * self.solid.cell**2)
+        return float(self._around_middle(y).sum() * self.solid.cell**2)
 
     def neck(self) -> float:
         """Height of the base of the neck: where shoulders begin, coming down from the crown. A head
@@ -185,7 +185,7 @@ def _forward_vote(solid: Solid, legs: list[Leg]) -> float:
         front, back = leg.span[1] - shank[2], shank[2] - leg.span[0]
         toes += (front - back) / (0.08 * height)
     ends = 0.0
-    if len(legs) != 1 or _length(solid) > 0.5 * height:
+    if len(legs) != 1 or solid.extent(2) > 0.5 * height:
         points = solid.centres(np.argwhere(solid.filled))
         tops = []
         for sign in (1.0, -1.0):
@@ -194,8 +194,3 @@ def _forward_vote(solid: Solid, legs: list[Leg]) -> float:
             tops.append(float(np.quantile(points[z >= edge, 1], 0.9)))
         ends = 4.0 * (tops[0] - tops[1]) / height
     return float(np.clip(toes / max(len(legs), 1), -1.5, 1.5)) + ends
-
-
-def _length(solid: Solid) -> float:
-    layers = np.flatnonzero(solid.filled.any(axis=(0, 1)))
-    return float((layers[-1] - layers[0] + 1) * solid.cell)

@@ -44,11 +44,16 @@ class Solid:
         depth = ndimage.distance_transform_edt(np.pad(self.filled, 1))
         return np.asarray(depth)[1:-1, 1:-1, 1:-1] * self.cell
 
+    def extent(self, axis: int) -> float:
+        """Extent along an axis, metres."""
+        others = tuple({0, 1, 2} - {axis})
+        layers = np.flatnonzero(self.filled.any(axis=others))
+        return float((layers[-1] - layers[0] + 1) * self.cell)
+
     @property
     def height(self) -> float:
         """Extent along y, metres."""
-        layers = np.flatnonzero(self.filled.any(axis=(0, 2)))
-        return float((layers[-1] - layers[0] + 1) * self.cell)
+        return self.extent(1)
 
 
 def fill(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Solid:

@@ -7,7 +7,7 @@ body itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,21 @@ class _Builder:
         self.joints.append(Placed(name, parent, position * middle))
         return position
 
+    def chain(self, above: str, names: Sequence[str], places: Iterable[Point]) -> str:
+        """Joints each of which hangs on the one before; the name of the last."""
+        for name, place in zip(names, places, strict=True):
+            self.add(name, above, place)
+            above = name
+        return above
+
+
+def _numbered(stem: str, count: int) -> list[str]:
+    return [f"{stem}_{i + 1}" for i in range(count)]
+
+
+def _named(stem: str, *parts: str) -> list[str]:
+    return [f"{stem}_{part}" for part in parts]
+
 
 def mirrored(joints: list[Placed]) -> list[Placed]:
     """Joints of the left half and of the middle, each left one with its mirror image after it."""
@@ -77,11 +92,8 @@ def _tail(build: _Builder, marks: Landmarks, root: Point, behind: float, count: 
         return
     back = np.array([0.0, root[1], root[2] - 0.06 * marks.height])
     line = marks.line(back, end)
-    above = "pelvis"
-    for i in range(count):
-        name = f"tail_{i + 1}"
-        build.add(name, above, along_line(line, i / count))
-        above = name
+    places = (along_line(line, i / count) for i in range(count))
+    build.chain("pelvis", _numbered("tail", count), places)
 
 
 def _neck(
@@ -93,11 +105,8 @@ def _neck(
     line = marks.line(base, end)
     length = float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
     share = 1.0 - min(0.45, longest / max(length, 1e-9))
-    for i in range(count):
-        name = f"neck_{i + 1}"
-        build.add(name, above, along_line(line, share * i / count))
-        above = name
-    build.add("head", above, along_line(line, share))
+    places = (along_line(line, share * i / count) for i in range(count))
+    build.add("head", build.chain(above, _numbered("neck", count), places), along_line(line, share))
 
 
 def place_quadruped(fitted: Fitted) -> list[Placed]:
@@ -109,36 +118,23 @@ def place_quadruped(fitted: Fitted) -> list[Placed]:
     hips = _in_column(marks, float(hind.sole[2]), 0.7, around=0.65 * height)
     pelvis = build.add("pelvis", "root", hips)
     withers = _in_column(marks, float(fore.sole[2]), 0.6, around=0.6 * height)
-    above = "pelvis"
     base = withers + np.array([0.0, 0.0, 0.08 * height])
-    for i, share in enumerate((0.2, 0.45, 0.7)):
-        z = (1 - share) * pelvis[2] + share * base[2]
-        guess = (1 - share) * pelvis[1] + share * base[1]
-        name = f"spine_{i + 1}"
-        build.add(name, above, _in_column(marks, float(z), 0.7, around=float(guess)))
-        above = name
+    guesses = [(1 - share) * pelvis + share * base for share in (0.2, 0.45, 0.7)]
+    spine = [_in_column(marks, float(z), 0.7, around=float(y)) for _, y, z in guesses]
+    above = build.chain("pelvis", _numbered("spine", 3), spine)
     _neck(build, marks, base, above, 2, 0.45 * float(fore.sole[2] - hind.sole[2]))
     _tail(build, marks, pelvis, float(hind.sole[2]), 5)
     low, high = marks.column(float(fore.sole[2]), around=0.6 * height)
     blade = np.array([0.6 * fore.line[-1, 0], low + 0.8 * (high - low), fore.sole[2]])
     shoulder = np.array([fore.line[-1, 0], low + 0.3 * (high - low), fore.sole[2]])
-    build.add("left_fore_shoulder", "spine_3", blade)
-    build.add("left_fore_upper", "left_fore_shoulder", shoulder)
-    for name, parent, share in (
-        ("left_fore_lower", "left_fore_upper", 0.7),
-        ("left_fore_foot", "left_fore_lower", 0.27),
-        ("left_fore_toes", "left_fore_foot", 0.1),
-    ):
-        build.add(name, parent, fore.at(share * float(shoulder[1])))
+    lower = [fore.at(share * float(shoulder[1])) for share in (0.7, 0.27, 0.1)]
+    names = _named("left_fore", "shoulder", "upper", "lower", "foot", "toes")
+    build.chain("spine_3", names, (blade, shoulder, *lower))
     low, high = marks.column(float(hind.sole[2]), around=0.65 * height)
     hip = np.array([hind.line[-1, 0], low + 0.5 * (high - low), hind.sole[2]])
-    build.add("left_hind_upper", "pelvis", hip)
-    for name, parent, share in (
-        ("left_hind_lower", "left_hind_upper", 0.66),
-        ("left_hind_foot", "left_hind_lower", 0.37),
-        ("left_hind_toes", "left_hind_foot", 0.1),
-    ):
-        build.add(name, parent, hind.at(share * float(hip[1])))
+    lower = [hind.at(share * float(hip[1])) for share in (0.66, 0.37, 0.1)]
+    names = _named("left_hind", "upper", "lower", "foot", "toes")
+    build.chain("pelvis", names, (hip, *lower))
     return build.joints
 
 
@@ -153,20 +149,17 @@ def place_biped(fitted: Fitted) -> list[Placed]:
     across = _hip_width(leg, crotch)
     depth = float(np.mean([leg.at(y)[2] for y in (0.3 * crotch, 0.6 * crotch, 0.9 * crotch)]))
     build.add("pelvis", "root", np.array([0.0, crotch + 0.2 * trunk, depth]))
-    above = "pelvis"
-    for i, share in enumerate((0.37, 0.55, 0.75)):
-        name = f"spine_{i + 1}"
-        build.add(name, above, np.array([0.0, crotch + share * trunk, depth]))
-        above = name
-    build.add("neck_1", above, np.array([0.0, neck - 0.015 * height, depth]))
-    build.add("head", "neck_1", np.array([0.0, neck + 0.2 * (height - neck), depth]))
+    heights = [crotch + share * trunk for share in (0.37, 0.55, 0.75)]
+    heights += [neck - 0.015 * height, neck + 0.2 * (height - neck)]
+    middle = (np.array([0.0, y, depth]) for y in heights)
+    build.chain("pelvis", [*_numbered("spine", 3), "neck_1", "head"], middle)
     hip = build.add("left_leg_upper", "pelvis", np.array([across, crotch + 0.15 * trunk, depth]))
     ankle = 0.05 * height
     knee = 0.5 * (float(hip[1]) + ankle)
-    build.add("left_leg_lower", "left_leg_upper", leg.at(knee))
-    build.add("left_leg_foot", "left_leg_lower", leg.at(ankle) * [1, 1, 0] + [0, 0, depth])
+    foot = leg.at(ankle) * [1, 1, 0] + [0, 0, depth]
     toes = np.array([leg.sole[0], 0.015 * height, 0.35 * leg.span[0] + 0.65 * leg.span[1]])
-    build.add("left_leg_toes", "left_leg_foot", toes)
+    names = _named("left_leg", "lower", "foot", "toes")
+    build.chain("left_leg_upper", names, (leg.at(knee), foot, toes))
     _arm(build, fitted, neck, trunk, depth)
     return build.joints
 
@@ -192,10 +185,8 @@ def _arm(build: _Builder, fitted: Fitted, neck: float, trunk: float, depth: floa
     wide = min(max(marks.chest_width(neck), 0.05 * height), 0.6 * trunk)
     shoulder = np.array([1.08 * wide, neck - 0.035 * height, depth])
     line = marks.line(shoulder, end)
-    build.add("left_arm_shoulder", "spine_3", shoulder * [0.2, 1.0, 1.0])
-    build.add("left_arm_upper", "left_arm_shoulder", shoulder)
-    build.add("left_arm_lower", "left_arm_upper", along_line(line, 0.4))
-    build.add("left_arm_hand", "left_arm_lower", along_line(line, 0.78))
+    places = (shoulder * [0.2, 1.0, 1.0], shoulder, along_line(line, 0.4), along_line(line, 0.78))
+    build.chain("spine_3", _named("left_arm", "shoulder", "upper", "lower", "hand"), places)
 
 
 def place_theropod(fitted: Fitted) -> list[Placed]:
@@ -209,29 +200,17 @@ def place_theropod(fitted: Fitted) -> list[Placed]:
     end = marks.head_end(z + 0.1 * height)
     chest_z = z + 0.45 * (float(end[2]) - z)
     chest = _in_column(marks, chest_z, 0.5)
-    for i, share in enumerate((0.33, 0.66)):
-        name = f"spine_{i + 1}"
-        at = (1 - share) * pelvis + share * chest
-        build.add(name, "pelvis" if i == 0 else f"spine_{i}", at)
+    spine = ((1 - share) * pelvis + share * chest for share in (0.33, 0.66))
+    build.chain("pelvis", _numbered("spine", 2), spine)
     _neck(build, marks, chest, "spine_2", 3, 0.6 * float(chest[2] - pelvis[2]))
     _tail(build, marks, pelvis, z, 5)
     hip = np.array([leg.line[-1, 0], 0.9 * float(pelvis[1]), z])
-    build.add("left_leg_upper", "pelvis", hip)
-    for name, parent, share in (
-        ("left_leg_lower", "left_leg_upper", 0.75),
-        ("left_leg_foot", "left_leg_lower", 0.4),
-        ("left_leg_toes", "left_leg_foot", 0.07),
-    ):
-        build.add(name, parent, leg.at(share * float(hip[1])))
-    hand = fitted.end("hand")
-    if hand is not None:
+    lower = [leg.at(share * float(hip[1])) for share in (0.75, 0.4, 0.07)]
+    build.chain("pelvis", _named("left_leg", "upper", "lower", "foot", "toes"), (hip, *lower))
+    if fitted.end("hand") is not None:
         line = fitted.way("hand")
-        for name, parent, share in (
-            ("left_arm_upper", "spine_2", 0.35),
-            ("left_arm_lower", "left_arm_upper", 0.65),
-            ("left_arm_hand", "left_arm_lower", 0.9),
-        ):
-            build.add(name, parent, along_line(line, share))
+        places = (along_line(line, share) for share in (0.35, 0.65, 0.9))
+        build.chain("spine_2", _named("left_arm", "upper", "lower", "hand"), places)
     return build.joints
 
 
@@ -249,11 +228,8 @@ def place_generic(fitted: Fitted) -> list[Placed]:
         if not is_middle and line[-1, 0] < 0:
             continue
         stem = f"limb_{number + 1}" if is_middle else f"left_limb_{number + 1}"
-        above = "pelvis"
-        for i, share in enumerate((0.3, 0.55, 0.8, 1.0)):
-            name = f"{stem}_{i + 1}"
-            build.add(name, above, along_line(line, share))
-            above = name
+        places = (along_line(line, share) for share in (0.3, 0.55, 0.8, 1.0))
+        build.chain("pelvis", _numbered(stem, 4), places)
     return build.joints
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import warp as wp
 from jaxtyping import Float, Int
 
+from akd.asset.gltf.influences import merge_repeated
 from akd.base.warp_runtime import no_type_check
 
 _BATCH = 65_536
@@ -17,7 +18,7 @@ _BATCH = 65_536
 
 @wp.kernel
 @no_type_check
-def _find_nearest(
+def find_nearest(
     mesh: wp.uint64,
     points: wp.array(dtype=wp.vec3),
     faces: wp.array(dtype=wp.int32),
@@ -26,8 +27,10 @@ def _find_nearest(
     """The triangle nearest to each point, and where on it."""
     i = wp.tid()
     found = wp.mesh_query_point_no_sign(mesh, points[i], 1.0e6)
-    faces[i] = found.face
-    corners[i] = wp.vec2(found.u, found.v)
+    faces[i] = 0
+    if found.result:
+        faces[i] = found.face
+        corners[i] = wp.vec2(found.u, found.v)
 
 
 def nearest_on_surface(
@@ -58,7 +61,7 @@ def nearest_on_surface(
         face = wp.zeros(count, dtype=wp.int32, device="cpu")
         corner = wp.zeros(count, dtype=wp.vec2, device="cpu")
         wp.launch(
-            _find_nearest, dim=count, device="cpu", record_tape=False,
+            find_nearest, dim=count, device="cpu", record_tape=False,
             inputs=[mesh.id, vectors(points[rows]), face, corner],
         )  # fmt: skip
         found[rows] = face.numpy()
@@ -89,14 +92,7 @@ def transfer_weights(
     count = len(points)
     labels = bones[corner].reshape(count, -1)
     shares = (where[:, :, None] * weights[corner]).reshape(count, -1)
-    order = np.argsort(labels, axis=1, kind="stable")
-    labels = np.take_along_axis(labels, order, axis=1)
-    shares = np.take_along_axis(shares, order, axis=1)
-    for k in range(labels.shape[1] - 1, 0, -1):
-        # Mentions of one bone now stand side by side: the first takes what the others have.
-        same = labels[:, k] == labels[:, k - 1]
-        shares[:, k - 1] += np.where(same, shares[:, k], 0.0)
-        shares[:, k] = np.where(same, 0.0, shares[:, k])
+    labels, shares = merge_repeated(labels, shares)
     strongest = np.argsort(-shares, axis=1, kind="stable")[:, : min(influences, labels.shape[1])]
     kept = np.take_along_axis(shares, strongest, axis=1)
     return np.take_along_axis(labels, strongest, axis=1), kept / kept.sum(axis=1, keepdims=True)

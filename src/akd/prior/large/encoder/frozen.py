@@ -8,39 +8,21 @@ respect to the input are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from akd.prior.large.encoder.causal import downsample, freeze_cogvideox, swap_block
+from akd.prior.large.encoder.causal import (
+    RecomputedBlock,
+    downsample,
+    freeze_cogvideox,
+    swap_block,
+)
 from akd.prior.large.encoder.causal_wan import freeze_wan, swap_wan
 from akd.prior.large.encoder.convolve import FrozenConvolution, Shape, fill_channels
 from akd.prior.large.encoder.norms import NormSilu, norm_of
 from akd.prior.large.settings import Convolutions
-
-
-class Recomputed(torch.autograd.Function):
-    """A function of one tensor that keeps this tensor alone, and is worked out again."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
-        """function(x)."""
-        ctx.save_for_backward(x)
-        ctx.function = function
-        with torch.no_grad():
-            return function(x)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradient of x."""
-        (x,) = ctx.saved_tensors
-        with torch.enable_grad():
-            x = x.detach().requires_grad_()
-            result = ctx.function(x)
-        return torch.autograd.grad(result, x, gradients)[0], None
 
 
 class NormAct(nn.Module):
@@ -54,16 +36,17 @@ class NormAct(nn.Module):
         self.norm = norm
         self.fused = fused
 
-    def plain(self, x: Tensor) -> Tensor:
+    def plain(self, x: Tensor) -> tuple[Tensor]:
         """The norm's own arithmetic."""
-        return nn.functional.silu(self.norm(x))
+        return (nn.functional.silu(self.norm(x)),)
 
     def forward(self, x: Tensor) -> Tensor:
         """SiLU(norm(x))."""
         norm = norm_of(self.norm, self.fused)
         if norm is not None:
             return NormSilu.apply(x, norm)  # pyright: ignore[reportReturnType]
-        return Recomputed.apply(x, self.plain)  # pyright: ignore[reportReturnType]
+        (result,) = RecomputedBlock.apply(self.plain, x)  # pyright: ignore[reportGeneralTypeIssues]
+        return result
 
 
 def freeze(
