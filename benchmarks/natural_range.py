@@ -44,7 +44,7 @@ def naturalness_features(character: Character, motion: Motion) -> dict[str, floa
         `left_right` and `fore_hind`, phase differences of legs, 0 to 0.5 of a cycle.
     """
     rig = character.control_rig
-    frames = motion.resample(FPS) if len(motion) > 1 else motion
+    frames = motion.resample(FPS)
     world, leg = frames.world(), max(leg_length(character, rig), 1e-6)
     root = world[:, rig.root, :3, 3]
     turned = rig.from_world(world).root_rotation

@@ -54,7 +54,7 @@ def write_amass(character: Character, motion: Motion, path: Path, *, fps: float)
             f"{character.asset.path.name}: must have the pelvis, legs and arms of a humanoid; "
             f"{len(missing)} of {len(_NEEDED)} joints are missing"
         )
-    frames = motion.resample(fps) if len(motion) > 1 else motion
+    frames = motion.resample(fps)
     world, bind = frames.world().double(), character.skeleton.forward(character.bind).double()
     facing = _facing(character)
     globals_ = _global_rotations(joints, world, bind, facing)

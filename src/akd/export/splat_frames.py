@@ -27,7 +27,7 @@ def write_splat_frames(
     if mesh is None:
         raise ValueError(f"{character.asset.path.name}: there is no mesh to make Gaussians from")
     cloud = surface_splats(mesh, splats, paint=Paint.of(character))
-    frames = motion.resample(fps) if len(motion) > 1 else motion
+    frames = motion.resample(fps)
     written: list[Path] = []
     for number, world in enumerate(frames.world()):
         posed = pose_cloud(cloud, mesh.skin.bone_transforms(world))

@@ -1,4 +1,4 @@
-"""Regularisation losses: smoothness, the ground, feet, and a pull to the neutral pose.
+"""Regularisation losses: smoothness, the ground, feet, and the pose regulariser.
 
 A loss is a list of `LossTerm`s, each a function of a `LossState`. To add one of your own, extend
 the default list: `[*default(), LossTerm("mine", 0.1, mine)]`.

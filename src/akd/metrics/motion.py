@@ -49,7 +49,7 @@ def measure(
         )
     if asked is not None and asked not in ACTION_LABELS:
         raise ValueError(f"asked must be one of {', '.join(ACTION_LABELS)}; got {asked!r}")
-    frames = motion.resample(FPS) if len(motion) > 1 else motion
+    frames = motion.resample(FPS)
     height = max(character.height, 1e-9)
     world = frames.world()
     root = world[:, rig.root, :3, 3]

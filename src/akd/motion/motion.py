@@ -119,13 +119,16 @@ class Motion:
             fps: Frames per second.
 
         Returns:
-            The motion over the same span, its last frame at or just before the end.
+            The motion over the same span, its last frame at or just before the end. A single pose
+            is returned as it is.
 
         Raises:
             ValueError: The rate is not positive, or gives too many frames.
         """
         if not fps > 0:
             raise ValueError(f"fps must be above zero, got {fps}")
+        if len(self) < 2:
+            return self
         self.check_frames(fps)
         count = int(self.duration * fps + 1e-6) + 1
         steps = torch.arange(count, dtype=self.times.dtype, device=self.times.device)

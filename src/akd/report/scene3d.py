@@ -78,7 +78,7 @@ def scene3d(
 
 def _clip(character: Character, mesh: SkinnedMesh, name: str, motion: Motion) -> dict[str, str]:
     """Bone transforms of each frame as three rows of four, and the path that the camera follows."""
-    frames = motion.resample(FPS) if len(motion) > 1 else motion
+    frames = motion.resample(FPS)
     world = frames.world()
     bones = mesh.skin.bone_transforms(world)[:, :, :3]
     path = smooth_path(world[:, character.control_rig.root, :3, 3], 5.0)

@@ -109,7 +109,7 @@ class ControlRig:
         return ControlPose(new(*frames, 3), new(*frames, 3), new(*frames, len(self), 3))
 
     def deltas(self, pose: ControlPose) -> Float[Tensor, "*b M 4 4"]:
-        """How each mover displaces the neutral body: rigid transforms of the world, 3 + D of them.
+        """How each driver displaces the neutral body: rigid transforms of the world, 3 + D of them.
 
         A point of the neutral body at x is at `deltas[m] x`, where m moves it.
         """

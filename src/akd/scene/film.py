@@ -107,7 +107,7 @@ def film_motion(
     most = max(1, _MOST_BYTES // (3 * size[0] * size[1]))
     if motion.duration * fps > most - 1:
         fps = (most - 1) / motion.duration
-    frames = motion.resample(fps) if len(motion) > 1 else motion
+    frames = motion.resample(fps)
     cloud = surface_splats(mesh, splats, paint=Paint.of(character)).to(device)
     return film(
         cloud, mesh.skin.bone_transforms(frames.world()).to(device), fps=fps,

@@ -56,7 +56,7 @@ class ClipFrames:
     @classmethod
     def of(cls, looks: Looks, motion: Motion) -> ClipFrames:
         """Resample a clip."""
-        frames = motion.resample(FPS) if len(motion) > 1 else motion
+        frames = motion.resample(FPS)
         return cls(looks, frames, frames.world())
 
     def __len__(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -117,7 +118,7 @@ def header(file: Path) -> dict[str, Any]:
 
 def count_parameters(file: Path) -> int:
     """Numbers in a safetensors file."""
-    return sum(product(entry["shape"]) for entry in entries(file))
+    return sum(math.prod(entry["shape"]) for entry in entries(file))
 
 
 def entries(file: Path) -> Iterator[dict[str, Any]]:
@@ -125,11 +126,3 @@ def entries(file: Path) -> Iterator[dict[str, Any]]:
     for name, entry in header(file).items():
         if name != "__metadata__":
             yield entry
-
-
-def product(shape: list[int]) -> int:
-    """Numbers in a tensor."""
-    count = 1
-    for size in shape:
-        count *= size
-    return count

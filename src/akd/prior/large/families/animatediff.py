@@ -14,7 +14,7 @@ from akd.prior.large.families.base import (
     Parts,
     VideoSize,
     own_latents,
-    require_multiple,
+    require_size,
     stack_text,
 )
 from akd.prior.large.text import Padding, TextRecipe
@@ -32,8 +32,7 @@ class FamilyAnimateDiff(Family):
         config, size = parts.networks[0].config, parts.size
         self.space = 2 ** (len(parts.vae.config.block_out_channels) - 1)
         unit = self.space * 2 ** (len(config.block_out_channels) - 1)
-        require_multiple(parts.where, "height", size.height, unit)
-        require_multiple(parts.where, "width", size.width, unit)
+        require_size(parts, (1, unit, unit))
         most = int(config.get("motion_max_seq_length") or 32)
         if not 1 <= size.frames <= most:
             raise PriorError(f"{parts.where}: frames must lie in 1..{most}, got {size.frames}")

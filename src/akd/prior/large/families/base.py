@@ -114,13 +114,20 @@ def by_channel(values: Any, like: Tensor) -> Tensor:
     return torch.as_tensor(values, dtype=like.dtype, device=like.device).view(1, -1, 1, 1, 1)
 
 
-def require_multiple(where: str, name: str, value: int, unit: int) -> None:
-    """A size that fits the patches of the model."""
-    if value <= 0 or value % unit:
-        raise PriorError(f"{where}: {name} must be a multiple of {unit}, got {value}")
+def require_size(parts: Parts, units: tuple[int, int, int]) -> None:
+    """Frames that fit the compression in time, and pixels that fit the patches of the model.
 
-
-def require_frames(where: str, frames: int, unit: int) -> None:
-    """A number of frames that fits the compression in time."""
-    if frames < 1 or frames % unit != 1 % unit:
-        raise PriorError(f"{where}: frames must be a multiple of {unit} plus one, got {frames}")
+    Args:
+        parts: What was loaded.
+        units: Frames are a multiple of the first plus one; height and width of the others.
+    """
+    size, (time, *space) = parts.size, units
+    if size.frames < 1 or size.frames % time != 1 % time:
+        raise PriorError(
+            f"{parts.where}: frames must be a multiple of {time} plus one, got {size.frames}"
+        )
+    for name, value, unit in zip(
+        ("height", "width"), (size.height, size.width), space, strict=True
+    ):
+        if value <= 0 or value % unit:
+            raise PriorError(f"{parts.where}: {name} must be a multiple of {unit}, got {value}")

@@ -15,8 +15,7 @@ from akd.prior.large.families.base import (
     Parts,
     VideoSize,
     own_latents,
-    require_frames,
-    require_multiple,
+    require_size,
     stack_extra,
     stack_text,
 )
@@ -39,9 +38,7 @@ class FamilyCogVideoX(Family):
         levels = len(parts.vae.config.block_out_channels) - 1
         self.space, self.time = 2**levels, int(parts.vae.config.temporal_compression_ratio)
         self.patch = int(config.patch_size)
-        require_frames(parts.where, size.frames, self.time)
-        require_multiple(parts.where, "height", size.height, self.space * self.patch)
-        require_multiple(parts.where, "width", size.width, self.space * self.patch)
+        require_size(parts, (self.time, self.space * self.patch, self.space * self.patch))
         own = self.own_size(dict(config), dict(parts.vae.config))
         if config.get("use_learned_positional_embeddings") and (
             (size.frames, size.height, size.width) != (own.frames, own.height, own.width)

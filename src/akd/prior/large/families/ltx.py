@@ -14,8 +14,7 @@ from akd.prior.large.families.base import (
     VideoSize,
     by_channel,
     own_latents,
-    require_frames,
-    require_multiple,
+    require_size,
     stack_extra,
     stack_text,
 )
@@ -30,13 +29,11 @@ class FamilyLtx(Family):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        config, size = parts.networks[0].config, parts.size
+        config = parts.networks[0].config
         self.time = int(parts.vae.temporal_compression_ratio)
         self.space = int(parts.vae.spatial_compression_ratio)
         self.patch, self.patch_time = int(config.patch_size), int(config.patch_size_t)
-        require_frames(parts.where, size.frames, self.time)
-        require_multiple(parts.where, "height", size.height, self.space * self.patch)
-        require_multiple(parts.where, "width", size.width, self.space * self.patch)
+        require_size(parts, (self.time, self.space * self.patch, self.space * self.patch))
 
     @staticmethod
     def own_size(network: dict[str, Any], vae: dict[str, Any]) -> VideoSize:

@@ -16,8 +16,7 @@ from akd.prior.large.families.base import (
     VideoSize,
     by_channel,
     own_latents,
-    require_frames,
-    require_multiple,
+    require_size,
     stack_extra,
     stack_text,
 )
@@ -31,7 +30,7 @@ class FamilyWan(Family):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        config, vae, size = parts.networks[0].config, parts.vae.config, parts.size
+        config, vae = parts.networks[0].config, parts.vae.config
         self.time, self.space = int(vae.scale_factor_temporal), int(vae.scale_factor_spatial)
         self.patch = tuple(config.patch_size)
         self.times_per_token = bool(parts.index.get("expand_timesteps", False))
@@ -46,9 +45,7 @@ class FamilyWan(Family):
                 f"{parts.where}: boundary_ratio and transformer_2 must be given together, got "
                 f"boundary_ratio {self.boundary} and {len(parts.networks)} network(s)"
             )
-        require_frames(parts.where, size.frames, self.time)
-        require_multiple(parts.where, "height", size.height, self.space * self.patch[1])
-        require_multiple(parts.where, "width", size.width, self.space * self.patch[2])
+        require_size(parts, (self.time, self.space * self.patch[1], self.space * self.patch[2]))
         self.text = TextRecipe(512, Padding.ZERO)
         self.takes_reference_image = self.times_per_token
         self.needs_reference_image = False
