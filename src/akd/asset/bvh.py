@@ -17,6 +17,7 @@ from jaxtyping import Float
 from akd.asset.asset import Asset, AssetError, ClipRecord, Node, SkinRecord, Track
 from akd.asset.gltf.fields import clean_text
 from akd.asset.gltf.problems import ProblemLog
+from akd.asset.gltf.transform import continuous
 from akd.asset.surface import naming_file, read_bytes
 
 _CHANNEL = re.compile(r"([xyz])(position|rotation)", re.IGNORECASE)
@@ -344,7 +345,5 @@ def _rotations(joint: _Joint, values: Float[np.ndarray, "T C"]) -> Float[np.ndar
             turned[:, following] += v[:, last] * sine
             turned[:, last] -= v[:, following] * sine
             w, v = w * cosine - v[:, axis] * sine, turned
-    quaternions = np.concatenate((w[:, None], v), axis=1)
-    flips = np.where((quaternions[1:] * quaternions[:-1]).sum(1) < 0, -1.0, 1.0)
-    quaternions[1:] *= np.cumprod(flips)[:, None]
+    quaternions = continuous(np.concatenate((w[:, None], v), axis=1))
     return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)

@@ -13,7 +13,7 @@ from jaxtyping import Float, Float32
 from akd.asset.asset import GltfDocument, TrackPath
 from akd.asset.gltf.fields import Fields
 from akd.asset.gltf.problems import ProblemLog
-from akd.asset.gltf.transform import read_transform
+from akd.asset.gltf.transform import continuous, read_transform
 from akd.export.gltf.references import listed, make_room
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
 
@@ -177,10 +177,7 @@ def _to_xyzw(values: Float[np.ndarray, "K 4"], where: str) -> Float[np.ndarray, 
     lengths = np.linalg.norm(wxyz, axis=1, keepdims=True)
     if (lengths < 1e-6).any():
         raise ValueError(f"{where}: rotations must be quaternions, got one of length zero")
-    wxyz /= lengths
-    flips = np.where((wxyz[1:] * wxyz[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    wxyz[1:] *= np.cumprod(flips)[:, None]
-    return wxyz[:, [1, 2, 3, 0]]
+    return continuous(wxyz / lengths)[:, [1, 2, 3, 0]]
 
 
 def _without_matrix(node: dict[str, Any]) -> dict[str, Any]:

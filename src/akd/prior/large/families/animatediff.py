@@ -32,10 +32,10 @@ class FamilyAnimateDiff(Family):
         config, size = parts.networks[0].config, parts.size
         self.space = 2 ** (len(parts.vae.config.block_out_channels) - 1)
         unit = self.space * 2 ** (len(config.block_out_channels) - 1)
-        require_size(parts, (1, unit, unit))
         most = int(config.get("motion_max_seq_length") or 32)
         if not 1 <= size.frames <= most:
             raise PriorError(f"{parts.where}: frames must lie in 1..{most}, got {size.frames}")
+        require_size(parts, (1, unit, unit))
 
     @staticmethod
     def own_size(network: dict[str, Any], vae: dict[str, Any]) -> VideoSize:
