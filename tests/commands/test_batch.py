@@ -162,6 +162,14 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = 1.5", "seed must be of type"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nseed = -1", "--seed must be from 0"),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\npreset = 'x'", "job 1: preset"),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nprior = 'sora'",
+            "job 1: prior 'sora' is not known: it must be tiny, a folder, or one of cogvideox-2b",
+        ),
+        (
+            "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nweights = 'none'",
+            "none: there is no such folder",
+        ),
         ("[[job]]\nasset = FOX\nprompt = 'a fox walking'\nout = 'x'", "'out' is unknown"),
         (
             "[[job]]\nasset = FOX\nprompt = 'a fox walking'\nspeed = -1",

@@ -59,7 +59,7 @@ def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> 
     check_ranges(command, seed=SEEDS, fps=FPS_RANGE)
     command.checked()
     source = command.weights or Path(command.prior)
-    _check_prompt(str(source), prompt)
+    _check_prior_and_prompt(str(source), prompt)
     resources = needs(str(source), command.device)
     arguments: dict[str, Any] = {"options": values, "threads": resources.cpus}
     if source.is_absolute():
@@ -69,10 +69,15 @@ def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> 
 
 
 @lru_cache(maxsize=4096)
-def _check_prompt(prior: str, prompt: str) -> None:
+def _check_prior_and_prompt(prior: str, prompt: str) -> None:
     from akd.api.request import LONGEST_PROMPT
-    from akd.prior.choose import prompt_for
+    from akd.prior.choose import is_tiny, prompt_for
+    from akd.prior.large.catalogue import find
 
+    if not is_tiny(prior) and not Path(prior).is_dir():
+        if Path(prior).is_absolute():
+            raise ValueError(f"{prior}: there is no such folder")
+        find(prior)
     if len(prompt) > LONGEST_PROMPT:
         raise ValueError(f"prompt must be at most {LONGEST_PROMPT} characters")
     prompt_for(prior, prompt)
