@@ -186,6 +186,7 @@ def test_the_child_keeps_to_its_memory(tmp_path):
     assert (done.returncode, done.stderr) == (2, "must fit in 768 MiB of memory\n")
 
 
+@pytest.mark.slow
 def test_the_child_keeps_to_its_time(tmp_path):
     order = (
         "import akd.asset.isolated as i\n"
