@@ -7,8 +7,9 @@
     python -m benchmarks.distill table --out out/distill --doc docs/benchmarks/distill.md
 
 Every row is printed and appended to OUT/rows.jsonl as it ends; a run that was stopped goes on where
-it was, and rows of other settings, seeds or weights are made anew (of other code they are not: take
-another folder). Clips go to OUT/clips, strips of frames to OUT/strips.
+it was, rows of `paper` and `full` amid their iterations, and rows of other settings, seeds or
+weights are made anew (of other code they are not: take another folder). Clips go to OUT/clips,
+strips of frames to OUT/strips, checkpoints of long rows to OUT/runs.
 
 cases: start, distilled, grounded and true clip of each case. ablation: six cases without each part,
 and with some more.

@@ -19,7 +19,9 @@ import akd
 from akd.api.request import make_request
 from akd.api.search import fit, sample, set_stage, spawn
 from akd.base.files import file_hash, weights_hash
+from akd.base.observer import Observers
 from akd.distill.loop import distil
+from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
 from akd.metrics.action import score_action, score_videos
@@ -57,6 +59,9 @@ from benchmarks.seam import measure_seam, sideways
 FIELDS = ("field", "field, fitted first")
 """Deformation fields: distilled alone, and with a warm start of their own."""
 STRIP_FRAMES = 8
+LONG = ("paper", "full")
+"""Parts whose rows take 10,000 iterations: one that is stopped continues from its checkpoint in
+OUT/runs."""
 
 
 @cache
@@ -153,10 +158,13 @@ def search_by_skeleton(
 ) -> dict[str, Any]:
     """Distil as `akd animate` does, and measure the result beside start and true clip."""
     variant, clock = {**CHANGES, **CONTROLS}.get(job.variant, Variant()), Clock()
+    observers: list[akd.Observer] = [clock]
+    if job.part in LONG:
+        observers.append(RunFolder(out / "runs" / job.key))
     made = akd.animate(
         character, case.prompt, prior=variant.prior(prior), preset=job.settings,
-        physics=job.physics or False,
-        steering=variant.steering, observer=clock, seed=job.seed, losses=job.losses(),
+        physics=job.physics or False, steering=variant.steering, observer=Observers(*observers),
+        seed=job.seed, losses=job.losses(),
     )  # fmt: skip
     clock.begin("measure")
     motions = {"start": made.start, **made.motions()}

@@ -1,5 +1,8 @@
 """Rows of `benchmarks/distill.py`, made in two iterations with a prior of random weights."""
 
+import gc
+from dataclasses import replace
+
 import pytest
 
 from akd.distill.settings import DistillSettings
@@ -44,6 +47,31 @@ def test_a_row_of_the_ablation(make):
     assert row["motion"]["swing"] > 0.0
     text = tables.ablation_table([row, {**row, "variant": ALONE}], "Without", tables.WITHOUT)
     assert f"| {variant} |" in text
+
+
+@pytest.mark.slow
+def test_a_long_row_continues_where_it_was_stopped(make, monkeypatch):
+    settings = replace(
+        QUICK, iterations=4, checkpoint_every=2, warm_start=WarmStartSettings(samples=0)
+    )
+
+    class Stopped(Exception):
+        pass
+
+    taken = []
+
+    class Stopping(rows.Clock):
+        def step(self, iteration, iterations, values):
+            taken.append(iteration)
+            if len(taken) == 3:
+                raise Stopped
+
+    monkeypatch.setattr(rows, "Clock", Stopping)
+    with pytest.raises(AssertionError, match="Stopped"):
+        make("paper", ALONE, settings)
+    gc.collect()  # the folder's lock
+    assert make("paper", ALONE, settings)["motion"]["swing"] >= 0.0
+    assert taken == [1, 2, 3, 3, 4]
 
 
 @pytest.mark.slow
