@@ -104,6 +104,21 @@ def test_every_frame_of_every_joint_is_keyed(tmp_path: Path) -> None:
         assert tracks[1 - node, "rotation"].values.tolist() == [[1, 0, 0, 0]]
 
 
+@pytest.mark.parametrize(("seconds", "frames"), [(1.0677, 33), (1.08, 34), (1.0, 31)])
+def test_a_clip_that_ends_beside_a_frame_gets_no_frame_for_the_rest(tmp_path, seconds, frames):
+    builder = GltfBuilder()
+    builder.add("nodes", name="a")
+    ends = builder.accessor([[0, 0, 0], [0, 0, 1]])
+    keys = {"input": builder.accessor([0.0, seconds]), "output": ends}
+    channel = {"sampler": 0, "target": {"node": 0, "path": "translation"}}
+    builder.add("animations", name="a", samplers=[keys], channels=[channel])
+    asset = read_asset(builder.write(tmp_path / "a.glb"))
+    baked = asset_from_document(bake_clips(asset, 30.0), tmp_path / "a.glb")
+    (track,) = (t for t in baked.clips[0].tracks if t.path == "translation")
+    assert len(track.times) == frames
+    assert track.values[-1, 2] == pytest.approx(1.0, abs=2e-3)
+
+
 def test_a_clip_that_is_too_long_is_refused(tmp_path: Path) -> None:
     builder = GltfBuilder()
     builder.add("nodes", name="a")

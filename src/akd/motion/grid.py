@@ -13,7 +13,7 @@ from akd.rig.control import ControlRig
 CLIP_FPS = 30.0
 """Frame rate of clips for which no other was asked."""
 _RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0)
-_OFF_FRAME = 0.1
+OFF_FRAME = 0.1
 """A key this far from a frame, in frames, is off it: BVH rounds its frame times."""
 _CLOSED = 0.005
 """A motion is a loop where its last pose is this near to its first, in body heights."""
@@ -24,7 +24,7 @@ def find_fps(motion: Motion) -> float:
     seconds = motion.times - motion.times[0]
     for fps in _RATES:
         frames = seconds * fps
-        if float((frames - frames.round()).abs().max()) <= _OFF_FRAME:
+        if float((frames - frames.round()).abs().max()) <= OFF_FRAME:
             return fps
     return CLIP_FPS
 

@@ -16,6 +16,7 @@ from akd.asset.asset import Asset, AssetError, ClipRecord, GltfDocument, TrackPa
 from akd.export.gltf.clips import add_clips
 from akd.motion.clip import sample_track
 from akd.motion.clip_data import ClipData, Keys, NodeTracks
+from akd.motion.grid import OFF_FRAME
 from akd.motion.motion import MAX_VALUES
 
 _LATE = 1e-4
@@ -24,6 +25,8 @@ _LATE = 1e-4
 
 def bake_clips(asset: Asset, fps: float) -> GltfDocument:
     """The document of an asset, with its clips sampled at `fps` from zero on.
+
+    Its end gets a frame of its own where it is `OFF_FRAME` or more after one.
 
     Joints of skins and nodes that some clip moves are keyed; nodes with a matrix cannot be.
 
@@ -47,7 +50,7 @@ def _bake(asset: Asset, clip: ClipRecord, moved: list[int], fps: float) -> ClipD
         raise AssetError(
             f"{asset.path.name}: clip {clip.name!r} is too long to be sampled: {last:.0f} frames"
         )
-    frames = np.arange(math.ceil(last - 1e-3) + 1)
+    frames = np.arange(math.ceil(last - OFF_FRAME) + 1)
     at = clip.start + frames / fps
     tracks = {(track.node, track.path): track for track in clip.tracks}
 
