@@ -150,6 +150,7 @@ def test_a_study_is_answered_by_keys_and_votes_are_saved(opened, videos, tmp_pat
     assert {v.person for v in votes} == {"Ada L."}
 
 
+@pytest.mark.slow
 def test_a_study_opened_from_the_disk_hands_the_votes_over_as_a_file(opened, videos, tmp_path):
     path = tmp_path / "blind.html"
     write_text(path, blind_page(PAIRS[:1], {n: videos / f"{n}.mp4" for n in ("short", "long")}))
