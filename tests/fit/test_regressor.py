@@ -12,7 +12,9 @@ from akd.fit.regressor.errors import BodyErrors, mean_angles, measure_errors, su
 from akd.fit.regressor.network import RegressorNetwork, orthonormal
 from akd.fit.regressor.regressor import (
     MotionRegressor,
+    Reading,
     begin_with,
+    certainty,
     find_regressor,
     load_regressor,
     save_regressor,
@@ -35,6 +37,8 @@ from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.settings import BodySettings, CameraSettings, PoolSettings, TinySettings
 from akd.rig.character import bound_character
 from akd.rig.control import ControlPose
+from akd.rig.roles.names import Side
+from akd.rig.roles.role import LimbKind, Part
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 from akd.zoo.creature import build_creature
@@ -202,9 +206,11 @@ class Sees(MotionRegressor):
     """Sees a given pose in every video."""
 
     pose: ControlPose
+    certainty: float = 1.0
 
-    def __call__(self, stage: Stage, videos: torch.Tensor) -> list[ControlPose]:
-        return [self.pose] * len(videos)
+    def read(self, stage: Stage, videos: torch.Tensor) -> list[Reading]:
+        certain = torch.full(self.pose.angles.shape[:-1], self.certainty)
+        return [Reading(self.pose, certain)] * len(videos)
 
 
 @pytest.mark.slow
@@ -247,17 +253,22 @@ def test_a_fit_is_held_to_what_the_regressor_sees_unless_it_is_a_gait(stage: Sta
     start = MotionStart(rig, count, 12.0, leg_length(stage.character, rig))
     regressor = Sees(RegressorNetwork(NETWORK), seen)
 
-    def away(period: float | None, anchor: float) -> float:
+    def away(period: float | None, anchor: float, certain: float = 1.0) -> float:
         curves = Cycle(symmetric=False).begin(replace(start, period=period), stage)
         settings = WarmStartSettings(phase_search=False, anchor=anchor, speed_from_feet=False)
         first = Cycle(symmetric=False).begin(replace(start, period=period), stage)
         begin_with(first, seen)
-        fit_to_videos(stage, [curves], video, [], settings, iterations=6, regressor=regressor)
+        fit_to_videos(
+            stage, [curves], video, [], settings, iterations=6,
+            regressor=replace(regressor, certainty=certain),
+        )  # fmt: skip
         with torch.no_grad():
             return float((curves.controls().angles - first.controls().angles).abs().mean())
 
     assert away(None, 1e4) < 0.5 * away(None, 0.0)
     assert away(0.5, 1e4) == away(0.5, 0.0)
+    # What it is not certain of holds nothing.
+    assert away(None, 1e4, certain=0.0) == away(None, 0.0)
 
 
 @pytest.mark.slow
@@ -363,3 +374,23 @@ def test_errors_are_means_over_bodies_and_parts():
     stated = mean_angles(bodies[:1])
     assert stated is not None
     assert (stated.seen, stated.stated) == pytest.approx((4.0, 2.0))
+
+
+def test_certainty_falls_with_the_expected_error_of_a_joint_and_of_what_it_hangs_on(stage: Stage):
+    rig = stage.rig
+    none = certainty(rig, torch.zeros(3, len(BODY_PARTS)))
+    torch.testing.assert_close(none, torch.ones(3, len(rig)))
+    kinds = [(p.limb, p.side, p.part) for p in BODY_PARTS]
+    joints = [(r.limb, r.side, r.part) for r in rig.roles]
+    shin, foot, other = (
+        (LimbKind.LEG, side, part)
+        for side, part in ((Side.LEFT, Part.LOWER), (Side.LEFT, Part.FOOT), (Side.RIGHT, Part.FOOT))
+    )
+    expected = torch.zeros(1, len(BODY_PARTS))
+    expected[0, kinds.index(shin)] = 0.5
+    found = certainty(rig, expected)[0]
+    assert float(found[joints.index(shin)]) == pytest.approx(0.5)
+    assert float(found[joints.index(foot)]) == pytest.approx(0.5)
+    assert float(found[joints.index(other)]) == 1.0
+    expected[0, kinds.index(foot)] = 0.5
+    assert float(certainty(rig, expected)[0, joints.index(foot)]) == pytest.approx(1.0 / 3.0)

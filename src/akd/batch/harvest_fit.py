@@ -45,10 +45,9 @@ class HarvestSettings:
     (`benchmarks/harvest_filters.py`)."""
     hinge: float = 16.0
     """Weight of the mean square of abduction and twist of knees, elbows and the like, radians."""
-    warm_start: WarmStartSettings = field(default_factory=lambda: WarmStartSettings(anchor=20.0))
-    """Fits are held to what the regressor sees more than those of `akd animate`, which are refined
-    and distilled: an iteration adds more noise to axes that images hardly show than it takes away.
-    """
+    warm_start: WarmStartSettings = field(default_factory=WarmStartSettings)
+    """As in `akd animate`: an iteration that is not held to what the regressor sees adds more noise
+    to axes that images hardly show than it takes away."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -19,13 +20,22 @@ from akd.motion.parametrization import MotionParameters, pose_together
 from akd.scene.stage import Stage
 
 
+@dataclass(frozen=True)
+class Regressed:
+    """What a regressor sees in the videos of K candidates."""
+
+    curves: list[ControlCurves]
+    certainty: Float[Tensor, "K T D"]
+    """How sure the angles are, from 0 to 1."""
+
+
 @torch.no_grad()
 def regress(
     stage: Stage,
     candidates: Sequence[MotionParameters],
     targets: Float[Tensor, "K T H W 3"],
     regressor: MotionRegressor | None,
-) -> list[ControlCurves] | None:
+) -> Regressed | None:
     """Copies of the candidates, set to what the regressor sees in their videos.
 
     None where there is no regressor, and for undulating bodies, whose long chains it does not read.
@@ -34,9 +44,10 @@ def regress(
     if regressor is None or stage.undulates or len(curves) < len(candidates):
         return None
     copies = [own.with_values(own.values()) for own in curves]
-    for copy, pose in zip(copies, regressor(stage, targets), strict=True):
-        begin_with(copy, pose)
-    return copies
+    readings = regressor.read(stage, targets)
+    for copy, reading in zip(copies, readings, strict=True):
+        begin_with(copy, reading.pose)
+    return Regressed(copies, torch.stack([reading.certainty for reading in readings]))
 
 
 @torch.no_grad()
@@ -47,7 +58,7 @@ def set_first_guess(
     settings: WarmStartSettings,
     *,
     look: Callable[[Tensor], Tensor],
-    regressed: Sequence[ControlCurves] | None = None,
+    regressed: Regressed | None = None,
     begins: Sequence[bool] | None = None,
 ) -> list[bool]:
     """Set each candidate that is made of control curves to what its video seems to show.
@@ -72,13 +83,13 @@ def set_first_guess(
         if rest := [k for k, seen in enumerate(begins) if not seen]:
             others = [candidates[k] for k in rest]
             set_first_guess(stage, others, targets[rest], settings, look=look)
-        for own, other, seen in zip(candidates, regressed, begins, strict=True):
+        for own, other, seen in zip(candidates, regressed.curves, begins, strict=True):
             if seen and isinstance(own, ControlCurves):
                 own.copy_values(other)
         return list(begins)
     curves = [c for c in candidates if isinstance(c, ControlCurves)]
     if not settings.phase_search:
-        for own, other in zip(curves, regressed or [], strict=False):
+        for own, other in zip(curves, regressed.curves if regressed else [], strict=False):
             own.copy_values(other)
         return [regressed is not None] * len(candidates)
     for candidate, target in zip(candidates, targets, strict=True):
@@ -92,10 +103,10 @@ def set_first_guess(
     wanted = pyramid(look(targets))
     searched, seen = (
         photometric_loss(look(stage.show_body(pose_together(some, stage).transforms)), wanted)
-        for some in (curves, regressed)
+        for some in (curves, regressed.curves)
     )
     better = (seen < searched).tolist()
-    for own, other, is_better in zip(curves, regressed, better, strict=True):
+    for own, other, is_better in zip(curves, regressed.curves, better, strict=True):
         if is_better:
             own.copy_values(other)
     return better

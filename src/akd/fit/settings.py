@@ -53,8 +53,9 @@ class WarmStartSettings:
     for `trial` iterations, and the better fit goes on."""
     anchor: float = 100.0
     """Weight of the mean square distance from the joint angles that the regressor sees, radians,
-    in fits that begin with them and are no gaits: a limb that cannot be seen stays where it is
-    expected, and a quick one is not taken for what is blurred in the video."""
+    in fits that begin with them and are no gaits, each angle by how certain it is: a limb that
+    cannot be seen stays where it is expected, and a quick one is not taken for what is blurred in
+    the video."""
     speed_from_feet: bool = True
     """While fitting, set the speed to that of the stance feet under the body."""
 

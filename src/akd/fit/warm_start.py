@@ -215,7 +215,7 @@ def fit_to_videos(
             stage, candidates, targets, settings, look=look, regressed=regressed, begins=begins
         )
         if regressed is not None:
-            anchor = _anchor(regressed, taken, stage)
+            anchor = _anchor(regressed.curves, taken, stage, certainty=regressed.certainty)
     elif begins is not None:
         anchor = _anchor(curves, begins, stage)
     if half_size:
@@ -236,8 +236,8 @@ def fit_to_videos(
         if anchor is not None:
             assert posed.controls is not None
             angles, held = anchor
-            away = (posed.controls.angles - angles).square().mean((-3, -2, -1))
-            losses = losses + settings.anchor * (held * away).to(losses)
+            away = (held * (posed.controls.angles - angles).square().mean(-1)).mean((-2, -1))
+            losses = losses + settings.anchor * away.to(losses)
         gradients = torch.autograd.grad(losses.sum(), tensors, allow_unused=True)
         return [torch.stack((losses, difference)).detach(), *gradients]
 
@@ -262,16 +262,25 @@ def fit_to_videos(
 
 @torch.no_grad()
 def _anchor(
-    expected: Sequence[ControlCurves], begins: Sequence[bool], stage: Stage
-) -> tuple[Float[Tensor, "K T D 3"], Float[Tensor, "K"]]:
-    """The joint angles that a regressor sees, and 1 for each fit that is held to them: those that
-    begin with them, but no gaits, of which a video shows the cycle several times."""
+    expected: Sequence[ControlCurves],
+    begins: Sequence[bool],
+    stage: Stage,
+    *,
+    certainty: Float[Tensor, "K T D"] | None = None,
+) -> tuple[Float[Tensor, "K T D 3"], Float[Tensor, "K T D"]]:
+    """The joint angles that a regressor sees, and how strongly each fit is held to them.
+
+    Those are held that begin with them, but no gaits, of which a video shows the cycle several
+    times; each angle by its `certainty`, alike if that is left out."""
     controls = pose_together(expected, stage).controls
     assert controls is not None
     held = [
         float(seen and curves.period is None) for seen, curves in zip(begins, expected, strict=True)
     ]
-    return controls.angles.detach(), controls.angles.new_tensor(held)
+    weights = controls.angles.new_tensor(held)[:, None, None].expand(controls.angles.shape[:-1])
+    if certainty is not None:
+        weights = weights * certainty.to(weights)
+    return controls.angles.detach(), weights
 
 
 @torch.no_grad()

@@ -21,16 +21,28 @@ from akd.motion.parameters import ControlCurves
 from akd.motion.retargeting.body_parts import (
     BODY_PARTS,
     MISSING,
+    deciding_parts,
     from_part_rotations,
     part_controls,
 )
 from akd.prior.protocol import VideoPrior
-from akd.rig.control import ControlPose
+from akd.rig.control import ControlPose, ControlRig
 from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 
 FORMAT = "akd-regressor-1"
 FILE = "regressor.safetensors"
+_DOUBT = 0.5
+"""Radians. An angle that is expected to be off by this is half as certain as one that is right."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a video shows."""
+
+    pose: ControlPose
+    certainty: Float[Tensor, "T D"]
+    """How sure the angles are, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +64,12 @@ class MotionRegressor:
             and prior.width == prior.height
         )
 
-    @torch.no_grad()
     def __call__(self, stage: Stage, videos: Float[Tensor, "K T H W 3"]) -> list[ControlPose]:
+        """Coordinates of the stage's character in each of the videos: see `read`."""
+        return [reading.pose for reading in self.read(stage, videos)]
+
+    @torch.no_grad()
+    def read(self, stage: Stage, videos: Float[Tensor, "K T H W 3"]) -> list[Reading]:
         """Coordinates of the stage's character in each of the videos, on the CPU.
 
         Args:
@@ -81,15 +97,36 @@ class MotionRegressor:
         rotations = quaternion.from_matrix(found.rotations.cpu())
         up, left, forward = rig.root_axes
         axes = torch.stack((left, up, forward)) * stage.character.height
-        poses = []
-        for turned, shift in zip(rotations, found.shift.cpu(), strict=True):
+        readings = []
+        for turned, shift, expected in zip(
+            rotations, found.shift.cpu(), found.expected_angles.cpu(), strict=True
+        ):
             root, angles = from_part_rotations(rig, turned)
-            poses.append(ControlPose(shift @ axes, root, angles))
-        return poses
+            pose = ControlPose(shift @ axes, root, angles)
+            readings.append(Reading(pose, certainty(rig, expected)))
+        return readings
 
     def to(self, device: torch.device | str) -> MotionRegressor:
         """Move to a device."""
         return MotionRegressor(self.network.to(device))
+
+
+def certainty(rig: ControlRig, expected: Float[Tensor, "T P"]) -> Float[Tensor, "T D"]:
+    """How sure the angles of the driven joints are, from 0 to 1.
+
+    Args:
+        rig: Of the body.
+        expected: Angles by which the rotations of `BODY_PARTS` are expected to be off, radians.
+
+    Returns:
+        1 where no error is expected, a half at `_DOUBT`. A joint's angles are the difference of two
+        rotations, and both may be off.
+    """
+    parts = torch.tensor(deciding_parts(rig))
+    above = parts[torch.tensor([parent + 1 for parent in rig.parents], dtype=torch.long)]
+    own = expected[:, parts[1:]].square()
+    off = own + torch.where(above == parts[1:], 0.0, expected[:, above].square())
+    return 1.0 / (1.0 + off / _DOUBT**2)
 
 
 def begin_with(curves: ControlCurves, pose: ControlPose) -> None:

@@ -87,6 +87,19 @@ def part_controls(rig: ControlRig) -> list[int]:
     return found
 
 
+def deciding_parts(rig: ControlRig) -> list[int]:
+    """For the root and each control, the place in `BODY_PARTS` of the part that says how it turns:
+    the next one along its chain, or that of its parent where it is no part."""
+    chains, controls = _chains(rig), part_controls(rig)
+    found = [0]
+    for control, role in enumerate(rig.roles):
+        chain = chains[chain_of(role)]
+        onward = chain[chain.index(control) :]
+        own = next((controls.index(c) for c in onward if c in controls), None)
+        found.append(found[rig.parents[control] + 1] if own is None else own)
+    return found
+
+
 def from_part_rotations(
     rig: ControlRig, rotations: Float[Tensor, "T P 4"]
 ) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T D 3"]]:
