@@ -21,7 +21,7 @@ from akd.physics.cycle import close_cycle
 from akd.physics.ground import check_feet, ground, take_travel_out
 from akd.physics.planting import plant_result
 from akd.physics.settings import SimulatorSettings, TrackingSettings
-from akd.physics.target import TargetMotion
+from akd.physics.target import TargetMotion, starts_apart
 from akd.rig.character import Character, bound_character, load_character
 from akd.rig.control import ControlPose, ControlRig
 from akd.rig.control_build import build_control_rig
@@ -195,6 +195,24 @@ def test_the_pose_before_a_captured_motion_is_left_out(shared_assets: Path) -> N
     assert float(result.motion.times[0]) == 0.0
     # The sprint begins as it goes on: with the T-pose in it the first frames were 20 % off.
     assert result.tracking.error < 0.05
+
+
+@pytest.mark.parametrize("file", ["49_07", "87_03", "88_01", "88_08", "90_02"])
+def test_the_pose_before_a_flip_or_a_cartwheel_is_seen(
+    shared_assets: Path, tmp_path: Path, file: str
+) -> None:
+    path = shared_assets.parent / "mocap" / f"{file}.bvh"
+    if not path.exists():
+        pytest.skip("needs the motion capture in ../shared/mocap")
+    skeleton, _, rest = path.read_text().partition("MOTION")
+    _, rate, *frames = rest.strip().splitlines()
+    for kept, seen in ((frames[:60], True), (frames[1:61], False)):
+        short = tmp_path / path.name
+        short.write_text("\n".join((f"{skeleton}MOTION", "Frames: 60", rate, *kept, "")))
+        character, rig, made = load(short)
+        motion = motion_from_clip(character, character.asset.clips[0]).resample(30.0)
+        target = made.target_motion(rig.from_pose(motion.pose), 30.0)
+        assert starts_apart(made.body, target) is seen
 
 
 def test_a_body_that_lies_is_refused(shared_assets: Path) -> None:
