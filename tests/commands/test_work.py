@@ -47,7 +47,7 @@ def test_ground_writes_clip_forces_and_body(capsys, shared_assets, tmp_path):
     assert main([*arguments, "--iterations", "3", "--samples", "2"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert any(line.startswith("tracking error") for line in said)
-    assert said[-1].startswith(f"{tmp_path / 'report.html'}: ")
+    assert said[-1] == f"{tmp_path / 'report.html'}: videos, forces and numbers; open in a browser"
     clip = "clip 'Walk (grounded)'; open it in Blender or any glTF viewer"
     assert f"{tmp_path / 'motion.glb'}: {clip}" in said
     written = {p.name for p in tmp_path.iterdir()}
@@ -85,7 +85,9 @@ def test_ground_refuses_a_body_that_lies(capsys, shared_assets, tmp_path):
 def test_ground_finds_the_up_axis_of_a_bvh(capsys, shared_assets, tmp_path):
     file = str(shared_assets / "makehuman" / "bvh" / "walk1.bvh")
     assert main(["ground", file, "-o", str(tmp_path), "--iterations", "2"]) in (0, 3)
-    assert "walk1.bvh: its legs hang along -z, so z is up" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "walk1.bvh: its legs hang along -z, so z is up" in said
+    assert f"{tmp_path / 'report.html'}: forces and numbers; open in a browser" in said
     assert (tmp_path / "motion.bvh").exists()
 
 

@@ -101,11 +101,12 @@ class Ground:
         print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
         print(f"penetration    {before.deepest:.4f} -> {after.deepest:.4f} body heights at worst")
         print(f"tracking error {100 * grounding.result.tracking.error:.2f} % of body height")
+        shown = "videos, forces" if any(p.suffix == ".mp4" for p in written) else "forces"
         for path in written:
             if path.stem == "motion":
                 name_clips(path, clip_names(grounding.character, [grounding.motion]))
             elif path.suffix == ".html":
-                print(f"{path}: videos, forces and numbers; open in a browser")
+                print(f"{path}: {shown} and numbers; open in a browser")
             else:
                 print(path)
         if grounding.kept_clip is not None:
