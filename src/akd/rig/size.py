@@ -13,31 +13,46 @@ from akd.rig.roles.role import LimbKind
 _TOLERATED = 1.5
 """A file's own height is believed within this factor of the usual one."""
 _HEIGHTS: dict[float, str] = {
-    0.01: "bee bumblebee wasp hornet ant fly mosquito beetle ladybug ladybird caterpillar cricket",
-    0.03: "butterfly dragonfly moth mantis scorpion goldfish clownfish shrimp snail slug gecko",
-    0.06: "mouse spider tarantula hamster bat betta toad newt salamander lizard sparrow lobster",
-    0.1: "rat chick frog crab turtle snake cobra python squirrel hedgehog mole piranha puffer",
-    0.15: "koi pufferfish duckling kitten guineapig jellyfish chameleon iguana ferret weasel",
+    0.01: "bee bumblebee wasp hornet ant fly mosquito beetle ladybug ladybird caterpillar cricket "
+    "termite cockroach firefly",
+    0.03: "butterfly dragonfly moth mantis scorpion goldfish clownfish shrimp snail slug gecko "
+    "centipede grasshopper",
+    0.06: "mouse spider tarantula hamster bat betta toad newt salamander lizard sparrow lobster "
+    "shrew hummingbird finch robin vole gerbil",
+    0.1: "rat chick frog crab turtle snake cobra python squirrel hedgehog mole piranha puffer "
+    "viper rattlesnake anaconda stoat chipmunk",
+    0.15: "koi pufferfish duckling kitten guineapig jellyfish chameleon iguana ferret weasel "
+    "quail starling magpie",
     0.3: "pigeon dove parrot bird crow raven duck owl seagull gull rabbit bunny hare lionfish "
-    "anglerfish flatfish flounder salmon trout squid octopus cuttlefish falcon piglet",
+    "anglerfish flatfish flounder salmon trout squid octopus cuttlefish falcon piglet skunk "
+    "opossum kookaburra toucan cockatoo macaw puffin partridge pheasant carp mackerel barracuda "
+    "stingray mongoose meerkat",
     0.4: "cat chicken hen rooster pug dachshund corgi raccoon beaver goose turkey tortoise badger "
-    "otter terrier ray manta crocodile alligator lamb",
-    0.6: "fox shiba beagle monkey lynx dolphin tuna seal koala sloth",
+    "otter terrier ray manta crocodile alligator lamb croc platypus porcupine armadillo lemur "
+    "wombat wolverine marten poodle bulldog spaniel cockerel",
+    0.6: "fox shiba beagle monkey lynx dolphin tuna seal koala sloth bobcat caracal serval dingo "
+    "collie gibbon macaque baboon",
     0.8: "wolf dog husky coyote jackal pig hog boar goat cheetah leopard jaguar puma cougar "
     "penguin eagle hawk vulture swordfish heron swan shepherd labrador retriever dalmatian "
-    "doberman",
-    1.0: "sheep ram panther hyena shark peacock calf foal chimp chimpanzee",
-    1.2: "lion tiger velociraptor raptor panda walrus flamingo",
-    1.4: "donkey pony bear llama alpaca kangaroo child boy girl kid gorilla",
-    1.6: "cow horse deer bull zebra stag ox buffalo bison rhino rhinoceros hippo elk orca",
+    "doberman mastiff wolfhound hound greyhound rottweiler gazelle warthog condor stork pelican",
+    1.0: "sheep ram panther hyena shark peacock calf foal chimp chimpanzee ewe antelope impala "
+    "ibex mandrill porpoise sturgeon tapir orangutan bonobo",
+    1.2: "lion tiger velociraptor raptor panda walrus flamingo lioness tigress cassowary",
+    1.4: "donkey pony bear llama alpaca kangaroo child boy girl kid gorilla mule reindeer caribou "
+    "wildebeest gnu muskox grizzly",
+    1.6: "cow horse deer bull zebra stag ox buffalo bison rhino rhinoceros hippo elk orca auroch "
+    "aurochs zebu cattle yak heifer mare stallion hippopotamus okapi",
     1.7: "man woman human male female person people knight king queen witch wizard soldier pirate "
     "ninja rogue ranger barbarian mage zombie skeleton farmer worker astronaut police clown "
-    "captain adventurer archer monk emu",
+    "captain adventurer archer monk emu dancer nurse doctor teacher chef businessman "
+    "policeman policewoman fireman firefighter cowboy cowgirl samurai viking warrior gladiator "
+    "spartan mannequin lady gentleman peasant villager hunter miner lumberjack sailor",
     2.2: "moose camel ostrich sunfish",
-    3.0: "elephant mammoth triceratops whale spermwhale",
-    4.0: "trex tyrannosaurus parasaurolophus stegosaurus allosaurus",
+    3.0: "elephant mammoth triceratops whale spermwhale iguanodon",
+    4.0: "trex tyrannosaurus parasaurolophus stegosaurus allosaurus spinosaurus giganotosaurus "
+    "carnotaurus tarbosaurus",
     5.0: "giraffe",
-    6.0: "apatosaurus brachiosaurus brontosaurus diplodocus",
+    6.0: "apatosaurus brachiosaurus brontosaurus diplodocus mamenchisaurus",
 }
 """Usual height of a standing animal or person from the ground to the top of the head, metres."""
 _BY_NAME = {word: height for height, words in _HEIGHTS.items() for word in words.split()}

@@ -26,6 +26,8 @@ gone past the head."""
 _ABOVE_LEGS, _AROUND_LEGS = 0.05, 0.15
 """Arms begin this fraction of the body's height above its legs, or that of its size away from them,
 at least."""
+_GIRDLE = 0.5
+"""A collar bone is shorter than this fraction of its limb."""
 _FEATURE = 0.25
 """What moves less of the surface than this share of the head is a feature of it."""
 _AHEAD = 8.0
@@ -143,17 +145,34 @@ def _middle(
     ahead = max(starts, key=headward)
     if not pairs and len(starts) == 1 and _is_only_tail(evidence, chain(ahead, True), forward):
         return [body.root], chain(ahead, True)
-    trunk = [body.root, *_to_head(evidence, body, chain(ahead, True))]
+    trunk = [body.root, *_to_head(evidence, body, chain(ahead, True), pairs)]
     # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
     hanging = [
         c for j in trunk for c in body.children[j] if c not in plane.partners and c not in trunk
     ]
-    tails = [chain(c, False) for c in hanging]
-    tails = [t for t in tails if _is_tail(evidence, t, forward, bool(carriers[t[0]]))]
+    tails = [_behind_legs(evidence, chain(c, False), pairs) for c in hanging]
+    tails = [t for t in tails if t and _is_tail(evidence, t, forward, bool(carriers[t[0]]))]
     return trunk, max(tails, key=len, default=[])
 
 
-def _to_head(evidence: Evidence, body: Body, chain: list[int]) -> list[int]:
+def _behind_legs(
+    evidence: Evidence, chain: list[int], pairs: list[tuple[Branch, Branch]]
+) -> list[int]:
+    """The part of a chain behind the legs that it carries, and behind what is called a pelvis or a
+    spine: where the root is the chest, the back leads to the tail."""
+    carriers = {pair[0].attached_to for pair in pairs if pair[0].is_leg}
+    said = [names.parts_of(evidence.skeleton.names[j]) for j in chain]
+    trunk = [
+        place
+        for place, joint in enumerate(chain)
+        if joint in carriers or (said[place] & {"pelvis", "spine"} and "tail" not in said[place])
+    ]
+    return chain[max(trunk, default=-1) + 1 :]
+
+
+def _to_head(
+    evidence: Evidence, body: Body, chain: list[int], pairs: list[tuple[Branch, Branch]]
+) -> list[int]:
     """Cut a chain after the joint called head, else after the last that moves much skin."""
     for place, joint in enumerate(chain):
         if "head" in names.parts_of(evidence.skeleton.names[joint]):
@@ -165,12 +184,23 @@ def _to_head(evidence: Evidence, body: Body, chain: list[int]) -> list[int]:
     # Wings may leave little of the surface to a bird's head.
     heavy = [i for i, m in enumerate(mass) if m > min(0.01, 0.1 * max(mass))]
     end = heavy[-1] if heavy else len(chain) - 1
-    # What hangs on a head beside other things, and is far lighter, is hair or a jaw.
+    # What hangs on a head beside other things, and is far lighter, is hair or a jaw. What carries
+    # arms with more skin than its own is no head, but the chest of a body that was cut at the neck.
+    arms = {joint: _mass_of_arms(evidence, body, joint, pairs) for joint in chain}
     while end > 0 and len(body.children[chain[end - 1]]) > len(held[chain[end - 1]]):
-        if mass[end] > _FEATURE * mass[end - 1]:
+        if mass[end] > _FEATURE * mass[end - 1] or arms[chain[end - 1]] > mass[end - 1]:
             break
         end -= 1
     return chain[: end + 1]
+
+
+def _mass_of_arms(
+    evidence: Evidence, body: Body, joint: int, pairs: list[tuple[Branch, Branch]]
+) -> float:
+    """Share of the surface that the arms and wings of a joint move."""
+    arms = [b for p in pairs for b in p if b.attached_to == joint]
+    arms = [b for b in arms if b.verdict.kind in (LimbKind.ARM, LimbKind.WING)]
+    return sum(float(evidence.mass[body.subtree(b.joints[0])].sum()) for b in arms)
 
 
 def _farthest(evidence: Evidence, chain: list[int]) -> int:
@@ -236,6 +266,8 @@ def _limbs(
         # What hangs on the head is an ear or a feature unless it is called a limb, and what begins
         # no higher than the legs of an upright body is a skirt.
         is_plain = pair[0].attached_to not in head and not _is_skirt(evidence, pair, legs, trunk)
+        if _is_loose_girdle(evidence, body, pair, pairs):
+            continue
         if kind is not None and (pair[0].is_named or is_plain):
             limbs += _sided(evidence, pair, kind, left, 0)
     return _apart(limbs)
@@ -258,6 +290,28 @@ def _is_skirt(
     gap = tops[0] - tops[1]
     is_near = float(np.linalg.norm(gap)) < _AROUND_LEGS * evidence.size
     return is_near and float(gap[1]) < _ABOVE_LEGS * evidence.height
+
+
+def _is_loose_girdle(
+    evidence: Evidence,
+    body: Body,
+    pair: tuple[Branch, Branch],
+    pairs: list[tuple[Branch, Branch]],
+) -> bool:
+    """Whether a pair is the collar bones of another limb that were linked to the trunk apart,
+    in a file whose tree is flat: loose joints, one on each side, as near to where that limb begins
+    as to the trunk."""
+    if any(len(b.joints) != 1 or b.joints[0] not in body.detached for b in pair):
+        return False
+    collar = pair[0].joints[0]
+
+    def begins_beside(limb: Branch) -> bool:
+        start, places = limb.joints[0], evidence.positions
+        others = [collar, limb.tip, limb.attached_to]
+        gap, length, above = np.linalg.norm(places[others] - places[start], axis=1).tolist()
+        return start in body.detached and gap < min(_GIRDLE * length, above)
+
+    return any(len(limb.joints) > 1 and begins_beside(limb) for other in pairs for limb in other)
 
 
 def _apart(limbs: list[Limb]) -> tuple[Limb, ...]:

@@ -14,12 +14,10 @@ from jaxtyping import Bool, Float
 from scipy.spatial import KDTree
 
 from akd.rig.roles import names
-from akd.rig.roles.body import Body, Evidence
+from akd.rig.roles.body import IDLE_MASS, Body, Evidence
 from akd.rig.roles.symmetry import Sagittal, find_sagittal
 from akd.rig.skeleton import Skeleton
 
-_IDLE_MASS = 1e-3
-"""A joint that moves less than this fraction of the surface moves nothing worth naming."""
 _SAME_PLACE = 1e-3
 """A control lies where its bone does, up to this fraction of the body's size."""
 _STRAY_MASS = 0.02
@@ -72,7 +70,7 @@ def _on_bones(evidence: Evidence) -> dict[int, int]:
         return {}
     skeleton, mass = evidence.skeleton, evidence.mass
     below = _mass_below(skeleton, mass)
-    bones = np.flatnonzero(mass > _IDLE_MASS)
+    bones = np.flatnonzero(mass > IDLE_MASS)
     controls = np.flatnonzero((mass == 0.0) & (below > 0.0) & evidence.is_joint)
     if not len(bones) or not len(controls):
         return {}
@@ -193,7 +191,7 @@ def _is_holder(evidence: Evidence, node: int, *, several: bool) -> bool:
         return on_ground and mass < _STRAY_MASS
     if on_ground and is_named_root:
         return True
-    return mass < _IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
+    return mass < IDLE_MASS or (mass < _STRAY_MASS and (on_ground or is_named_root))
 
 
 def _first_alive(skeleton: Skeleton, joint: int, alive: Bool[np.ndarray, "J"]) -> list[int]:

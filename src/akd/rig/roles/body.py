@@ -13,6 +13,8 @@ from scipy.sparse import csr_matrix
 from akd.rig.roles import names
 from akd.rig.skeleton import Skeleton
 
+IDLE_MASS = 1e-3
+"""A joint that moves less than this fraction of the surface moves nothing worth naming."""
 _ON_PARENT = 1e-4
 """A joint nearer to its parent than this fraction of the body's size lies in the same place."""
 

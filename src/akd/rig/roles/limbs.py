@@ -121,6 +121,8 @@ class LimbFinder:
                 continue
             if parent < 0 or self._reach(joint) < _SHORT * self.evidence.height:
                 continue
+            if self._is_point(joint):
+                continue
             for start in self._starts(joint):
                 twin = self._twin(start, joint, partner)
                 if twin is not None:
@@ -252,6 +254,13 @@ class LimbFinder:
             (self.evidence.positions[joints], *(self.evidence.skin_of[j] for j in joints))
         )
         return float(np.linalg.norm(points - origin, axis=1).max())
+
+    def _is_point(self, joint: int) -> bool:
+        """Whether a branch is one joint without skin of its own, as a collar bone is in a flat tree
+        whose arm hangs elsewhere."""
+        if len(self.body.subtree(joint)) > 1 or self.evidence.weights is None:
+            return False
+        return not len(self.evidence.skin_of[joint])
 
     def _starts(self, joint: int) -> list[int]:
         """The branch itself, or, where it carries several legs, the tops of these."""

@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from akd.rig.roles import names
-from akd.rig.roles.body import Body, Evidence
+from akd.rig.roles.body import IDLE_MASS, Body, Evidence
 
 _OFF_PLANE = 0.01
 """A joint nearer to the plane than this fraction of the body's size lies on it."""
@@ -82,6 +82,8 @@ class _Below:
     """What pairing asks of the tree: the same for every plane."""
 
     depth: dict[int, int]
+    """Steps from the root over joints that move skin: one side may have a helper that the other has
+    not."""
     centre: dict[int, Float[np.ndarray, "3"]]
     """Mean position of each joint and all below it."""
 
@@ -89,9 +91,16 @@ class _Below:
     def of(evidence: Evidence, body: Body) -> _Below:
         places = evidence.positions
         return _Below(
-            {j: body.depth(j) for j in body.parents},
+            {j: _depth(evidence, body, j) for j in body.parents},
             {j: places[body.subtree(j)].mean(axis=0) for j in body.parents},
         )
+
+
+def _depth(evidence: Evidence, body: Body, joint: int) -> int:
+    steps = 0
+    while (joint := body.parents[joint]) >= 0:
+        steps += int(evidence.mass[joint] > IDLE_MASS)
+    return steps
 
 
 @dataclass(frozen=True)

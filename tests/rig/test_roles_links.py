@@ -1,0 +1,166 @@
+"""Roles on rigs that hang together in other ways than most: a root in the chest, a helper on one
+side, a body without a head, a flat tree."""
+
+import numpy as np
+import torch
+from scipy.sparse import csr_matrix
+
+from akd.rig.pose import Pose
+from akd.rig.roles.anatomy import find_anatomy
+from akd.rig.roles.body import Evidence
+from akd.rig.roles.role import LimbKind, Part
+from akd.rig.skeleton import Skeleton
+
+Joints = dict[str, tuple[str, tuple[float, float, float]]]
+
+
+def skinned(
+    joints: Joints,
+    thickness: dict[str, float],
+    *,
+    flat: bool = False,
+    shared: dict[str, str] | None = None,
+) -> Evidence:
+    """Each joint that has a thickness moves a box around its bone, to the middle of its children.
+
+    Args:
+        joints: Parent, empty for none, and position of each.
+        thickness: Half edge of each box across the bone; also beyond a last joint's end.
+        flat: Whether the file hangs all joints on the first, which moves nothing then.
+        shared: For some joints another that moves their skin by 0.4.
+    """
+    names = tuple(joints)
+    parents = [names.index(p) if p else -1 for p, _ in joints.values()]
+    positions = np.array([x for _, x in joints.values()])
+    points, owners = [], []
+    for joint, name in enumerate(names):
+        if name not in thickness:
+            continue
+        below = [k for k, p in enumerate(parents) if p == joint]
+        end = positions[below].mean(axis=0) if below else positions[joint]
+        corners = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T * thickness[name]
+        along = np.linspace(0.0, 1.0, 8)[:, None, None]
+        box = positions[joint] + along * (end - positions[joint]) + corners
+        points.append(box.reshape(-1, 3))
+        owners += [joint] * len(points[-1])
+    if flat:
+        parents = [0 if k else -1 for k in range(len(names))]
+    skeleton = Skeleton(names, tuple(parents), Pose.identity(len(names), dtype=torch.float64))
+    vertices, count = np.concatenate(points), len(owners)
+    # A box weighs as its area, as the vertices of a mesh do.
+    areas = np.array([thickness[names[j]] for j in owners])
+    second = np.array([names.index((shared or {}).get(names[j], names[j])) for j in owners])
+    weights = sum(
+        csr_matrix((share * areas, (np.arange(count), moving)), shape=(count, len(names)))
+        for share, moving in ((0.6, owners), (0.4, second))
+    )
+    assert isinstance(weights, csr_matrix)
+    return Evidence(skeleton, positions, np.ones(len(names), bool), vertices, weights)
+
+
+def mirrored(joints: Joints) -> Joints:
+    """With the mirror image of every joint whose name ends in `_l`."""
+    other = {
+        name[:-2] + "_r": (parent[:-2] + "_r" if parent.endswith("_l") else parent, (-x, y, z))
+        for name, (parent, (x, y, z)) in joints.items()
+        if name.endswith("_l")
+    }
+    return joints | other
+
+
+def anonymous(joints: Joints) -> Joints:
+    """With names that say nothing."""
+    new = {name: f"bone_{k}" for k, name in enumerate(joints)}
+    return {new[n]: (new.get(p, ""), x) for n, (p, x) in joints.items()}
+
+
+def thick(joints: Joints, **special: float) -> dict[str, float]:
+    """Trunks of half a width of 0.15 and limbs of 0.04; `special` by the names' beginnings."""
+
+    def of(name: str) -> float:
+        found = [v for k, v in special.items() if name.startswith(k)]
+        return found[0] if found else 0.04 if name.endswith(("_l", "_r")) else 0.15
+
+    return {name: of(name) for name in joints}
+
+
+def renamed(joints: Joints, thickness: dict[str, float]) -> dict[str, float]:
+    """The thickness by the names of `anonymous`."""
+    return {f"bone_{k}": thickness[n] for k, n in enumerate(joints) if n in thickness}
+
+
+CHEST_FIRST: Joints = mirrored({
+    "chest": ("", (0.0, 1.0, 0.5)),
+    "neck": ("chest", (0.0, 1.1, 0.8)),
+    "head": ("neck", (0.0, 1.3, 1.0)),
+    "nose": ("head", (0.0, 1.25, 1.3)),
+    "back": ("chest", (0.0, 1.0, 0.0)),
+    "tail1": ("back", (0.0, 0.95, -0.6)),
+    "tail2": ("tail1", (0.0, 0.8, -0.9)),
+    "tail3": ("tail2", (0.0, 0.7, -1.2)),
+    "fore_upper_l": ("chest", (0.2, 0.8, 0.5)),
+    "fore_lower_l": ("fore_upper_l", (0.2, 0.4, 0.45)),
+    "fore_foot_l": ("fore_lower_l", (0.2, 0.05, 0.5)),
+    "hind_upper_l": ("back", (0.2, 0.8, -0.4)),
+    "hind_lower_l": ("hind_upper_l", (0.2, 0.4, -0.45)),
+    "hind_foot_l": ("hind_lower_l", (0.2, 0.05, -0.4)),
+})  # fmt: skip
+
+
+def called(joints: Joints, found: tuple[int, ...]) -> list[str]:
+    return [tuple(joints)[j] for j in found]
+
+
+def test_a_tail_begins_behind_the_legs_that_its_chain_carries():
+    boxes = thick(CHEST_FIRST, tail=0.05)
+    evidence = skinned(anonymous(CHEST_FIRST), renamed(CHEST_FIRST, boxes))
+    anatomy = find_anatomy(evidence)
+    assert [limb.kind for limb in anatomy.limbs[::2]] == [LimbKind.FORE, LimbKind.HIND]
+    tail = called(CHEST_FIRST, anatomy.tail)
+    assert tail == ["tail1", "tail2", "tail3"]
+    assert anatomy.roles[tuple(CHEST_FIRST).index("back")].part is not Part.TAIL
+
+
+def test_a_helper_on_one_side_does_not_part_left_from_right():
+    joints = dict(CHEST_FIRST)
+    joints["holder"] = ("chest", (0.0, 1.0, 0.5))
+    joints["fore_upper_r"] = ("holder", joints["fore_upper_r"][1])
+    boxes = {n: t for n, t in thick(joints, tail=0.05).items() if n != "holder"}
+    anatomy = find_anatomy(skinned(anonymous(joints), renamed(joints, boxes)))
+    feet = {called(joints, (limb.tip,))[0] for limb in anatomy.legs}
+    assert feet == {f"{end}_foot_{side}" for end in ("fore", "hind") for side in "lr"}
+
+
+PERSON: Joints = mirrored({
+    "hips": ("", (0.0, 1.0, 0.0)),
+    "spine": ("hips", (0.0, 1.15, 0.0)),
+    "chest": ("spine", (0.0, 1.3, 0.0)),
+    "neck": ("chest", (0.0, 1.55, 0.0)),
+    "upper_l": ("chest", (0.2, 1.5, 0.0)),
+    "lower_l": ("upper_l", (0.3, 1.2, -0.02)),
+    "hand_l": ("lower_l", (0.4, 0.95, 0.05)),
+    "fingers_l": ("hand_l", (0.42, 0.85, 0.07)),
+    "thigh_l": ("hips", (0.1, 0.95, 0.0)),
+    "shin_l": ("thigh_l", (0.1, 0.5, 0.01)),
+    "foot_l": ("shin_l", (0.1, 0.08, -0.03)),
+    "toes_l": ("foot_l", (0.1, 0.03, 0.12)),
+})  # fmt: skip
+
+
+def test_a_body_that_is_cut_at_the_neck_keeps_its_arms():
+    boxes = thick(PERSON, hips=0.11, spine=0.11, chest=0.12, neck=0.03)
+    anatomy = find_anatomy(skinned(anonymous(PERSON), renamed(PERSON, boxes)))
+    assert [limb.kind for limb in anatomy.limbs] == [LimbKind.LEG] * 2 + [LimbKind.ARM] * 2
+    assert called(PERSON, anatomy.trunk)[-1] == "neck"
+
+
+def test_collar_bones_of_a_flat_tree_are_no_second_arms():
+    joints: Joints = {"root": ("", (0.0, 0.0, 0.0))}
+    joints |= {n: (p or "root", x) for n, (p, x) in PERSON.items()}
+    joints |= mirrored({"collar_l": ("chest", (0.06, 1.5, 0.0))})
+    # Both share their skin with the chest, so that the arm hangs there and not on the collar bone.
+    boxes = thick(joints, hips=0.11, spine=0.11, chest=0.15, neck=0.1, collar=0.05)
+    del boxes["root"]
+    shared = {f"{part}_{side}": "chest" for part in ("collar", "upper") for side in "lr"}
+    anatomy = find_anatomy(skinned(joints, boxes, flat=True, shared=shared))
+    assert [limb.kind for limb in anatomy.limbs] == [LimbKind.LEG] * 2 + [LimbKind.ARM] * 2
