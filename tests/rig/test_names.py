@@ -61,6 +61,7 @@ from akd.rig.roles.names import Side
         ("FL_Leg", Side.LEFT, {"leg"}),
         ("LeftBreast", Side.LEFT, {"flesh"}),
         ("dedos_pie_izq", Side.LEFT, {"toe"}),
+        ("tail_feather_L", Side.LEFT, {"tail"}),
         ("perna.esq", Side.LEFT, {"leg"}),
         ("Нога_правая", Side.RIGHT, {"leg"}),
         ("左脚趾", Side.LEFT, {"toe"}),

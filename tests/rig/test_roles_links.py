@@ -7,8 +7,12 @@ from scipy.sparse import csr_matrix
 
 from akd.rig.pose import Pose
 from akd.rig.roles.anatomy import find_anatomy
+from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Evidence
+from akd.rig.roles.facing import FACING_FEATURES, measure_facing
+from akd.rig.roles.limbs import LimbFinder
 from akd.rig.roles.role import LimbKind, Part
+from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.skeleton import Skeleton
 
 Joints = dict[str, tuple[str, tuple[float, float, float]]]
@@ -129,6 +133,27 @@ def test_a_helper_on_one_side_does_not_part_left_from_right():
     anatomy = find_anatomy(skinned(anonymous(joints), renamed(joints, boxes)))
     feet = {called(joints, (limb.tip,))[0] for limb in anatomy.legs}
     assert feet == {f"{end}_foot_{side}" for end in ("fore", "hind") for side in "lr"}
+
+
+def facing_measures(joints: Joints, **boxes: float) -> dict[str, float]:
+    """Of a body that faces +Z, by their names."""
+    evidence = skinned(anonymous(joints), renamed(joints, thick(joints, **boxes)))
+    body = find_body(evidence)
+    plane = find_sagittal(evidence, body)
+    pairs = LimbFinder(evidence, body, plane).branches()
+    values = measure_facing(evidence, body, np.array([0.0, 0.0, 1.0]), plane, pairs)
+    return dict(zip(FACING_FEATURES, values.tolist(), strict=True))
+
+
+def test_ears_and_the_heavier_end_of_the_middle_are_measured_and_legs_are_not():
+    plain = facing_measures(CHEST_FIRST, tail=0.05)
+    assert plain["pairs that are no legs"] == 0.0
+    ears = mirrored({"ear_l": ("head", (0.2, 1.4, 1.0)), "ear_tip_l": ("ear_l", (0.3, 1.6, 1.0))})
+    with_ears = facing_measures(CHEST_FIRST | ears, tail=0.05)
+    assert 0.2 < with_ears["pairs that are no legs"] < 0.6
+    assert plain["the heavy end of the middle"] > 0.0  # the nose, not the tail
+    big_tail = facing_measures(CHEST_FIRST, tail=0.4, nose=0.01)
+    assert big_tail["the heavy end of the middle"] < 0.0
 
 
 PERSON: Joints = mirrored({

@@ -21,6 +21,9 @@ from tests.zoo.menagerie import creature
         (0.02, "Elephant", 3.0),
         (0.79, "Fox", None),
         (1.0, "fox-cat", 0.4),  # what it is comes last
+        (8.2, "elephant_asian_male", 3.0),
+        (4.4, "character_male", 1.7),
+        (2.2, "mastiff", 0.8),
         (4.8, "model", None),
         (0.0, "Horse", None),
     ],

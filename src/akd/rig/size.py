@@ -56,6 +56,8 @@ _HEIGHTS: dict[float, str] = {
 }
 """Usual height of a standing animal or person from the ground to the top of the head, metres."""
 _BY_NAME = {word: height for height, words in _HEIGHTS.items() for word in words.split()}
+_SEXES = {"male", "female"}
+"""Say what a person is, and of an animal only which."""
 _PERSON, _QUADRUPED = (0.3, 1.7, 4.0), (0.02, 0.8, 6.0)
 """Least, usual and greatest height of a body with arms and one pair of legs, and with two pairs."""
 _WINGSPAN = 2.4
@@ -127,7 +129,7 @@ def assume_height(
     standing = max(height, breadth / _WINGSPAN) if LimbKind.WING in kinds else height
     known = [word for word in names.words(stem) if word in _BY_NAME]
     if known:
-        word = known[-1]
+        word = next((w for w in reversed(known) if w not in _SEXES), known[-1])
         what, usual = f"{'an' if word[0] in 'aeiou' else 'a'} {word}", _BY_NAME[word]
         low, high = usual / _TOLERATED, usual * _TOLERATED
     elif is_person(kinds, tail_joints=len(anatomy.tail)):

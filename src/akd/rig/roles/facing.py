@@ -22,11 +22,14 @@ FACING_FEATURES = (
     "the ends of the middle",
     "the bulk",
     "the thin end of the upper body",
+    "the heavy end of the middle",
+    "pairs that are no legs",
 )
 """Where each of these lies along the axis, in body sizes, so that a turned body has the opposite
 signs: the skin of the feet as seen from their joints, the upper third of the body and the root as
 seen from its centre, the skewness of the surface, the last joints of chains on the plane, the
-median of the surface, and the skewness of the upper third."""
+median of the surface, the skewness of the upper third, the last joints of chains on the plane by
+what they move, and the joints of arms, ears and other pairs."""
 _NAMED_SIDES = 2.0
 """Log-odds of left and right in names. Some artists call left what is on the left of the image,
 so shape can outvote them."""
@@ -83,6 +86,8 @@ def measure_facing(
     middle = 0.5 * float(along.min() + along.max())
     place = (evidence.positions @ axis - middle) / size
     ends = [j for j in body.parents if j not in plane.partners and not body.children[j]]
+    weight = evidence.mass[ends]
+    aside = sorted(body.parents.keys() & plane.partners.keys() - _joints_of_legs(body, pairs))
     high = along[points[:, 1] > evidence.ground + 0.67 * evidence.height]
     values = np.array([
         10.0 * _toes_ahead(evidence, body, [b for p in pairs for b in p if b.is_leg], axis) / size,
@@ -92,8 +97,15 @@ def measure_facing(
         place[ends].mean() if ends else 0.0,
         float(np.median(along) - middle) / size,
         0.2 * _skewness(high),
+        float(weight @ place[ends]) / max(float(weight.sum()), 1e-9),
+        place[aside].mean() if aside else 0.0,
     ])  # fmt: skip
     return np.clip(values, -1.0, 1.0)
+
+
+def _joints_of_legs(body: Body, pairs: list[tuple[Branch, Branch]]) -> set[int]:
+    legs = [branch.joints[0] for pair in pairs for branch in pair if branch.is_leg]
+    return {joint for leg in legs for joint in body.subtree(leg)}
 
 
 def _skewness(values: Float[np.ndarray, "N"]) -> float:

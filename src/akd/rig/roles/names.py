@@ -78,6 +78,8 @@ def parts_of(name: str) -> frozenset[str]:
     parts = frozenset(part for word in words(name) if (part := _part(word)))
     if "pelvis" in parts and side_of(name) is not Side.CENTRE:
         parts = parts - {"pelvis"} | {"leg"}
+    if {"tail", "wing"} <= parts:  # `tail_feather`
+        parts = parts - {"wing"}
     if {"finger", "foot"} <= parts:  # `dedos_pie`
         parts = parts - {"finger", "foot"} | {"toe"}
     return parts
