@@ -58,9 +58,9 @@ def test_the_report_stands_on_its_own(finished):
         "flexion: left fore",
         "loss: score",
         "torque: left hind",
-        "ground bears",
+        "vertical ground force",
         "feet on the ground: grounded",
-        "each foot on the ground",
+        "contact of each foot",
         "checkpoint_every",
     ):
         assert said in text, said

@@ -61,7 +61,7 @@ def test_clips_of_any_file_are_measured_and_shown(capsys, fox, tmp_path):
     assert metrics["fox.glb:stand"]["verdict"].startswith("motionless")
     page = (tmp_path / "index.html").read_text()
     assert page.count("data:video/mp4;base64,") == page.count("data:image/png;base64,") == 2
-    assert "each foot on the ground, of the time" in page
+    assert "contact of each foot, of the time" in page
 
 
 def test_the_table_fits_the_terminal(fox):
@@ -102,7 +102,7 @@ def test_the_list_for_videophy_shows_no_ground(capsys, fox, tmp_path):
 def test_runs_are_compared_blind_by_method_and_votes_are_counted(
     capsys, monkeypatch, fox, tmp_path
 ):
-    monkeypatch.setattr(recogniser, "find_recogniser", lambda name, weights: None)
+    monkeypatch.setattr(recogniser, "find_recogniser", lambda name, weights, device: None)
     folders = [
         run(tmp_path / method / animal, fox, f"a {animal} walking")
         for method in ("ours", "theirs")

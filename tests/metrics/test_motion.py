@@ -102,10 +102,10 @@ def test_reports_mark_travel_and_feet_only_where_it_should_go_anywhere(fox, walk
         parts = metric_rows({"motion": replace(measure(*fox, walk), asked=asked)})
         return {row.name.split(",")[0] for rows in parts.values() for row in rows if any(row.marks)}
 
-    travels = {"travel", "feet swing", "each foot on the ground", "skate while on it"}
+    travels = {"travel", "feet swing", "contact of each foot", "skate of each foot"}
     assert travels <= marked("walk")
-    assert marked("punch") == {"root leans", "deepest under the ground"}
-    assert marked("sit_down") == {"deepest under the ground"}
+    assert marked("punch") == {"root leans", "penetration"}
+    assert marked("sit_down") == {"penetration"}
 
 
 def test_reports_say_what_true_clips_measure(fox, walk):

@@ -92,7 +92,7 @@ def test_charts_hold_what_acted(grounded: Grounded) -> None:
     curves = sum(len(list(ET.fromstring(c).iter(f"{SVG}polyline"))) for c in torques)
     assert curves == len(grounded.character.body) - 1
     charts = [ET.fromstring(chart) for chart in contact_charts(grounded)]
-    bars = next(c for c in charts if c.get("aria-label") == "feet that were meant to stand")
+    bars = next(c for c in charts if c.get("aria-label") == "planned stance")
     words = "".join(bars.itertext())
     shares = grounded.stance_shares()
     assert len(shares) == 4

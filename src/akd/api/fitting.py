@@ -329,7 +329,7 @@ def _doubts(result: VideoFit, character: Character) -> list[str]:
     quality, notes = result.quality, []
     if bad := quality.distrusted():
         shown = ", ".join(str(frame) for frame in bad[:12]) + (" ..." if len(bad) > 12 else "")
-        notes.append(f"frames to distrust: {shown}")
+        notes.append(f"unreliable frames, check them: {shown}")
     if bool(quality.cut_off.float().mean() > 0.2):
         notes.append("the character is cut off by the image's border in many frames")
     ranked = sorted(result.residuals.values())

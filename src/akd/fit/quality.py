@@ -1,4 +1,4 @@
-"""How well a fit explains a video: overlap, distance of the outlines, frames to distrust."""
+"""How well a fit explains a video: overlap, distance of the outlines, unreliable frames."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class FitQuality:
     def verdict(self) -> str:
         """One line for a person."""
         overlap, away = float(self.overlap.mean()), float(self.outline.mean())
-        # The median: single frames are named as frames to distrust.
+        # The median: single frames are named as unreliable.
         good = overlap > GOOD_OVERLAP and float(self.outline.median()) < _GOOD_OUTLINE
         word = "good" if good else "fair" if overlap > 0.65 else "poor"
         if self.what == "points":

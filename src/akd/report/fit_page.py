@@ -107,28 +107,31 @@ def _page(made: Fitting, provenance: Mapping[str, str], comparison: Path, strip:
         **provenance,
     }
     rows = [
-        pages.Row("silhouettes overlap (IoU)", [f"{float(quality.overlap.mean()):.1%}"]),
-        pages.Row("of the mask explained", [f"{quality.explained:.1%}"]),
-        pages.Row("outlines apart, of the height", [f"{float(quality.outline.mean()):.2%}"]),
+        pages.Row("silhouette overlap (IoU)", [f"{float(quality.overlap.mean()):.1%}"]),
+        pages.Row("share of the mask explained", [f"{quality.explained:.1%}"]),
+        pages.Row("outline distance, of height", [f"{float(quality.outline.mean()):.2%}"]),
         pages.Row(
-            "colours differ, sRGB",
+            "colour difference, sRGB",
             ["not compared" if quality.colour is None else f"{quality.colour:.3f}"],
         ),
-        pages.Row("starts as good differ by, of the height", [f"{quality.ambiguity:.2%}"]),
+        pages.Row(
+            "ambiguity between starts, of height",
+            [f"{quality.ambiguity:.2%}"],
+        ),
         pages.Row("rival direction of the camera, 1: as good", [f"{quality.rivalry:.2f}"]),
         pages.Row(
             "poses implausible, log-odds",
             ["not judged" if quality.implausible is None else f"{quality.implausible:.1f}"],
         ),
         pages.Row("score, 0 to 1", [f"{quality.score:.2f}"]),
-        pages.Row("frames to distrust", [", ".join(map(str, bad)) or "none"]),
+        pages.Row("unreliable frames", [", ".join(map(str, bad)) or "none"]),
     ]
     starts = [pages.Row(name, [f"{value:.4f}"]) for name, value in made.result.residuals.items()]
     seconds = np.arange(len(quality.overlap)) / made.fps
     over_time = [
         line_chart({"IoU": quality.overlap.numpy()}, x=seconds, title="overlap", unit=""),
         line_chart(
-            {"outlines": 100 * quality.outline.numpy()}, x=seconds, title="outlines apart",
+            {"outlines": 100 * quality.outline.numpy()}, x=seconds, title="outline distance",
             unit="% height",
         ),
     ]  # fmt: skip

@@ -68,7 +68,7 @@ def write_ground_page(
     for heading, charts in (
         ("Contact", contact_charts(grounded)),
         ("Joint torques", torque_charts(grounded)),
-        ("How it was found", search_charts(grounded)),
+        ("Optimisation", search_charts(grounded)),
     ):
         parts.append(section(heading, charts))
     scripts = film_scripts(scene) if videos else ()
@@ -100,14 +100,14 @@ def _notes(grounded: Grounded) -> list[str]:
         lines.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
     if grounded.travel is not None:
         speed = float(grounded.travel.norm())
-        lines.append(f"The clip walks on the spot; its feet imply {speed:.2f} m/s, which it got.")
+        lines.append(f"The clip walks on the spot; {speed:.2f} m/s were added, as its feet imply.")
     if grounded.cycle_gap is not None:
         lines.append(
             "The clip is a cycle: it was simulated into its next repetition, which is "
             f"{grounded.cycle_gap:.2%} of the height away from the first and fades into it."
         )
     if grounded.first_left_out:
-        lines.append("The clip's first frame is no part of its motion and was left out.")
+        lines.append("The clip's first frame does not belong to its motion and was left out.")
     if grounded.character.welded:
         lines.append(f"Too light to be simulated: {', '.join(grounded.character.welded)}.")
     return lines
@@ -117,14 +117,14 @@ def _metrics(grounded: Grounded) -> str:
     b, a, tracking = grounded.before, grounded.after, grounded.tracking
     share = float(tracking.forces.assist_work / tracking.forces.joint_work.clamp_min(1e-12))
     values = [
-        ("skate, body heights a second", f"{b.skate:.3f}", f"{a.skate:.3f}"),
-        ("a foot touches, of the time", f"{b.contact:.0%}", f"{a.contact:.0%}"),
-        ("below the ground, mean of height", f"{b.penetration:.2%}", f"{a.penetration:.2%}"),
-        ("below the ground, at worst", f"{b.deepest:.2%}", f"{a.deepest:.2%}"),
-        ("above the ground, mean of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
-        ("distance from the clip, of height", "", f"{tracking.error:.2%}"),
-        ("work of the joints", "", f"{float(tracking.forces.joint_work):,.0f} J"),
-        ("work of the root assist torque, of the joints'", "", f"{share:.1%}"),
+        ("skate, body heights per second", f"{b.skate:.3f}", f"{a.skate:.3f}"),
+        ("time with a foot on the ground", f"{b.contact:.0%}", f"{a.contact:.0%}"),
+        ("penetration, mean, of height", f"{b.penetration:.2%}", f"{a.penetration:.2%}"),
+        ("penetration, deepest, of height", f"{b.deepest:.2%}", f"{a.deepest:.2%}"),
+        ("clearance of the lowest foot, mean, of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
+        ("tracking error, of height", "", f"{tracking.error:.2%}"),
+        ("joint work", "", f"{float(tracking.forces.joint_work):,.0f} J"),
+        ("root assist work, of joint work", "", f"{share:.1%}"),
     ]
     rows = [Row(name, (before, after)) for name, before, after in values]
     return table(("clip", "grounded"), {"": rows})

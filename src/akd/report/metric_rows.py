@@ -53,7 +53,7 @@ def _percent(value: float, decimals: int = 1) -> str:
 
 def _action(action: ActionScore | None) -> str:
     if action is None:
-        return "not looked at"
+        return "not evaluated"
     asked = "" if action.probability is None else f"{action.asked} {action.probability:.2f}; "
     return f"{asked}looks like {action.said}"
 
@@ -80,14 +80,14 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             lambda m: m.travel >= judge.TRAVEL, _must_travel,
         ),
         _Metric("speed, m/s", lambda m: f"{m.speed:.2f}"),
-        _Metric("speed over √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
+        _Metric("speed / √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
             "root leans, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
             lambda m: m.tilt < judge.TILT, lambda m: not m.goes_down,
         ),
         _Metric(
-            "deepest under the ground, of height", lambda m: _percent(m.penetration, 2),
+            "penetration, deepest, of height", lambda m: _percent(m.penetration, 2),
             f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
         ),
         _Metric("roughness, g", lambda m: f"{m.roughness:.2f}", measure="roughness"),
@@ -103,22 +103,22 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             _must_travel,
         ),
         _Metric(
-            "each foot on the ground, of the time", lambda m: _each_percent(m.contact),
+            "contact of each foot, of the time", lambda m: _each_percent(m.contact),
             f"at least {_percent(judge.CONTACT, 0)}",
             lambda m: bool(m.contact) and min(m.contact) >= judge.CONTACT, _must_travel,
         ),
         _Metric(
-            "skate while on it, of body speed", lambda m: _each_percent(m.skate),
+            "skate of each foot, of body speed", lambda m: _each_percent(m.skate),
             f"at most {_percent(judge.SKATE, 0)}",
             lambda m: bool(m.skate) and max(m.skate) <= judge.SKATE, _must_travel,
         ),
         _Metric(
-            "left/right correlation, pair by pair", lambda m: _each(m.alternation, ".2f"),
+            "left/right correlation of each leg pair", lambda m: _each(m.alternation, ".2f"),
             f"at most {judge.ALTERNATION:g}".replace("-", _MINUS),
             lambda m: bool(m.alternation) and max(m.alternation) <= judge.ALTERNATION,
             lambda m: m.must_alternate,
         ),
-        _Metric("lowest foot above the ground, of height", lambda m: _percent(m.float_, 2)),
+        _Metric("clearance of the lowest foot, of height", lambda m: _percent(m.float_, 2)),
     ),
 }  # fmt: skip
 

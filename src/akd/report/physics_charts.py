@@ -1,4 +1,4 @@
-"""Charts of a simulation: what the ground gives, joint torques, and how the motion was found."""
+"""Charts of a simulation: ground forces, joint torques, and the optimisation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from akd.report.plots import contact_chart, line_chart
 
 
 def contact_charts(grounded: Grounded) -> list[str]:
-    """What the ground gives each foot, in body weights, and when feet touch it."""
+    """Force of the ground on each foot, in body weights, and when feet touch it."""
     character, tracking = grounded.character, grounded.tracking
     body, fps = character.body, tracking.target.fps
     feet = character.feet if bool(character.feet.any()) else torch.ones_like(character.feet)
@@ -35,10 +35,11 @@ def contact_charts(grounded: Grounded) -> list[str]:
     made = TargetMotion(states.position, states.rotation, states.angles, fps)
     frames = np.arange(len(made.position)) / fps
     return [
-        line_chart(upward, x=seconds, title="the ground bears", unit="weights"),
-        line_chart(forward, x=seconds, title="the ground pushes forward", unit="weights"),
+        line_chart(upward, x=seconds, title="vertical ground force", unit="body weights"),
+        line_chart(forward, x=seconds, title="forward ground force", unit="body weights"),
         line_chart(
-            {"all parts": everything.numpy()}, x=seconds, title="borne in all", unit="weights"
+            {"all parts": everything.numpy()}, x=seconds, title="total vertical ground force",
+            unit="body weights",
         ),
         contact_chart(
             dict(zip(names, _touching(body, feet, grounded.clip), strict=True)),
@@ -51,7 +52,7 @@ def contact_charts(grounded: Grounded) -> list[str]:
         ),
         contact_chart(
             dict(zip(names, tracking.stance[:, feet].T.numpy(), strict=True)), x=frames,
-            title="feet that were meant to stand",
+            title="planned stance",
         ),
     ]  # fmt: skip
 

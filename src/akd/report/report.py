@@ -97,7 +97,7 @@ def write_report(
         f'<p class="about">Feet in this order: {escape(feet)}.</p>' if feet else "",
         '<p class="about">Wanted are the limits of the checks; ✓ and ✗ say whether a clip keeps '
         "them. Gallops and jumps need not alternate left and right. True clips: the median of "
-        "artists' and zoo clips of this action on as many legs.</p>",
+        "artists' and zoo clips of this action, with as many legs.</p>",
         pages.section("Feet", [chart for chart in standing if chart is not None]),
         pages.section("Joint angles", angle_charts(rig, final)),
         pages.section("Root", root_charts(rig, final, height=character.height)),

@@ -53,5 +53,5 @@ def metrics_table(metrics: Mapping[str, MotionMetrics]) -> str:
         f'<div style="font-size:12px;padding:4px 8px;overflow-x:auto">{verdicts}'
         f"<table>{''.join(rows)}</table><p>Normal is what a walk should have; gallops and jumps do "
         f"not alternate left and right. True clips: the median of artists' and zoo clips of this "
-        f"action on as many legs.</p></div>"
+        f"action, with as many legs.</p></div>"
     )
