@@ -138,5 +138,8 @@ def test_animate_names_its_own_options_for_the_weights(tmp_path, capsys, monkeyp
     monkeypatch.setattr("akd.prior.large.shap_e.HUB", "akd/no-such-model")
     assert main(words) == 2
     said = capsys.readouterr().err
-    assert "give --create-weights FOLDER, or --create-download to fetch" in said
+    assert said == (
+        "akd: Shap-E's weights are missing: give --create-weights FOLDER, or --create-download to "
+        "fetch akd/no-such-model\n"
+    )
     assert not list(tmp_path.iterdir())

@@ -138,8 +138,8 @@ def test_formats_that_cannot_be_written_are_said_first(capsys, monkeypatch, fox,
     monkeypatch.setattr("akd.export.formats.has_blender", lambda: False)
     message = refused(capsys, words(fox, weights, out, "--formats", "fbx"))
     assert message == (
-        "--formats fbx is written by Blender: put `blender` on the PATH (blender.org), or open the "
-        ".glb in it and choose File > Export > FBX"
+        "--formats fbx is written by Blender: put `blender` on the PATH (blender.org) or its path "
+        "into AKD_BLENDER, or open the .glb in it and choose File > Export > FBX"
     )
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     message = refused(capsys, words(fox, weights, out, "--formats", "usd"))

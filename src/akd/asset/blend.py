@@ -27,7 +27,8 @@ def read(path: Path) -> Asset:
     """Read what a .blend file shows. Raises `AssetError` where Blender is missing or fails."""
     if not has_blender():
         raise AssetError(
-            f"{path}: .blend files are read by Blender: put `blender` on the PATH (blender.org)"
+            f"{path}: .blend files are read by Blender: put `blender` on the PATH (blender.org), "
+            "or its path into AKD_BLENDER"
         )
     with tempfile.TemporaryDirectory(prefix="akd-") as folder:
         made = Path(folder) / "scene.glb"

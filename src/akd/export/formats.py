@@ -28,8 +28,8 @@ def read_formats(text: str, *, option: str, known: Sequence[str] = FORMATS) -> t
         raise ValueError(f"{option} usd needs akd[usd]: pip install 'akd[usd]'")
     if "fbx" in wanted and not has_blender():
         raise ValueError(
-            f"{option} fbx is written by Blender: put `blender` on the PATH (blender.org), or open "
-            f"the .glb in it and choose File > Export > FBX"
+            f"{option} fbx is written by Blender: put `blender` on the PATH (blender.org) or its "
+            f"path into AKD_BLENDER, or open the .glb in it and choose File > Export > FBX"
         )
     return tuple(name for name in known if name in wanted)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,7 +98,8 @@ def _load(weights: Path | None, *, download: bool) -> Any:
         with _network(allowed=download):
             return kind.from_pretrained(HUB, use_safetensors=True, local_files_only=not download)
     except (OSError, ValueError) as error:
+        said = textwrap.shorten(str(error), 160)
+        missing = "Shap-E's weights are missing: give --weights FOLDER, or --download to fetch"
         raise PriorError(
-            f"Shap-E's weights are missing: give --weights FOLDER, or --download to fetch {HUB} "
-            f"({' '.join(str(error).split())[:80]})"
+            f"{HUB} cannot be fetched: {said}" if download else f"{missing} {HUB}"
         ) from None
