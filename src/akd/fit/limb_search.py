@@ -16,10 +16,11 @@ import torch.nn.functional as nn
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from akd.fit.phase_search import limb_controls
 from akd.fit.view_search import canvas_camera, canvas_scale
 from akd.rig.control import ControlPose
 from akd.rig.limits import AngleLimits
-from akd.rig.roles.role import LimbKind, Part, Role
+from akd.rig.roles.role import LimbKind, Role
 from akd.rig.skin import skin_points
 from akd.scene.compose import render_body
 from akd.scene.coverage import narrowed
@@ -137,22 +138,16 @@ def find_limbs(stage: Stage, *, uppers: int = _UPPERS, lowers: int = _LOWERS) ->
         lowers: Angles of the lower joint that are tried.
     """
     rig, limits = stage.rig, AngleLimits.of(stage.rig)
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for i, role in enumerate(rig.roles):
-        if role.limb_id is not None:
-            groups.setdefault(role.limb_id, []).append(i)
     found = []
-    for members in groups.values():
-        parts = {rig.roles[i].part: i for i in reversed(members)}
-        upper = parts.get(Part.UPPER, members[0])
-        lower = parts.get(Part.LOWER)
-        splats = splats_of(stage, rig.roles[upper])
+    for controls in limb_controls(rig):
+        upper, lower = controls.upper, controls.lower
+        splats = splats_of(stage, controls.role)
         if not bool(splats.any()):
             continue
         high = _tried(limits, upper, uppers, _SWING)
         low = torch.zeros(1) if lower is None else _tried(limits, lower, lowers, _FOLD)
         angles = torch.cartesian_prod(high, low).reshape(-1, 2)
-        limb = Limb(upper, lower, rig.roles[upper], splats, angles, torch.zeros(len(angles)))
+        limb = Limb(upper, lower, controls.role, splats, angles, torch.zeros(len(angles)))
         found.append(replace(limb, strain=_strain(stage, limb)))
     return found
 
