@@ -10,6 +10,7 @@ from akd.rig.roles.anatomy import find_anatomy
 from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Evidence
 from akd.rig.roles.limb_kind import KINDS, ShapeModel, classify
+from akd.rig.roles.limbs import FEATURES
 from akd.rig.roles.role import LimbKind
 from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.skeleton import Skeleton
@@ -131,3 +132,14 @@ def test_a_limb_that_stands_nowhere_is_no_leg():
     assert classify([odds(leg=3.0, arm=1.0)], [()], [False])[0].kind is LimbKind.ARM
     # Half of a hip that hangs apart is no arm either.
     assert classify([odds(arm=1.0, none=2.0)], [{"leg"}], [False])[0].kind is None
+
+
+def test_what_looks_like_no_limb_on_two_legs_may_be_small_wings():
+    # As measured of a hen, in the order of `FEATURES`.
+    leg = np.array([0.38, 0.9, 0.95, 0.88, -3.49, 0.28, 0.25, 0.12, 0.18, -0.04, -0.79, 0, 0])
+    wing = np.array([0.06, 0.42, 0.04, 0.61, -3.47, 0.46, 0.64, 0.0, 0.44, -0.04, -0.79, 1, 1])
+    kinds = [x.kind for x in classify([leg, wing], [(), ()], [True, False])]
+    assert kinds == [LimbKind.LEG, LimbKind.WING]
+    on_the_head = np.where(np.arange(len(wing)) == FEATURES.index("top"), 0.9, wing)
+    kinds = [x.kind for x in classify([leg, on_the_head], [(), ()], [True, False])]
+    assert kinds == [LimbKind.LEG, None]

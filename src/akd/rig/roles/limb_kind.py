@@ -54,9 +54,11 @@ _ON_FOUR_LEGS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
 """Of each kind, on two pairs of legs or more: what looks like arms there is ears."""
 
 _SMALL_ARMS = 1.5
-"""Log-odds of small arms on two legs where nothing else looks like a limb."""
+"""Log-odds of small arms or wings on two legs where nothing else looks like a limb."""
 _BEND, _BENDS = 7, 0.3
 """Place of the bend among the measures, and the least of a chain that has an elbow, radians."""
+_TOP, _HIGH = 6, 0.8
+"""Place of the height of a pair among the measures; ears begin above it, in body heights."""
 _SECOND_ARMS = np.array([_MIXED if k is LimbKind.ARM else 0.0 for k in KINDS])
 """Of each kind, beside a pair that is likelier to be arms."""
 
@@ -154,15 +156,23 @@ def _with_arms_on_two_legs(
     totals: list[Float[np.ndarray, "K"]], features: Sequence[Float[np.ndarray, "F"]]
 ) -> list[Float[np.ndarray, "K"]]:
     """A body on one pair of legs mostly has arms, wings or fins; where it has none, the pair that
-    bends and is most like arms may be small ones, as those of a T. rex."""
+    bends and is most like arms may be small ones, as those of a T. rex, and else the pair that is
+    most like wings, those of a hen."""
     kinds = [KINDS[int(total.argmax())] for total in totals]
     if kinds.count(LimbKind.LEG) != 1 or set(kinds) - {LimbKind.LEG, None}:
         return totals
-    arm, none = KINDS.index(LimbKind.ARM), KINDS.index(None)
-    bent = [k for k, f in enumerate(features) if kinds[k] is None and f[_BEND] > _BENDS]
-    nearest = max(bent, key=lambda k: totals[k][arm] - totals[k][none], default=-1)
-    small = _SMALL_ARMS * (np.arange(len(KINDS)) == arm)
-    return [t + small if k == nearest else t for k, t in enumerate(totals)]
+    others = [k for k, kind in enumerate(kinds) if kind is None]
+    bent = [k for k in others if features[k][_BEND] > _BENDS]
+    low = [k for k in others if features[k][_TOP] < _HIGH]
+    none = KINDS.index(None)
+    for kind, among in ((LimbKind.ARM, bent), (LimbKind.WING, low)):
+        place = KINDS.index(kind)
+        gains = {k: float(totals[k][place] - totals[k][none]) for k in among}
+        nearest = max(gains, key=gains.__getitem__, default=-1)
+        raised = totals[nearest] + _SMALL_ARMS * (np.arange(len(KINDS)) == place)
+        if nearest >= 0 and int(raised.argmax()) == place:
+            return [*totals[:nearest], raised, *totals[nearest + 1 :]]
+    return totals
 
 
 def _by_shape(features: Float[np.ndarray, "F"], can_stand: bool) -> Float[np.ndarray, "K"]:
