@@ -32,7 +32,7 @@ def test_the_paper_preset_holds_what_the_supplement_gives():
 
 def test_fast_is_far_shorter_than_paper_and_needs_no_more_unknowns():
     assert PRESETS["fast"].iterations <= PAPER.iterations / 10
-    # The paper has one unknown a frame; the shortest videos, the tiny prior's, have 24 frames.
+    # The paper has one value per frame; the shortest videos, the tiny prior's, have 24 frames.
     assert 0 < PRESETS["fast"].parametrization.knots < 24
 
 
