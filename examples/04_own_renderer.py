@@ -35,8 +35,8 @@ class PointRenderer:
         transmittance = torch.exp(-torch.einsum("tny,tnx->tyx", y, x))
         # Near points count more: a soft stand-in for sorting by depth.
         near = torch.softmax(-20.0 * seen[..., 2] / cloud.means.abs().amax(), dim=1)
-        light = torch.cat((colours, torch.ones_like(colours[..., :1])), -1) * near[..., None]
-        mixed = torch.einsum("tny,tnxc->tyxc", y, x[..., None] * light[:, :, None])
+        weighted = torch.cat((colours, torch.ones_like(colours[..., :1])), -1) * near[..., None]
+        mixed = torch.einsum("tny,tnxc->tyxc", y, x[..., None] * weighted[:, :, None])
         colour = mixed[..., :3] / mixed[..., 3:].clamp_min(1e-12)
         return Rendering((1.0 - transmittance)[..., None] * colour, transmittance)
 

@@ -54,15 +54,15 @@ class Animate:
     """
 
     file: tyro.conf.Positional[Path]
-    """A rigged character: GLB, glTF or VRM; FBX, USD or a Blender file, of which the result is a
-    GLB; or a bare mesh, which is rigged first."""
+    """A rigged character: glTF or VRM; FBX, USD or a Blender file, whose result is a GLB; or a bare
+    mesh, which is rigged first."""
     out: Out
     """Folder to write to."""
     prompt: tyro.conf.Positional[str | None] = None
     """What the character does, such as "a fox walking"; several actions in a row, as in "a fox
     walks, then jumps", become one clip."""
     create: str | None = None
-    """Make the character from a sentence, as `akd create` does; FILE is then left out:
+    """Make the character from a sentence, as `akd create` does, in place of FILE:
     akd animate --create "an ostrich" "an ostrich running" -o out/ostrich"""
     create_weights: Path | None = None
     """With --create: folder of Shap-E's pipeline, in place of the hub's copy."""
@@ -84,7 +84,7 @@ class Animate:
     in_place: bool = False
     """Remove the root motion from the clips; videos and metrics keep it."""
     duration: float | None = None
-    """Seconds that the clip lasts: a gait repeats, another action holds its last pose."""
+    """Length of the clip in seconds: a gait repeats, another action holds its last pose."""
     speed: float | None = None
     """Metres per second: a gait is played faster or slower."""
     turn: float = 0.0

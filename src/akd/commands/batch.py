@@ -46,8 +46,8 @@ class Batch:
     """Address of the Ray cluster, such as auto or 10.0.0.1:6379; by default RAY_ADDRESS, or this
     machine alone."""
     together: int | None = None
-    """With --engine local: jobs of the tiny prior that share a GPU (8 by default) and, if this is
-    given, its batches of predictions. Results then depend on the other jobs by rounding."""
+    """With --engine local: number of jobs of the tiny prior that share a GPU (default 8). If given,
+    they also share batches of predictions, and results depend on the other jobs by rounding."""
     only: str | None = None
     """Run one job, by its id: what the commands of --engine shell do."""
 

@@ -30,7 +30,7 @@ class Convert:
     """The file to write."""
     clip: Clip = None
     fps: float | None = None
-    """Frames per second; by default the rate that the keys lie on, and 24 for videos."""
+    """Frames per second; by default the rate of the clip's keys, and 24 for videos."""
     view: str = "three-quarter"
     """For videos: side, three-quarter or front."""
     turn: float = 0.0

@@ -26,7 +26,7 @@ class Eval:
     """Measure motions and show them side by side: a table, and a page with their videos.
 
     With --blind, asks people which of two videos is better, as the paper does. With --videophy,
-    writes the list that VideoPhy's scripts take; --videophy-scores reads back what they found.
+    writes the list that VideoPhy's scripts take; --videophy-scores reads their results.
 
     Example: akd eval out/fox out/wolf -o out/eval
     """
@@ -40,7 +40,7 @@ class Eval:
     grounded: bool = False
     """For people and VideoPhy, use the grounded motions instead of the distilled ones."""
     host: str = "127.0.0.1"
-    """Where the A/B page is served; 0.0.0.0 lets other machines in."""
+    """Address that serves the A/B page; 0.0.0.0 lets other machines connect."""
     port: int = 8765
     """Port of the A/B page."""
     serve: bool = True

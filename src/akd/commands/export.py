@@ -31,7 +31,7 @@ class Export:
     clip: str | None = None
     """Only this clip: its name, or a unique part of it. Those of a run are motion and grounded."""
     fps: float | None = None
-    """Frames per second; by default the rate that the keys lie on."""
+    """Frames per second; by default the rate of the clip's keys."""
     loop_frame: LoopFrame = "repeat"
     in_place: bool = False
     """Remove the root motion."""

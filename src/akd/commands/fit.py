@@ -49,8 +49,8 @@ class Fit:
     out: Out
     """Folder to write to."""
     views: str | None = None
-    """Where synchronised cameras stand, separated by commas: side, front, back, three-quarter, or
-    degrees from the way the character faces towards its left. One video shows them side by side."""
+    """Positions of synchronised cameras, separated by commas: side, front, back, three-quarter, or
+    degrees from the character's front towards its left. One video shows the views side by side."""
     masks: str | None = None
     """A folder of images, one per frame, or a video: white where the character is. One for each
     view, separated by commas, or one for all. If left out, masks come from an alpha channel, a
@@ -66,10 +66,10 @@ class Fit:
     normals: Path | None = None
     """Normal maps, npz: normals [frames, height, width, 3] in the camera's frame."""
     make_views: bool = False
-    """Fit nothing: write reference images of the character from --views (side if left out), in the
-    --colours textured or roles, and the prompt that makes a video to fit."""
+    """Instead of fitting, write reference images of the character from --views (default: side), in
+    --colours textured or roles, and the prompt for an image-to-video service."""
     colours: Literal["auto", "textured", "roles", "none"] = "auto"
-    """Colours of the video: the character's own, those of its roles, or others."""
+    """Colours of the video: the character's own, its role colours, or neither."""
     start: float | None = None
     """Seconds of the video at which to begin."""
     end: float | None = None

@@ -17,10 +17,10 @@ from akd.commands.options import Clip, Keys, LoopFrame, Out, Roles, load_file
 class Ground:
     """Track a clip in physics: find the nearest motion that servos in the joints can produce.
 
-    Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz; a frame
-    each in view.npz, for `akd view`), the numbers before and after (physics.json), videos of both
-    (clip.mp4, grounded.mp4), a page that shows all of it, also in 3D (report.html), and the
-    simulated body as MJCF and USD.
+    Writes the file with the clip added (or a BVH), torques and contact forces (physics.npz; per
+    frame in view.npz, for `akd view`), metrics before and after (physics.json), videos of both
+    (clip.mp4, grounded.mp4), a report with a 3D view (report.html), and the simulated body as MJCF
+    and USD.
 
     Example: akd ground fox.glb --clip Walk -o out/ground
     """
@@ -33,8 +33,8 @@ class Ground:
     asset: Path | None = None
     """Another rigged character of the same body plan: the clip is retargeted to it first."""
     height: float | None = None
-    """Height of the character in metres, overriding the file's units and the size that a walk is
-    timed for: how fast a body can step depends on it."""
+    """Height of the character in metres, overriding the file's units and the size for which a
+    walk is timed. How fast a body can step depends on it."""
     up: str = "auto"
     """The file's axis that points up: x, y or z. glTF states y; for BVH, which states none, auto
     takes the axis along which the legs hang."""

@@ -22,7 +22,7 @@ Clip = Annotated[
 Device = Annotated[str, arg(help="auto, cpu or cuda.")]
 Seed = Annotated[int, arg(help="Seed of all randomness.")]
 PriorName = Annotated[
-    str, arg(help="The video model: tiny, one that `akd prior list` names, or a folder.")
+    str, arg(help="The video model: tiny, a name from `akd prior list`, or a folder.")
 ]
 PoseModel = Annotated[
     Path | None, arg(help="Pose model from `akd pose train`; the bundled one if left out.")

@@ -29,7 +29,7 @@ PoseOut = Annotated[Path, tyro.conf.arg(aliases=["-o"], help="Folder to write to
 
 @dataclass(frozen=True)
 class PoseSample:
-    """Sample plausible poses: a GLB with a clip of one frame each, and a sheet.
+    """Sample plausible poses: a GLB with one clip of one frame per pose, and an image.
 
     Example: akd pose sample fox.glb -o out/poses
     """
@@ -94,7 +94,7 @@ class PoseProject:
 
 @dataclass(frozen=True)
 class PoseInterpolate:
-    """Interpolate between two poses of a file along plausible ones.
+    """Interpolate between two poses of a file through plausible poses.
 
     Example: akd pose interpolate fox.glb Walk@0 Walk@0.5 -o out/between
     """
@@ -179,7 +179,7 @@ class PoseKeyframes:
     count: int = 4
     """Keyframes on the path between two poses, those two included."""
     prior: str | None = None
-    """A video model that takes an image: tiny, one that `akd prior list` names, or a folder."""
+    """A video model that takes an image: tiny, a name from `akd prior list`, or a folder."""
     prompt: str = ""
     """What the video should show."""
     size: tuple[int, int] = (720, 480)

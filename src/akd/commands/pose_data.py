@@ -91,8 +91,7 @@ class PoseHarvest:
     assets: Path | None = None
     """Folder of rigged characters; those of the training side are used."""
     actions: tuple[str, ...] = ()
-    """What prompts say after the body's noun; by default all actions that suit the body and that
-    the prior knows."""
+    """Actions to prompt for; by default all that suit the body and that the prior knows."""
     prior: PriorName = "tiny"
     weights: Path | None = None
     """Folder of the tiny prior's weights, and of its recognisers, instead of the bundled ones."""
@@ -107,7 +106,7 @@ class PoseHarvest:
     """Search the poses of limbs before a fit. With --no-search, only for bodies that the regressor
     does not read."""
     minutes: float | None = None
-    """Minutes after which no further body is started."""
+    """Minutes after which no new body is started."""
     engine: EngineName = "local"
     """local: the cores and GPUs of this machine. ray: a Ray cluster. shell: print one command
     per body."""
@@ -117,8 +116,8 @@ class PoseHarvest:
     """Harvest one body, by the id of its job: what the commands of --engine shell do."""
     device: Device = "auto"
     together: int = 8
-    """Bodies that share one GPU, each in a process with two cores, or with one above 8. Without a
-    GPU, only the cores count."""
+    """Bodies that share one GPU, each in its own process with two cores (one core if there are more
+    than 8 bodies). Without a GPU, the number of cores decides."""
     seed: Seed = 0
     seeds: int = 1
     """Rounds over all bodies, each with another seed: --videos more for each body and prompt."""
@@ -214,7 +213,7 @@ class PoseTrain:
     steps: int | None = None
     """Stop after this number of steps, if that is sooner."""
     artists: float = 1.0
-    """How often artists' rigs are drawn relative to other sources of poses."""
+    """Sampling weight of artists' rigs relative to other sources of poses."""
     device: Device = "auto"
     seed: Seed = 0
 

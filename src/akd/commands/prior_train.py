@@ -45,7 +45,7 @@ class PriorTrain:
     out: Out = Path("out/prior")
     """Folder for creatures, state, weights and sheets."""
     minutes: float = 15.0
-    """Minutes that training may take in all, including building and rendering the creatures."""
+    """Total minutes, including the time to build and render the creatures."""
     stop_after: float | None = None
     """Minutes after which this run saves and stops; the same command continues from there."""
     creatures: Creatures = PoolSettings.creatures
@@ -54,12 +54,12 @@ class PriorTrain:
     start: Path | None = None
     """Folder of weights to start from, such as those of an earlier run."""
     learning_rate: float = TrainSettings.learning_rate
-    """Highest learning rate; about half the default suits --start."""
+    """Peak learning rate; use about half the default with --start."""
     device: Device = "auto"
     seed: Seed = 0
     workers: Workers = None
     compiled: bool = True
-    """Compile the network where that works."""
+    """Compile the network if possible."""
     smoke: Smoke = False
 
     def run(self) -> None:
@@ -98,7 +98,7 @@ class PriorTrain:
 
 @dataclass(frozen=True)
 class PriorTrainRecogniser:
-    """Train an action recogniser on true and on wrong motions.
+    """Train an action recogniser on true and on distorted motions.
 
     Example: akd prior train-recogniser b -o out/prior
     """
@@ -139,7 +139,7 @@ class PriorTrainRecogniser:
 
 @dataclass(frozen=True)
 class PriorTrainRegressor:
-    """Train the motion regressor: joint angles from a video, the start of a fit.
+    """Train the motion regressor, which reads joint rotations from a video to start fits from.
 
     Example: akd prior train-regressor -o out/prior
     """
@@ -155,7 +155,7 @@ class PriorTrainRegressor:
     start: Path | None = None
     """File of weights to start from, such as those of an earlier run."""
     learning_rate: float = RegressorTraining.learning_rate
-    """Highest learning rate; about half the default suits --start."""
+    """Peak learning rate; use about half the default with --start."""
     device: Device = "auto"
     seed: Seed = 0
     workers: Workers = None

@@ -23,7 +23,7 @@ class Resume:
     """
 
     out: tyro.conf.Positional[Path]
-    """The folder that it writes to."""
+    """The output folder of the run."""
     file: Path | None = None
     """The asset, if it has moved since."""
     weights: Path | None = None

@@ -30,7 +30,7 @@ class Retarget:
     clip: tyro.conf.Positional[str]
     """A file with clips and, if it has several, a colon and the clip's name: wolf.glb:Gallop."""
     target: tyro.conf.Positional[Path]
-    """The rigged character that gets the clip."""
+    """The rigged character to transfer the clip to."""
     out: Out
     """The file to write: the target's, with the clip added (.glb), or a .bvh of its skeleton."""
     map: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Retarget:
     name: str | None = None
     """Name of the new clip; by default that of the old one."""
     fps: float | None = None
-    """Frames per second; by default the rate that the keys lie on."""
+    """Frames per second; by default the rate of the clip's keys."""
     keys: Keys = "every"
     travel: bool = False
     """Give a clip that runs in place the root motion that its feet imply."""

@@ -16,7 +16,7 @@ class Splat:
     """Make a Gaussian cloud that looks like a mesh, as a standard 3DGS PLY file.
 
     Fitted to 200 random views of the mesh; with --quick, spread over its surface. An
-    interrupted fit continues where it stopped; a finished one is taken from the cache.
+    interrupted fit continues where it stopped; a finished fit is loaded from the cache.
 
     Example: akd splat fox.glb -o fox.ply
     """
@@ -26,7 +26,7 @@ class Splat:
     out: Out
     """The PLY file to write."""
     splats: int = 20_000
-    """How many Gaussians."""
+    """Number of Gaussians."""
     degree: int = 0
     """Degree of the spherical harmonics, 0 to 3."""
     iterations: int = 2000

@@ -16,8 +16,8 @@ from akd.commands.errors import UsageError, check_ranges, usage_errors
 class View:
     """Show a character, its clips and runs in the browser; pose it, and animate it from there.
 
-    The page is served to this computer alone. It reads and writes only in the folder given, or in
-    that of the file. Ctrl-C stops it. Needs akd[view].
+    The page is served only to this computer. It reads and writes only in the given folder, or in
+    that of the given file. Ctrl-C stops it. Needs akd[view].
 
     Example: akd view out/
     """

@@ -23,9 +23,9 @@ class Zoo:
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """The file to write; SPECIES.glb in this folder if left out."""
     seed: int = 0
-    """0 is the archetype; every other number is another animal of the species."""
+    """0 is the archetype; any other seed gives another individual of the species."""
     vertices: int = 5000
-    """About how many vertices the mesh has."""
+    """Approximate number of vertices of the mesh."""
 
     def run(self) -> None:
         """Build the creature and write it."""

@@ -232,7 +232,7 @@ def _over(
     shown = [layer for layer in layers if layer is not None]
     if not shown:
         return like.new_zeros(len(like), 1), like.new_ones(len(like), 1)
-    value, light = shown[0]
+    value, transmittance = shown[0]
     for own, through in shown[1:]:
-        value, light = value + light * own, light * through
-    return value, light
+        value, transmittance = value + transmittance * own, transmittance * through
+    return value, transmittance

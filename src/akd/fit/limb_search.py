@@ -114,10 +114,10 @@ class Layer:
 
     def narrowed(self, exponent: float) -> Layer:
         """The same as wide as the surface: see `akd.scene.coverage`."""
-        colour, light = narrowed(
+        colour, transmittance = narrowed(
             self.colour.movedim(1, -1), self.transmittance.squeeze(1), exponent
         )
-        return Layer(colour.movedim(-1, 1), light[:, None], self.depth)
+        return Layer(colour.movedim(-1, 1), transmittance[:, None], self.depth)
 
     def smaller(self, part: int) -> Layer:
         """The same, downsampled by this factor along each side."""
@@ -371,10 +371,13 @@ def image_costs(away: Float[Tensor, "*b c N N"]) -> Float[Tensor, "*b"]:
 
 def stacked(layers: list[tuple[Tensor, Tensor]], like: Layer) -> tuple[Tensor, Tensor]:
     """Layers, the nearest first, as one."""
-    colour, light = torch.zeros_like(like.colour[:1]), torch.ones_like(like.transmittance[:1])
+    colour, transmittance = (
+        torch.zeros_like(like.colour[:1]),
+        torch.ones_like(like.transmittance[:1]),
+    )
     for own, through in layers:
-        colour, light = colour + light * own, light * through
-    return colour, light
+        colour, transmittance = colour + transmittance * own, transmittance * through
+    return colour, transmittance
 
 
 def weighted(colour: Tensor, transmittance: Tensor, weight: float) -> Tensor:

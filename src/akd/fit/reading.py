@@ -189,6 +189,6 @@ def pose_images(stage: Stage, pose: ControlPose, target: LimbTarget) -> Float[Te
             stage.cloud, some, camera, settings=stage.scene, bone_colours=stage.bone_colours,
             renderer=stage.renderer, check=False, clips=len(some),
         )  # fmt: skip
-        colour, light = narrowed(seen.colour, seen.transmittance, exponent)
-        images.append(weighted(colour.movedim(-1, 1), light[:, None], target.colour))
+        colour, transmittance = narrowed(seen.colour, seen.transmittance, exponent)
+        images.append(weighted(colour.movedim(-1, 1), transmittance[:, None], target.colour))
     return torch.cat(images)

@@ -229,11 +229,14 @@ def _rendered(
     exponent: float,
 ) -> Float[Tensor, "K T H W 4"]:
     """All candidates as one observation sees them: tinted colours over grey, and coverage."""
-    colour, light = _seen(stage, candidates, k, posed, len(observation), exponent)
+    colour, transmittance = _seen(stage, candidates, k, posed, len(observation), exponent)
     if settings.colour > 0.0:
-        colour = colour * _tint(colour.detach(), light.detach(), observation)
-    over = colour + _GREY * light[..., None]
-    parts = (settings.colour**0.5 * over, settings.silhouette**0.5 * (1.0 - light[..., None]))
+        colour = colour * _tint(colour.detach(), transmittance.detach(), observation)
+    over = colour + _GREY * transmittance[..., None]
+    parts = (
+        settings.colour**0.5 * over,
+        settings.silhouette**0.5 * (1.0 - transmittance[..., None]),
+    )
     return torch.cat(parts, dim=-1)
 
 
@@ -264,15 +267,17 @@ def _seen(
         clips=len(candidates),
     )  # fmt: skip
     shape = (len(candidates), frames)
-    colour, light = narrowed(seen.colour, seen.transmittance, exponent)
-    return colour.unflatten(0, shape), light.unflatten(0, shape)
+    colour, transmittance = narrowed(seen.colour, seen.transmittance, exponent)
+    return colour.unflatten(0, shape), transmittance.unflatten(0, shape)
 
 
 def _tint(
-    colour: Float[Tensor, "K T H W 3"], light: Float[Tensor, "K T H W"], observation: Observation
+    colour: Float[Tensor, "K T H W 3"],
+    transmittance: Float[Tensor, "K T H W"],
+    observation: Observation,
 ) -> Float[Tensor, "K T 1 1 3"]:
     """What the light of each frame makes of the colours, where both bodies are."""
-    both = ((1.0 - light) * observation.masks)[..., None]
+    both = ((1.0 - transmittance) * observation.masks)[..., None]
     mean = (both * observation.frames).sum((2, 3), keepdim=True)
     own = (observation.masks[..., None] * colour).sum((2, 3), keepdim=True)
     return ((mean + 1e-3) / (own + 1e-3)).clamp(*_TINT)
@@ -318,10 +323,12 @@ def _assess(
     transforms = pose_together([best.curves], stage).transforms[0].detach()
     coverage, differences = [], []
     for k, (observation, camera) in enumerate(zip(observations, best.plain_cameras(), strict=True)):
-        colour, light = narrowed(*show_fit(stage, transforms, camera), _exponent(stage, best, k))
-        colour = colour * _tint(colour[None], light[None], observation)[0]
-        coverage.append(1.0 - light)
-        both = ((1.0 - light) * observation.masks > 0.9)[..., None].expand_as(colour)
+        colour, transmittance = narrowed(
+            *show_fit(stage, transforms, camera), _exponent(stage, best, k)
+        )
+        colour = colour * _tint(colour[None], transmittance[None], observation)[0]
+        coverage.append(1.0 - transmittance)
+        both = ((1.0 - transmittance) * observation.masks > 0.9)[..., None].expand_as(colour)
         if bool(both.any()):
             differences.append(float((colour - observation.frames)[both].square().mean().sqrt()))
     compared = settings.colour > 0.0 and bool(differences)

@@ -59,10 +59,10 @@ def measure(
     gone = float((path[-1] - path[0]).norm())
     feet = track_feet(character, rig, frames)
     leg = leg_length(character, rig)
-    heading = _heading(rig, world)
+    body_from_world = _body_from_world(rig, world)
     relative = feet_in_body(rig, world, feet)
     joints = world[:, [rig.root, *rig.joints], :3, 3]
-    from_root = _in_body(joints - root[:, None], heading[:, None])
+    from_root = _in_body(joints - root[:, None], body_from_world[:, None])
     return MotionMetrics(
         duration=frames.duration,
         travel=gone / leg,
@@ -78,7 +78,7 @@ def measure(
         loop_gap=loop_gap(rig, frames, height=height),
         limb_stretch=_stretch(rig, world) / height,
         shape_change=_shape_change(character, rig, world),
-        seam=_seam(_in_body(joints - root[:, None] * level, heading[:, None])),
+        seam=_seam(_in_body(joints - root[:, None] * level, body_from_world[:, None])),
         swing=float((from_root.amax(0) - from_root.amin(0)).norm(dim=-1).max()) / leg,
         slip=_slip(rig, frames, gone, asked),
         pace=gone / seconds / math.sqrt(GRAVITY * leg),
@@ -90,15 +90,15 @@ def feet_in_body(
     rig: ControlRig, world: Float[Tensor, "T J 4 4"], feet: list[FootTrack]
 ) -> list[Float[Tensor, "T 3"]]:
     """Middle of each sole from the root, in axes of the body: x left, y up, z forward."""
-    heading, root = _heading(rig, world), world[:, rig.root, :3, 3]
-    return [_in_body(foot.centre - root, heading) for foot in feet]
+    body_from_world, root = _body_from_world(rig, world), world[:, rig.root, :3, 3]
+    return [_in_body(foot.centre - root, body_from_world) for foot in feet]
 
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _heading(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> Float[Tensor, "T 4"]:
+def _body_from_world(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> Float[Tensor, "T 4"]:
     """Rotation about up that brings the way the body faces back to +Z."""
     yaw = rig.from_world(world).root_rotation[:, 0]
     forward = rig.root_axes[2]
@@ -107,10 +107,10 @@ def _heading(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> Float[Tensor, 
 
 
 def _in_body(
-    offset: Float[Tensor, "T *b 3"], heading: Float[Tensor, "T *#b 4"]
+    offset: Float[Tensor, "T *b 3"], body_from_world: Float[Tensor, "T *#b 4"]
 ) -> Float[Tensor, "T *b 3"]:
     """Offsets in axes of the body: x left, y up, z forward."""
-    return quaternion.rotate(heading, offset)
+    return quaternion.rotate(body_from_world, offset)
 
 
 def _skate(foot: FootTrack, height: float, speed: float) -> float:
@@ -159,8 +159,8 @@ def _alternation(feet: list[FootTrack], relative: list[Float[Tensor, "T 3"]]) ->
 
 
 def _tilt(rig: ControlRig, world: Float[Tensor, "T J 4 4"]) -> float:
-    heading = rig.from_world(world).root_rotation
-    upright = torch.cos(heading[:, 1]) * torch.cos(heading[:, 2])
+    root_rotation = rig.from_world(world).root_rotation
+    upright = torch.cos(root_rotation[:, 1]) * torch.cos(root_rotation[:, 2])
     return math.degrees(math.acos(max(-1.0, min(1.0, float(upright.min())))))
 
 

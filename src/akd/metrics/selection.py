@@ -51,7 +51,7 @@ class Judgement:
         return cls(metrics, measures.score(recogniser, motion).probability)
 
     @property
-    def merit(self) -> float:
+    def total(self) -> float:
         """How sound it is, plus how likely it shows the action where that is known."""
         return _soundness(self.metrics) + (self.likeness or 0.0)
 
@@ -59,7 +59,7 @@ class Judgement:
         """Whether it sinks less, or is worth more where recogniser A looked, and is in nothing
         worse."""
         less = self.metrics.penetration < other.metrics.penetration
-        better = self.likeness is not None and self.merit > other.merit
+        better = self.likeness is not None and self.total > other.total
         return (less or better) and lowered(other, self) is None
 
 
@@ -107,7 +107,7 @@ def lowered(before: Judgement, after: Judgement) -> str | None:
     """What physics made worse, in words; None where the motion is as good as before."""
     if (worse := _worsened(before.metrics, after.metrics)) is not None:
         return worse
-    if before.merit - after.merit <= _UNSEEN:
+    if before.total - after.total <= _UNSEEN:
         return None
     old, new = before.metrics, after.metrics
     if before.likeness is not None and after.likeness is not None and old.asked is not None:
