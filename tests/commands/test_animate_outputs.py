@@ -13,6 +13,7 @@ from akd.cli import main
 from akd.distill.run_folder import RunFolder
 from akd.motion.clip import motion_from_clip
 from akd.motion.root_motion import travel_path
+from akd.report.entries import read_run
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 from tests.commands.animating import DONE, refused, words
@@ -114,9 +115,23 @@ def test_roles_decide_what_is_driven(made, uninterrupted):
 
 def test_other_roles_are_another_run_and_other_formats_are_not(capsys, fox, weights, made, roles):
     assert main(words(fox, weights, made, "--in-place", "--roles", str(roles))) in DONE
-    assert "is finished already" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "is finished already" in said.out
+    assert "stopped" not in said.err
     message = refused(capsys, words(fox, weights, made, "--in-place"))
     assert message.startswith(f"{made}: holds another run (another roles)")
+
+
+@pytest.mark.parametrize("name", ["motion", "a fox walking", "walk"])
+def test_a_clip_of_a_run_is_exported_by_its_kind_or_its_name(made, tmp_path, name):
+    assert main(["export", str(made), "--clip", name, "-o", str(tmp_path)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["motion.bvh"]
+
+
+def test_a_clip_that_a_run_has_not_is_refused(capsys, made):
+    (clip,) = read_run(made).clips.values()
+    message = refused(capsys, ["export", str(made), "--clip", "gallop"])
+    assert message == f"{made / 'motion.glb'}: there is no clip 'gallop': it has {clip.name!r}"
 
 
 def test_overwriting_removes_files_of_formats_that_are_no_longer_asked_for(

@@ -39,9 +39,9 @@ def export(
         source: What `load` returned, a file with clips, or a folder that `akd animate` wrote.
         formats: Out of bvh, usd, fbx, mp4, gif and webp.
         out: Folder to write to; by default the run's own, or the current one.
-        clip: Only this clip: its name, or a part of it that no other has. A run's are `motion` and
-            `grounded`.
-        fps: Frames per second; by default the rate that the keys lie on.
+        clip: Only this clip: its name, or a part of it that no other has. Those of a run may also
+            be called `motion` and `grounded`.
+        fps: Frames per second; by default the rate of the clip's keys.
         loop_frame: As in `Animation.save`.
         in_place: Take the root motion out of the clips.
 
@@ -83,11 +83,14 @@ def export(
 
 
 def _run_clips(source: Path, clip: str | None) -> tuple[Character, dict[str, ClipRecord]]:
-    """The chosen clips of a run: motion and grounded."""
+    """The chosen clips of a run, by the names of the files they go to: motion and grounded."""
     run = read_run(source)
-    if clip is not None and clip not in run.clips:
-        raise ValueError(f"clip must be one of {', '.join(run.clips)}; got {clip!r}")
-    return run.character, {name: c for name, c in run.clips.items() if clip in (None, name)}
+    if clip is None:
+        return run.character, run.clips
+    if clip in run.clips:
+        return run.character, {clip: run.clips[clip]}
+    found = find_clip(run.character, clip, clips=list(run.clips.values()))
+    return run.character, {kind: own for kind, own in run.clips.items() if own is found}
 
 
 def _file_clips(character: Character, clip: str | None) -> tuple[Character, dict[str, ClipRecord]]:

@@ -29,7 +29,7 @@ class Export:
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """Folder to write to; by default that of the run, or the current one."""
     clip: str | None = None
-    """Only this clip: its name, or a unique part of it. Those of a run are motion and grounded."""
+    """Only this clip: its name, or a unique part of it; for a run also motion or grounded."""
     fps: float | None = None
     """Frames per second; by default the rate of the clip's keys."""
     loop_frame: LoopFrame = "repeat"

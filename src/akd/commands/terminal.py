@@ -75,9 +75,11 @@ class Terminal(Observer):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        from akd.distill.run_folder import RunFinished
+
         for number, handler in (self._before or {}).items():
             signal.signal(number, handler)
-        self._finish(whole=kind is None)
+        self._finish(whole=kind is None or issubclass(kind, RunFinished))
         self._bar.stop()
 
     def start(self, job: Mapping[str, Any]) -> None:

@@ -36,8 +36,10 @@ def clip_labels(clips: Sequence[ClipRecord]) -> list[str]:
     return labels
 
 
-def find_clip(character: Character, name: str | None) -> ClipRecord:
-    """The clip of a name, or the only one that the name can mean.
+def find_clip(
+    character: Character, name: str | None, *, clips: Sequence[ClipRecord] | None = None
+) -> ClipRecord:
+    """The clip of a name, or the only one that the name can mean, among `clips` or all.
 
     `walk` means `AnimalArmature|Walk` where no other clip is called so: letter case and what
     stands before a `|` are ignored; then a part of the name will do. Of several clips of one name
@@ -46,7 +48,8 @@ def find_clip(character: Character, name: str | None) -> ClipRecord:
     Raises:
         ValueError: The name means no clip, or several.
     """
-    clips, file = character.asset.clips, character.asset.path
+    clips = character.asset.clips if clips is None else clips
+    file = character.asset.path
     if not clips:
         raise ValueError(f"{file}: has no clip")
     asked, labels = (name or "").casefold(), clip_labels(clips)
