@@ -14,7 +14,7 @@ import torch
 from akd.base.files import DamagedFile, read_tensors, write_tensors
 from akd.math.threads import torch_threads
 from akd.prior.protocol import Condition, KnownFrames, VideoPrior, for_body, with_known
-from akd.prior.sample import sample_chain, sample_latents, sample_videos
+from akd.prior.sample import sample_latents, sample_videos
 from akd.prior.tiny.bodies import body_plans, check_body
 from akd.prior.tiny.known import draw_known
 from akd.prior.tiny.load import (
@@ -134,17 +134,6 @@ def test_known_frames_are_returned_as_given_and_change_the_others(prior: PriorTi
     torch.testing.assert_close(prior.predict(other, t, [given]), got)
     with pytest.raises(ValueError, match=r"of shape \[4, 16, 16, 3\]"):
         with_known(prior, plain, KnownFrames(torch.rand(2, 16, 16, 3), known.mask[:2]))
-
-
-def test_parts_of_a_chain_continue_each_other(prior: PriorTiny):
-    conditions = [prior.condition("a fox walking"), prior.condition("a fox trotting")]
-    generator = torch.Generator().manual_seed(0)
-    video = sample_chain(prior, conditions, generator=generator, overlap=2, steps=2)
-    assert video.shape == (6, 16, 16, 3)
-    first = sample_chain(
-        prior, conditions[:1], generator=torch.Generator().manual_seed(0), overlap=2, steps=2
-    )
-    torch.testing.assert_close(video[:4], first)
 
 
 def test_masks_of_known_frames_leave_something_to_find():

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from akd.prior.estimate import add_noise, as_columns, implied_noise
 from akd.prior.guidance import predict_guided
-from akd.prior.protocol import Condition, KnownFrames, VideoPrior, with_known
+from akd.prior.protocol import Condition, VideoPrior
 
 Known = tuple[Bool[Tensor, "*m"], Tensor]
 """Which latents are given, as a mask that broadcasts to them, and their clean values."""
@@ -118,36 +118,3 @@ def sample_videos(
     # One at a time: a large model's decoder takes more memory than its network.
     videos = [prior.decode(row[None]) for row in clean]
     return torch.cat(videos).clamp(0.0, 1.0)
-
-
-@torch.no_grad()
-def sample_chain(
-    prior: VideoPrior,
-    conditions: Sequence[Condition],
-    *,
-    generator: torch.Generator,
-    overlap: int = 6,
-    steps: int = 40,
-    scale: float = 3.0,
-) -> Float[Tensor, "N H W 3"]:
-    """One long video, sRGB 0..1: a part for each condition in order, each one continuing the last.
-
-    A part is given the last `overlap` frames of the one before, so that N is
-    `frames + (parts - 1) (frames - overlap)`.
-
-    Raises:
-        ValueError: The prior takes no known frames, or the overlap leaves nothing to continue.
-    """
-    if not 1 <= overlap < prior.frames:
-        raise ValueError(f"overlap must be from 1 to {prior.frames - 1}, got {overlap}")
-    video, known = None, None
-    for condition in conditions:
-        asked = [with_known(prior, condition, known)]
-        part = sample_videos(prior, asked, generator=generator, steps=steps, scale=scale)[0]
-        video = part if video is None else torch.cat((video, part[overlap:]))
-        given = torch.zeros_like(part)
-        given[:overlap] = part[-overlap:]
-        known = KnownFrames(given, torch.arange(prior.frames, device=part.device) < overlap)
-    if video is None:
-        raise ValueError("there must be at least one condition")
-    return video
