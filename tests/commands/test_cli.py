@@ -227,6 +227,13 @@ def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
     assert message.startswith(f"akd: {fox}: there is no clip 'fly': it has 'stand', 'walk'")
 
 
+def test_a_folder_called_like_an_option_is_named_as_it_is(capsys, monkeypatch, tmp_path):
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path)
+    message = refused(capsys, "export", "out/", "--to", "bvh")
+    assert message == "akd: out: holds no result of `akd animate` (metrics.json)"
+
+
 def test_a_missing_viewer_names_the_install_command(capsys, monkeypatch, tmp_path):
     assert viewer_needs() == ""
     for module in ("viser", "akd.view.server"):

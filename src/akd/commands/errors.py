@@ -43,10 +43,13 @@ def usage_errors(
 
 def said_of(command: object, error: Exception) -> str:
     """The API's message about an argument as one about the command's option of the same name. What
-    is given without an option's name stays as it is."""
+    is given without an option's name stays as it is, and so does a path that reads like one."""
     message = str(error)
-    name = message.split(" ", 1)[0].rstrip(":")
+    word = message.split(" ", 1)[0]
+    name = word.rstrip(":")
     if not hasattr(command, name):
+        return message
+    if word != name and any(v == Path(name) for v in vars(command).values()):
         return message
     hint = get_type_hints(type(command), include_extras=True).get(name)
     is_positional = tyro.conf.Positional in getattr(hint, "__metadata__", ())
