@@ -60,8 +60,8 @@ def write_ground_page(
     parts.append(
         strip(
             cuboid_frames(grounded.character.body, grounded.tracking),
-            "The simulated body, filled; the clip as it was given, outlined; forces of the ground, "
-            "red, cut at twice its weight. Marks on the ground are half a body height apart.",
+            "Filled: the simulated body. Outlined: the clip as given. Red: ground forces, clipped "
+            "at twice the body weight. Marks on the ground are half a body height apart.",
         )
     )
     parts += ["<h2>Before and after</h2>", _metrics(grounded)]
@@ -100,11 +100,11 @@ def _notes(grounded: Grounded) -> list[str]:
         lines.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
     if grounded.travel is not None:
         speed = float(grounded.travel.norm())
-        lines.append(f"The clip walks on the spot; {speed:.2f} m/s were added, as its feet imply.")
+        lines.append(f"The clip walks in place; {speed:.2f} m/s were added, as its feet imply.")
     if grounded.cycle_gap is not None:
         lines.append(
-            "The clip is a cycle: it was simulated into its next repetition, which is "
-            f"{grounded.cycle_gap:.2%} of the height away from the first and fades into it."
+            "The clip is a cycle: one and a half repetitions were simulated and blended. They are "
+            f"{grounded.cycle_gap:.2%} of the height apart."
         )
     if grounded.first_left_out:
         lines.append("The clip's first frame does not belong to its motion and was left out.")
@@ -119,9 +119,9 @@ def _metrics(grounded: Grounded) -> str:
     values = [
         ("skate, body heights per second", f"{b.skate:.3f}", f"{a.skate:.3f}"),
         ("time with a foot on the ground", f"{b.contact:.0%}", f"{a.contact:.0%}"),
-        ("penetration, mean, of height", f"{b.penetration:.2%}", f"{a.penetration:.2%}"),
-        ("penetration, deepest, of height", f"{b.deepest:.2%}", f"{a.deepest:.2%}"),
-        ("clearance of the lowest foot, mean, of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
+        ("mean penetration, of height", f"{b.penetration:.2%}", f"{a.penetration:.2%}"),
+        ("deepest penetration, of height", f"{b.deepest:.2%}", f"{a.deepest:.2%}"),
+        ("mean clearance of the lowest foot, of height", f"{b.float_:.2%}", f"{a.float_:.2%}"),
         ("tracking error, of height", "", f"{tracking.error:.2%}"),
         ("joint work", "", f"{float(tracking.forces.joint_work):,.0f} J"),
         ("root assist work, of joint work", "", f"{share:.1%}"),

@@ -83,18 +83,18 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
         _Metric("speed / √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
-            "root leans, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
+            "lean of the root, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
             lambda m: m.tilt < judge.TILT, lambda m: not m.goes_down,
         ),
         _Metric(
-            "penetration, deepest, of height", lambda m: _percent(m.penetration, 2),
+            "deepest penetration, of height", lambda m: _percent(m.penetration, 2),
             f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
         ),
         _Metric("roughness, g", lambda m: f"{m.roughness:.2f}", measure="roughness"),
-        _Metric("seam, of usual steps", lambda m: f"{m.seam:.2f}", measure="seam"),
+        _Metric("seam, relative to other steps", lambda m: f"{m.seam:.2f}", measure="seam"),
         _Metric("loop gap, of height", lambda m: _percent(m.loop_gap)),
-        _Metric("limbs stretch, of height", lambda m: _percent(m.limb_stretch, 2)),
-        _Metric("surface changes shape, of edges", lambda m: _percent(m.shape_change)),
+        _Metric("limb stretch, of height", lambda m: _percent(m.limb_stretch, 2)),
+        _Metric("shape change, of edge lengths", lambda m: _percent(m.shape_change)),
     ),
     "feet": (
         _Metric(

@@ -95,16 +95,16 @@ def write_report(
         "<h2>Metrics</h2>",
         pages.table(list(metrics), metric_rows(metrics), wanted=True),
         f'<p class="about">Feet in this order: {escape(feet)}.</p>' if feet else "",
-        '<p class="about">Wanted are the limits of the checks; ✓ and ✗ say whether a clip keeps '
-        "them. Gallops and jumps need not alternate left and right. True clips: the median of "
-        "artists' and zoo clips of this action, with as many legs.</p>",
+        '<p class="about">“Wanted” is the limit of a check; ✓ and ✗ show whether a clip meets it. '
+        "Gallops and jumps need not alternate left and right. True clips: the median of artists' "
+        "and zoo clips of the same action and number of legs.</p>",
         pages.section("Feet", [chart for chart in standing if chart is not None]),
         pages.section("Joint angles", angle_charts(rig, final)),
         pages.section("Root", root_charts(rig, final, height=character.height)),
         pages.section("Physics", physics),
         pages.section("Loss", loss_charts(made.history)),
         "<h2>Settings</h2>",
-        "<details><summary>all of them</summary>"
+        "<details><summary>show all</summary>"
         f"<pre>{escape(json.dumps(settings, indent=2, default=str))}</pre></details>",
     ]
     scripts = pages.film_scripts(scene)
@@ -132,7 +132,7 @@ def outcome_of(metrics: MotionMetrics, *, clip: str, frames: str) -> str:
         if action is not None and action.asked is not None and action.said is not None
     ]
     if actions:
-        told.append(f"Action recognisers, which took no part: {', '.join(actions)}.")
+        told.append(f"Action recognisers, independent of the search: {', '.join(actions)}.")
     return pages.outcome(
         f"Use the clip “{clip}”", told,
         score=metrics.score, fails=metrics.fails, advice="Another seed may do better.",

@@ -71,8 +71,8 @@ def scene3d(
     text = json.dumps(data).replace("</", "<\\/")
     return (
         '<h2>In 3D</h2><div class="scene3d"><script type="application/json">'
-        f'{text}</script></div><p class="about">Drag to turn; hold Ctrl and scroll to come nearer. '
-        "It runs in step with the videos.</p>"
+        f'{text}</script></div><p class="about">Drag to rotate; hold Ctrl and scroll to zoom. '
+        "Synchronised with the videos.</p>"
     )
 
 

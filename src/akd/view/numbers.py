@@ -51,7 +51,7 @@ def metrics_table(metrics: Mapping[str, MotionMetrics]) -> str:
     )
     return (
         f'<div style="font-size:12px;padding:4px 8px;overflow-x:auto">{verdicts}'
-        f"<table>{''.join(rows)}</table><p>Normal is what a walk should have; gallops and jumps do "
-        f"not alternate left and right. True clips: the median of artists' and zoo clips of this "
-        f"action, with as many legs.</p></div>"
+        f"<table>{''.join(rows)}</table><p>“Normal” is for walks; gallops and jumps need not "
+        f"alternate left and right. True clips: the median of artists' and zoo clips of the same "
+        f"action and number of legs.</p></div>"
     )
