@@ -104,8 +104,8 @@ def test_reports_mark_travel_and_feet_only_where_it_should_go_anywhere(fox, walk
 
     travels = {"travel", "feet swing", "contact of each foot", "skate of each foot"}
     assert travels <= marked("walk")
-    assert marked("punch") == {"root leans", "penetration"}
-    assert marked("sit_down") == {"penetration"}
+    assert marked("punch") == {"lean of the root", "deepest penetration"}
+    assert marked("sit_down") == {"deepest penetration"}
 
 
 def test_reports_say_what_true_clips_measure(fox, walk):
