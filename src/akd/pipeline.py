@@ -71,7 +71,7 @@ def animate(
     """Distil the motion that a sentence names into a character's joints.
 
     Args:
-        character: Who moves: what `load` returned, or a file. A bare mesh is rigged first.
+        character: What `load` returned, or a file. A bare mesh is rigged first.
         prompt: What it does, such as "a fox walking". Several actions in a row, as in "a fox
             walks, then jumps", become one clip.
         prior: The video model: `tiny`, a name that `akd prior list` shows, a folder, or an object
@@ -88,12 +88,12 @@ def animate(
         quick: Make a preview: the joints fitted to the first sampled video, neither
             distilled nor tracked by physics. A full run with the same observer's checkpoints
             continues from its sample.
-        seed: Of all randomness: the same seed gives the same motion.
+        seed: Seed of all randomness: the same seed gives the same motion.
         fps: Frames per second of all clips, 30 by default.
         weights: Folder of weights for the prior and the recognisers, instead of the bundled ones.
         device: `auto`, `cpu`, `cuda` or `cuda:1`.
         template: Body plan for a bare mesh: auto, quadruped, biped, theropod or generic.
-        direction: How long, how fast and where to it goes, and which poses it meets.
+        direction: Duration, speed, path and key poses of the clip.
 
     Returns:
         The motion, its grounded version, metrics and history. `save` writes the files.
@@ -101,7 +101,7 @@ def animate(
     Raises:
         AssetError: The file cannot be read or animated.
         ValueError: The prompt, the prior or an argument cannot be used; before any long work.
-        ArithmeticError: The optimisation diverged again and again.
+        ArithmeticError: The optimisation kept diverging.
     """
     observer, direction = observer or Observer(), direction or Direction()
     direction.check()

@@ -19,7 +19,7 @@ from akd.rig.character import Character
 
 @dataclass(frozen=True)
 class Animation:
-    """A motion that was found for a character, and how."""
+    """A distilled motion, with its metrics and history."""
 
     request: Request
     prior: str
@@ -45,7 +45,7 @@ class Animation:
 
     @property
     def character(self) -> Character:
-        """Who was animated."""
+        """The animated character."""
         return self.request.character
 
     @property
@@ -72,11 +72,11 @@ class Animation:
         return clips
 
     def clip_names(self) -> dict[str, str]:
-        """What the clips are called in `motion.glb`.
+        """Names of the clips in `motion.glb`.
 
         Returns:
-            Names by the keys of `motions`: cut to 60 characters, and numbered where the file has a
-            clip of that name already.
+            Names by the keys of `motions`: cut to 60 characters, and numbered if the file already
+            has a clip of that name.
         """
         from akd.export.character import clip_names
 
@@ -85,7 +85,7 @@ class Animation:
         return dict(zip(motions, names, strict=True))
 
     def provenance(self) -> dict[str, Any]:
-        """Where the clip came from.
+        """Provenance of the clip.
 
         Returns:
             Prior, seed and a hash of the run, for the clip's `extras`.
@@ -110,10 +110,10 @@ class Animation:
         Args:
             out: The folder.
             formats: Out of glb, bvh, usd and fbx; `motion.glb` is always written.
-            in_place: Take the root motion out of the clips; videos and metrics keep it.
+            in_place: Remove the root motion from the clips; videos and metrics keep it.
             keys: Keys of the GLB on `every` frame, or `reduced` to those that keep every joint
                 within 1e-3 body heights.
-            loop_frame: Let the last frame of a loop `repeat` the first, or `omit` it.
+            loop_frame: The last frame of a loop: `repeat` the first, or `omit` it.
 
         Returns:
             The files that were written.

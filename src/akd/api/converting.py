@@ -44,9 +44,9 @@ def convert(
             (AMASS), `.csv` (MuJoCo's qpos, with the body as `.xml` beside it), `.ply` (a Gaussian
             cloud per frame, numbered), `.mp4`, `.gif` and `.webp` one clip.
         clip: Which clip, where the file has several.
-        fps: Frames per second; by default the rate on whose frames the keys lie.
+        fps: Frames per second; by default the rate of the clip's keys.
         view: For films: side, three-quarter or front.
-        turn: For films: degrees by which the camera goes round the character.
+        turn: For films: degrees by which the camera orbits the character.
         size: For films: width and height, pixels.
         splats: For films and `.ply`: Gaussians on the surface.
 

@@ -33,13 +33,13 @@ def create(
     template: str = "auto",
     height: float | None = None,
 ) -> Rigging:
-    """Make a mesh of a sentence, clean it, and give it a skeleton.
+    """Generate a mesh from a sentence, clean it up, and rig it.
 
     Args:
         prompt: What to make, such as "an ostrich".
         generator: A function of prompt and seed, or a mesh file made elsewhere; by default Shap-E.
         weights: Folder of Shap-E's pipeline; by default the hub's copy in the local cache.
-        download: Fetch the hub's copy where it is missing.
+        download: Download the hub's copy if it is missing.
         steps: Denoising steps of Shap-E.
         seed: Of the generator.
         device: Where Shap-E computes.

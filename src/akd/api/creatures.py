@@ -24,8 +24,8 @@ def zoo(
 
     Args:
         species: Which creature: one of `akd.zoo.SPECIES`.
-        seed: 0 is the archetype; every other number is another animal of the species.
-        vertices: About how many vertices the mesh has, 500 to 200,000.
+        seed: 0 is the archetype; any other seed gives another individual of the species.
+        vertices: Approximate number of vertices, 500 to 200,000.
         clips: Actions to add as clips, such as `("walk", "trot")`; None for all that it has.
 
     Returns:

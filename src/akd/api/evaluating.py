@@ -64,7 +64,7 @@ class Evaluation:
     def save(
         self, out: str | Path, *, scores: Mapping[str, VideoPhyScore] | None = None
     ) -> dict[str, Path]:
-        """Write `index.html`, `metrics.json`, and a film of every motion that has none yet.
+        """Write `index.html`, `metrics.json`, and a video of every motion that has none yet.
 
         Args:
             out: The folder.

@@ -43,7 +43,7 @@ def export(
             be called `motion` and `grounded`.
         fps: Frames per second; by default the rate of the clip's keys.
         loop_frame: As in `Animation.save`.
-        in_place: Take the root motion out of the clips.
+        in_place: Remove the root motion from the clips.
 
     Returns:
         The files that were written.

@@ -27,10 +27,10 @@ def film(
     """Film a clip, in the character's own colours, with a camera that follows it.
 
     Args:
-        character: Who moves: what `load` returned, or a file.
-        clip: A motion, or a clip's name; may be left out where there is one clip.
+        character: What `load` returned, or a file.
+        clip: A motion, or a clip's name; may be omitted if there is only one clip.
         view: Where the camera looks from: side, three-quarter, front, or a `View`.
-        turn: Degrees by which the camera goes round the character over the clip.
+        turn: Degrees by which the camera orbits the character over the clip.
         size: Width and height, pixels.
         fps: Frames per second; fewer where the film would take more than 2 GiB.
         splats: Gaussians on the character's surface.

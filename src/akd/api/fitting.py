@@ -123,7 +123,7 @@ class Fitting:
         Args:
             out: The folder.
             formats: Out of glb, bvh, usd and fbx; `motion.glb` is always written.
-            in_place: Take the root motion out of the clips.
+            in_place: Remove the root motion from the clips.
             keys: As in `Animation.save`.
             loop_frame: As in `Animation.save`.
 
@@ -156,23 +156,23 @@ def fit(
     device: str | torch.device = "auto",
     template: str = "auto",
 ) -> Fitting:
-    """Let a character's joints follow a video of it, or of a body shaped like it; or a sequence of
-    meshes or point clouds.
+    """Fit a character's joints to a video of it or of a similar body, or to a sequence of meshes or
+    point clouds.
 
     Args:
-        character: Who moves: what `load` returned, or a file. A bare mesh is rigged first. None
+        character: What `load` returned, or a file. A bare mesh is rigged first. None
             for a sequence: the mesh of its first frame is rigged.
         video: A file; frames [T, H, W, 3], sRGB 0..1, with `fps` and `masks`; or one file for each
             of `views`. A sequence is a folder of GLB, PLY, OBJ, STL or OFF files, or an animated
             GLB; of the options only `fps`, `settings`, `losses`, `physics` and `template` count.
-        views: Where synchronised cameras stand: side, front, back, three-quarter, or degrees from
-            the way the character faces towards its left. One file with several views shows them
-            side by side.
+        views: Positions of synchronised cameras: side, front, back, three-quarter, or degrees from
+            the character's front towards its left. One file with several views shows them side by
+            side.
         masks: A folder of images or a video, white where the character is, or [T, H, W]; found
             from an alpha channel, a plain background or a static camera if left out.
         segmentation: Folder of a SAM 2 model that finds the masks.
-        camera: A JSON file, or one for each view separated by commas: see `docs/fit.md`. Solved
-            for if left out: a camera that stands still.
+        camera: A JSON file, or one for each view separated by commas: see `docs/fit.md`. If left
+            out, a static camera is solved for.
         tracks: Point tracks, npz.
         depth: Depth maps, npz, up to a factor and an offset.
         normals: Normal maps, npz.

@@ -90,7 +90,7 @@ class Grounding:
                 `view.npz` (contact forces a frame, for `akd view`), `body.xml` (MJCF),
                 `body.usda` (with akd[usd]), `clip.mp4` and `grounded.mp4` (where there is a
                 skin) and `report.html`.
-            in_place: Take the root motion out again, for a clip that walked on the spot.
+            in_place: Remove the root motion again, for a clip that walked in place.
             keys: As in `Animation.save`.
             loop_frame: As in `Animation.save`.
             samples: Number of variations of friction, masses and pushes to simulate as well, for
@@ -175,11 +175,11 @@ def ground(
     """Find the motion nearest to a clip that a body with servos in its joints can perform.
 
     Args:
-        character: Whose clip: what `load` returned, or a glTF or BVH file.
-        clip: A motion, or a clip's name; may be left out where there is one clip.
+        character: Character with the clip: what `load` returned, or a glTF or BVH file.
+        clip: A motion, or a clip's name; may be omitted if there is only one clip.
         target: Another character of the same body plan: the clip is retargeted first.
         fps: Frames per second of the result.
-        settings: How controls are optimised.
+        settings: Settings of the tracking.
         simulator: akd's own (`warp`), or Newton's semi-implicit solver (`newton`).
         observer: Receives progress, and may cancel.
 

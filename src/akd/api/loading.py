@@ -33,15 +33,15 @@ def load(
     up: str = "auto",
     roles: str | Path | Mapping[str, Role] | None = None,
 ) -> Character:
-    """Load a character: mesh, skeleton, joint roles, control rig, and what is odd about the file.
+    """Load a character: mesh, skeleton, joint roles, control rig, and problems of the file.
 
     Args:
         path: A glTF, VRM, FBX, USD, .blend, OBJ, PLY, STL, OFF or BVH file.
-        height: Height of the character in metres, where the file's units are wrong.
-        up: The file's up axis: `x`, `y`, `z`, or `auto`, which is Y, and for BVH, which states
+        height: Height of the character in metres, if the file's units are wrong.
+        up: The file's up axis: `x`, `y`, `z`, or `auto`, which is Y or, for BVH files, which state
             none, the axis along which the legs hang.
-        roles: Corrected roles by joint name, or a TOML file of them. They go before those that a
-            VRM file states.
+        roles: Corrected roles by joint name, or a TOML file of them. They take precedence over
+            those of a VRM file.
 
     Returns:
         The character, in metres, Y up.

@@ -30,9 +30,9 @@ def measure(
     """Measure a motion: root motion, contact, skate, tilt, and what recognisers B and C see in it.
 
     Args:
-        character: Whose motion: what `load` returned, or a file.
-        clip: A motion, or a clip's name; may be left out where there is one clip.
-        action: What it should show, such as `walk`; gallops and jumps need not alternate.
+        character: Character of the motion: what `load` returned, or a file.
+        clip: A motion, or a clip's name; may be omitted if there is only one clip.
+        action: The action it should show, such as `walk`; gallops and jumps need not alternate.
         weights: Folder of the recognisers, instead of the bundled ones.
 
     Returns:
@@ -56,12 +56,12 @@ def splat(
     settings: FitSettings | None = None,
     observer: Observer | None = None,
 ) -> SplatCloud:
-    """Make Gaussians that look like a character's mesh.
+    """Make a Gaussian cloud that looks like a character's mesh.
 
     Args:
         character: What `load` returned, or a file.
-        quick: Spread flat Gaussians over the surface, in place of fitting to rendered views.
-        settings: How many, and how they are fitted.
+        quick: Spread flat Gaussians over the surface instead of fitting to rendered views.
+        settings: Number of Gaussians and settings of the fit.
         observer: Receives progress, and may cancel.
 
     Returns:

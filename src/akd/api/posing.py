@@ -21,7 +21,7 @@ from akd.scene.video import Video
 
 
 def poses(character: Character | str | Path, *, weights: Path | str | None = None) -> PoseSpace:
-    """The plausible poses of a character, to sample, score, project, interpolate and solve for.
+    """The pose space of a character: sample, score, project, interpolate, and solve IK.
 
     Args:
         character: What `load` returned, or a file.
@@ -49,7 +49,7 @@ def clip_states(
     Args:
         character: Whose clip.
         space: Its pose space.
-        clip: A motion, or a clip's name; may be left out where there is one clip.
+        clip: A motion, or a clip's name; may be omitted if there is only one clip.
         fps: Poses per second.
 
     Raises:
@@ -93,7 +93,7 @@ def save_poses(
     """Write `poses.glb`, the character's file with the poses added, and `poses.png`, a sheet.
 
     Args:
-        character: Who is posed.
+        character: The character.
         space: Its pose space.
         states: The poses.
         out: The folder.
@@ -130,7 +130,7 @@ def keyframes(
     """Images of poses from one camera, as mesh and as skeleton.
 
     Args:
-        character: Who is posed.
+        character: The character.
         space: Its pose space.
         states: The poses.
         prior: A video model: the images have the size and style that it asks for.
@@ -138,7 +138,7 @@ def keyframes(
         view: Where the camera looks from.
 
     Returns:
-        The images; `write` makes files of them, and `akd.posespace.keyframes.keyframe_videos` gives
+        The images; `write` saves them, and `akd.posespace.keyframes.keyframe_videos` gives
         them to the prior.
 
     Raises:

@@ -39,7 +39,7 @@ def prior(
         download: Fetch weights that are not on this machine.
 
     Returns:
-        The model, ready to be asked.
+        The loaded model.
 
     Raises:
         PriorError: Something is missing or does not fit, before any weights are read.

@@ -76,20 +76,19 @@ def retarget(
 ) -> Retargeted:
     """Transfer a clip to another character with the same body plan.
 
-    Joints correspond by role. Limbs keep their directions whatever the two rest poses are, the root
-    moves in proportion to the legs, stance feet are planted, nothing sinks into the ground and
-    joints stay within their range of motion.
+    Joints are matched by role. Limbs keep their directions, whatever the rest poses. The root moves
+    in proportion to the legs, stance feet are planted, nothing sinks into the ground, and joints
+    stay within their range of motion.
 
     Args:
-        source: Whose clip: what `load` returned, or a glTF or BVH file.
-        target: Who gets it.
-        clip: A motion, or a clip's name; may be left out where there is one clip.
-        mapping: Joints of the target by joints of the source, where roles do not match them
-            rightly.
-        fps: Frames per second of the result; by default the rate on whose frames the keys lie.
-        plant: Plant the feet and keep joint limits; without it rotations are only copied.
-        travel: Let a clip that runs on the spot travel as its feet imply.
-        name: Of the new clip; by default that of the old one. It is numbered where the target has
+        source: Character with the clip: what `load` returned, or a glTF or BVH file.
+        target: The character to transfer it to.
+        clip: A motion, or a clip's name; may be omitted if there is only one clip.
+        mapping: Joints of the target by joints of the source, where matching by role is wrong.
+        fps: Frames per second of the result; by default the rate of the clip's keys.
+        plant: Plant the feet and keep joint limits; otherwise rotations are only copied.
+        travel: Give a clip that runs in place the travel that its feet imply.
+        name: Name of the new clip; by default that of the old one. It is numbered if the target has
             a clip of that name.
 
     Returns:

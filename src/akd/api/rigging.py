@@ -75,14 +75,14 @@ def rig(
     Args:
         source: A bare mesh or a Gaussian cloud: a file, or a character that was loaded.
         template: Body plan: auto, quadruped, biped, theropod or generic.
-        joints: Places of joints by name, in the file's units, that are kept as they are.
+        joints: Fixed positions of joints by name, in the file's units.
         influences: Maximum number of joints per vertex.
         height: Height in metres, where the file's units are wrong. For a file.
         up: The file's up axis. For a file.
 
     Returns:
-        The rigged character, how sure the rig is, and what to check. It keeps base colours and
-        their textures.
+        The rigged character, the confidence of the rig, and what to check. It keeps base colours
+        and their textures.
 
     Raises:
         AssetError: The file cannot be read, or has no faces.

@@ -41,7 +41,7 @@ def skin(
     heat: float = 4.0,
     all_joints: bool = False,
 ) -> Skinning:
-    """Compute the skinning weights of a rigged character again, by heat diffusion.
+    """Recompute the skinning weights of a rigged character by heat diffusion.
 
     Args:
         character: What `load` returned, or a glTF file with a skeleton.

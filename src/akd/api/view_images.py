@@ -59,8 +59,8 @@ def make_views(
 
     Args:
         character: What `load` returned, or a file.
-        views: Where the cameras stand: side, front, back, three-quarter, or degrees.
-        colours: `textured`, or `roles`: every limb its own hue, which tells left from right.
+        views: Positions of the cameras: side, front, back, three-quarter, or degrees.
+        colours: `textured`, or `roles`: each limb has its own hue, so that left and right differ.
         size: Width and height of each view, pixels.
         action: What the character should do, for the prompt.
         template: Body plan for a bare mesh.

@@ -50,9 +50,9 @@ def animate_many(
     folders, restarts and clusters, see `akd batch`.
 
     Args:
-        jobs: Who does what.
-        processes: How many jobs run at a time; by default one for every core with a GPU, at most
-            16, otherwise one for every two cores, at most eight.
+        jobs: What to animate.
+        processes: Number of jobs that run at a time; by default one per core with a GPU, at most
+            16, otherwise one per two cores, at most eight.
         threads: Torch's threads in each process: by default one with a GPU, otherwise two. Sums on
             the CPU are rounded differently with another number.
         options: Further arguments of `animate`, the same for all jobs. They must be picklable, so

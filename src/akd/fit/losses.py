@@ -50,7 +50,7 @@ _UNSURE = 0.2
 
 @dataclass(frozen=True)
 class LossState:
-    """What a loss term sees of an iteration.
+    """The input of a loss term at one iteration.
 
     A term that is `batched` sees all candidates at once: tensors have a leading axis K, and
     `parameters` are the first candidate's.

@@ -34,7 +34,7 @@ _STANDS = 0.05
 
 @dataclass(frozen=True)
 class Direction:
-    """What is asked of a motion beside its action. All lengths in metres."""
+    """Constraints on a motion besides its action. All lengths in metres."""
 
     duration: float | None = None
     """Seconds."""
@@ -53,7 +53,7 @@ class Direction:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether there are no constraints."""
         return self == Direction()
 
     @property

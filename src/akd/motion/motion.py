@@ -60,7 +60,7 @@ class Motion:
         return self.skeleton.forward(self.pose)
 
     def parent_scale(self) -> Float[Tensor, "J"]:
-        """Size of each joint's translation in the world.
+        """Scale of each joint's translation in the world.
 
         Returns:
             Metres in the world for a unit of the joint's own translation, where it is largest.
@@ -74,7 +74,7 @@ class Motion:
         """Interpolate.
 
         Args:
-            times: Seconds; outside of the motion's span its ends are held.
+            times: Seconds; the ends are held outside the motion's span.
 
         Returns:
             The motion with keys at these times.

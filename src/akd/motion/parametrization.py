@@ -157,7 +157,7 @@ class SkeletalParameters(MotionParameters, Protocol):
 
 @runtime_checkable
 class Parametrization(Protocol):
-    """A recipe for motion parameters."""
+    """Creates motion parameters for a stage."""
 
     def prepare(self, stage: Stage) -> Stage:
         """Adapt the stage before the search; most return it unchanged.

@@ -45,7 +45,7 @@ class Keyframes:
         """Write `mesh_01.png`, `skeleton_01.png` and so on.
 
         Args:
-            folder: Where to.
+            folder: The folder to write to.
 
         Returns:
             The files that were written.
@@ -78,7 +78,7 @@ def render_keyframes(
     """Render poses with one camera that sees all of them.
 
     Args:
-        character: Who is posed.
+        character: The character.
         codec: Its codec.
         states: The poses.
         size: Width and height, pixels.

@@ -52,7 +52,7 @@ class PoseSpace:
         """The pose space of a character.
 
         Args:
-            character: Who is posed.
+            character: The character.
             weights: A pose model of `akd pose train`; the bundled one by default.
 
         Returns:
@@ -91,7 +91,7 @@ class PoseSpace:
         raise ValueError(f"there is no joint {joint!r}; did you mean {near[0]!r}?")
 
     def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
-        """Random plausible poses, guided away from what the validators find.
+        """Random plausible poses, guided by the validators.
 
         Args:
             count: How many.
@@ -136,10 +136,10 @@ class PoseSpace:
     def project(
         self, states: Float[Tensor, "N J 3"], *, level: float = 0.3, steps: int = 8
     ) -> Float[Tensor, "N J 3"]:
-        """Plausible poses near the given ones: these are denoised from a noise level.
+        """Plausible poses near the given ones, by denoising from a noise level.
 
-        Joints that the judge finds out of place are first completed anew from the others: a joint
-        that is turned by a radian is too far off for the noise level.
+        Joints that the judge finds out of place are resampled first, given the others: a joint that
+        is off by a radian is too far away for the noise level.
 
         Args:
             states: The poses.
@@ -147,7 +147,7 @@ class PoseSpace:
             steps: Denoising steps.
 
         Returns:
-            A pose for each, guided away from what the validators find.
+            A pose for each, guided by the validators.
 
         Raises:
             ValueError: The states are of another skeleton, or not finite.
@@ -172,7 +172,7 @@ class PoseSpace:
         *,
         steps: int = 12,
     ) -> Float[Tensor, "count J 3"]:
-        """Poses between two, along plausible ones: inverted, mixed and decoded.
+        """Interpolate between two poses by DDIM inversion, so that in-betweens are plausible.
 
         Args:
             a: The first pose.
@@ -207,7 +207,7 @@ class PoseSpace:
         steps: int = IK_STEPS,
         level: float = IK_LEVEL,
     ) -> Solution:
-        """Plausible poses whose joints are where they are asked to be.
+        """Plausible poses whose joints meet the given targets.
 
         At each of several falling noise levels the model's clean estimate takes the smallest step
         that brings the handles to their targets. Bone lengths are exact.

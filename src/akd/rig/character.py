@@ -36,7 +36,7 @@ SEVERAL_BODIES = "they are taken for one, wrongly: export one of them alone"
 
 @dataclass(frozen=True)
 class Character:
-    """A skeleton, the mesh on it, and what its joints are to the body."""
+    """A skeleton, its mesh, and the roles of its joints in the body."""
 
     asset: Asset
     skeleton: Skeleton
@@ -66,7 +66,7 @@ class Character:
 
     @property
     def forward(self) -> Float[Tensor, "3"]:
-        """Horizontal unit vector, the way the character faces."""
+        """Horizontal unit vector in the direction that the character faces."""
         return torch.from_numpy(self.anatomy.forward).float()
 
     def resized(self, height: float, *, why: str) -> Character:

@@ -15,7 +15,7 @@ from akd.splat.render import Rasterizer, Rendering, render_skinned
 
 @runtime_checkable
 class Renderer(Protocol):
-    """Renders a cloud carried by bones; gradients must reach the bones' transforms."""
+    """Renders a cloud that bones move; gradients must reach the bones' transforms."""
 
     def render(
         self,

@@ -36,7 +36,7 @@ def shap_e_mesh(
     Args:
         prompt: What to make, such as "an ostrich".
         weights: Folder of the pipeline; by default the hub's copy in the local cache.
-        download: Fetch the hub's copy where it is missing.
+        download: Download the hub's copy if it is missing.
         steps: Denoising steps.
         seed: Of the noise.
         device: Where to compute.

@@ -41,7 +41,7 @@ class Anatomy:
 
     body: Body
     forward: Float[np.ndarray, "3"]
-    """Horizontal unit vector, the way the character faces."""
+    """Horizontal unit vector in the direction that the character faces."""
     left: Float[np.ndarray, "3"]
     """Horizontal unit vector towards the character's own left: up x forward."""
     forward_found_by: str
