@@ -43,7 +43,7 @@ class DistillSettings:
     """Radians by which the camera's azimuth is moved at random from iteration to iteration."""
     half_size: float = 0.0
     """Resolution schedule: the fraction of the iterations, from the first, that render at half
-    resolution. Rougher, and faster where rendering takes the time."""
+    resolution. Coarser, and faster where rendering dominates."""
     checkpoint_every: int = 25
     """Iterations between two checkpoints."""
     speed: float | None = None

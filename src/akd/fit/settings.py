@@ -48,14 +48,13 @@ class WarmStartSettings:
     phase_search: bool = True
     """Search each limb's phase in the video before its first fit."""
     regressor: bool = True
-    """Begin the first fit with what the motion regressor sees, where it is installed and looks more
-    like the video than what the search finds. In actions that are no gaits, both starts are fitted
-    for `trial` iterations, and the better fit goes on."""
+    """Start from the motion regressor's output, where it is installed and looks more like the video
+    than the result of the search. For actions other than gaits, both starts are fitted for `trial`
+    iterations, and the better fit continues."""
     anchor: float = 100.0
-    """Weight of the mean square distance from the joint angles that the regressor sees, radians,
-    in fits that begin with them and are no gaits, each angle by how certain it is: a limb that
-    cannot be seen stays where it is expected, and a quick one is not taken for what is blurred in
-    the video."""
+    """Weight of the mean square distance from the regressor's joint angles, radians, in fits of
+    actions other than gaits that start from them. Each angle is weighted by its certainty: hidden
+    limbs stay where they are expected, and motion blur is not explained by moving other limbs."""
     speed_from_feet: bool = True
     """While fitting, set the speed to that of the stance feet under the body."""
 
@@ -93,12 +92,12 @@ class FitSettings:
     limb_search: bool = True
     """Search each limb's angles frame by frame before the first iteration."""
     gait_search: bool = True
-    """Half of the starts are gaits: limbs that swing in pairs, with one period. What the regressor
-    reads takes the place of one of them."""
+    """Half of the starts are gaits: limbs that swing in pairs, with one period. The regressor's
+    output replaces one of them."""
     regressor: bool = True
-    """One of the starts is what the motion regressor reads, of videos in role colours."""
+    """For videos in role colours, one of the starts is the motion regressor's output."""
     anchor: float = 30.0
-    """Weight of the mean square distance from the joint angles that the regressor reads, radians,
-    in fits that begin with them: what one view does not show stays as it was read."""
+    """Weight of the mean square distance from the regressor's joint angles, radians, in fits that
+    start from them: angles that one view does not show stay near them."""
     solve_camera: bool = True
     """Refine focal length, direction and height of a camera that was not given."""

@@ -39,7 +39,7 @@ class Descent:
     """Steps over which the learning rate rises from zero."""
     weight_decay: float
     ema: float
-    """How slowly the averaged weights, which are the ones released, follow."""
+    """Decay of the averaged weights, which are the ones released."""
     betas: tuple[float, float] = (0.9, 0.99)
 
     def rate(self, step: int, part: float) -> float:

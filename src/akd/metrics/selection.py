@@ -24,8 +24,7 @@ from akd.scene.settings import SceneStyle
 _FAILURE = 0.1
 """Penalty on the selection score for a condition that fails."""
 _UNSEEN = 0.05
-"""A smaller loss of the score is no reason to discard a motion: true clips of one action differ by
-more."""
+"""A smaller loss of score does not discard a motion: true clips of one action differ by more."""
 
 
 _SKATES = 1.0
@@ -34,13 +33,13 @@ _SKATES = 1.0
 
 @dataclass(frozen=True)
 class Judgement:
-    """What decides between versions of one motion."""
+    """Criteria for choosing between versions of one motion."""
 
     metrics: MotionMetrics
     likeness: float | None = None
-    """Probability that it shows the requested action, by recogniser A; None for gaits, and where
-    that cannot be said. Physics keeps or mends a gait, and its metrics tell; a kick may be lost
-    without a measure that says so."""
+    """Probability of the requested action by recogniser A; None for gaits and where it cannot be
+    computed. The metrics show whether physics keeps a gait; they do not show whether it loses a
+    kick."""
 
     @classmethod
     def of(cls, measures: Measures, motion: Motion, recogniser: Recogniser | None) -> Judgement:
@@ -52,12 +51,12 @@ class Judgement:
 
     @property
     def total(self) -> float:
-        """How sound it is, plus how likely it shows the action where that is known."""
+        """Soundness, plus the probability of the action where it is known."""
         return _soundness(self.metrics) + (self.likeness or 0.0)
 
     def improves_on(self, other: Judgement) -> bool:
-        """Whether it sinks less, or is worth more where recogniser A looked, and is in nothing
-        worse."""
+        """Whether it sinks less, or has a higher total where recogniser A judged it, and is not
+        worse in any other respect."""
         less = self.metrics.penetration < other.metrics.penetration
         better = self.likeness is not None and self.total > other.total
         return (less or better) and lowered(other, self) is None
@@ -122,8 +121,8 @@ def lowered(before: Judgement, after: Judgement) -> str | None:
 
 
 def _worsened(before: MotionMetrics, after: MotionMetrics) -> str | None:
-    """A fault that grew although a simulation should mend it. The score cannot tell: of a bad
-    motion it is zero, before and after."""
+    """A fault that grew although a simulation should reduce it. The score does not show this: for a
+    bad motion it is zero before and after."""
     if after.penetration > before.penetration + DEPTH:
         return (
             f"it sinks by {before.penetration:.1%} of the body's height before physics and by "

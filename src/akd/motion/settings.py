@@ -46,11 +46,11 @@ class Cycle:
     """
 
     harmonics: int = 3
-    """The most there can be; fewer where the prior's frame rate cannot show them."""
+    """Maximum number; fewer where the prior's frame rate cannot show them."""
     symmetric: bool = True
     """In a symmetrical gait, left repeats right half a cycle later."""
     knots: int = 18
-    """Of the splines for what is not a gait."""
+    """Knots of the splines for actions other than gaits."""
     bounded: bool = True
     """Joint angles and the root stay within limits by role; False leaves them free."""
 

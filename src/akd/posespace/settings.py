@@ -43,7 +43,7 @@ class PoseTrainSettings:
     poses_each: int = 8
     """Poses of one body in a batch: its features are computed once for all of them."""
     artists: float = 1.0
-    """How often artists' rigs are drawn, against once for each other source."""
+    """Sampling weight of artists' rigs relative to each other source."""
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
     warm_up: int = 200

@@ -24,7 +24,7 @@ class GroundSettings:
     light: Colour = (0.78, 0.78, 0.76)
     dark: Colour = (0.48, 0.49, 0.50)
     background: Colour = (0.86, 0.89, 0.93)
-    """What a ray sees that never meets the ground."""
+    """Colour of rays that do not meet the ground."""
     square: float = 0.35
     """Side of a square, in body heights."""
     fade: float = 12.0
@@ -39,7 +39,7 @@ class ShadowSettings:
     """
 
     strength: float = 0.6
-    """s_max: the part of the light that is lost where the asset touches the ground."""
+    """s_max: the fraction of light that is blocked where the asset touches the ground."""
     decay: float = 1.5
     """beta, per body height of distance between ground and asset."""
     cells: int = 96

@@ -22,7 +22,7 @@ class FitSettings:
     """Rays a pixel along each side."""
     iterations: int = 2000
     antialias: bool = True
-    """Fit a cloud that looks alike at every size, for akd's own images. False: one for classic
+    """Fit a cloud that looks the same at every size, for akd's own images. False: one for classic
     3DGS viewers, best seen at the sizes it was fitted at."""
     rate: float = 1.0
     """Multiplies all learning rates."""

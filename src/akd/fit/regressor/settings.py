@@ -32,21 +32,20 @@ class RegressorTraining:
     weight_decay: float = 0.02
     ema: float = 0.999
     noise: float = 0.12
-    """Most noise that is added to videos, of the range 0..1."""
+    """Maximum noise added to videos, in the range 0..1."""
     estimated: float = 0.5
-    """Share of videos that are seen as the tiny prior's estimate of them, from noise: samples of a
-    prior look like that, and not like renderings."""
+    """Share of videos that are replaced by the tiny prior's estimate of them from noise, which
+    looks like a sample of the prior, unlike a rendering."""
     noise_times: tuple[float, float] = (0.35, 0.85)
-    """Noise levels of these estimates: so far from the truth that they are blurred, and not so far
-    that they show another motion."""
+    """Noise levels of these estimates: high enough to blur them, low enough to keep the motion."""
     artist_share: float = 0.5
     """Share of videos that show artists' characters, where there are any."""
     lent_clips: int = 24
-    """Clips of other bodies that are put on each of them."""
+    """Clips of other bodies that are retargeted to each of them."""
     evenness: float = 0.5
-    """1 shows all actions of a body plan alike often, 0 as often as they come."""
+    """1 shows all actions of a body plan equally often, 0 in proportion to their clips."""
     bodies: BodySettings = field(default_factory=BodySettings)
-    """How much bodies change from one call of the rasterizer to the next."""
+    """Random changes of bodies between calls of the rasterizer."""
     render_share: float = 0.3
     """Share of the time spent on rendering videos."""
     checkpoint_seconds: float = 60.0

@@ -40,7 +40,7 @@ class RecogniserSettings:
     learning_rate: float = 1e-3
     batch: int = 192
     noise: float = 0.12
-    """Most noise that is added to training videos, of the range 0..1."""
+    """Maximum noise added to training videos, in the range 0..1."""
     channels: tuple[int, ...] = (24, 48, 96, 160)
     """Of the convolutions, from fine to coarse."""
     width: int = 160

@@ -55,13 +55,13 @@ class LargeSettings:
     weights: Weights = Weights.FULL
     """How the network's matrices are kept."""
     recompute: Recompute = Recompute.CHUNKS
-    """What the encoder works out again for its gradient."""
+    """What the encoder recomputes for its gradient."""
     caches_on_cpu: bool = False
     """Keep the caches between chunks in main memory until they are needed."""
     frozen_kernels: bool = True
     """Convolutions and norms that keep nothing for the gradient of weights that never change."""
     channels_last: bool = False
-    """Order pixels as GPU convolutions like them."""
+    """Use the channels-last memory layout, which GPU convolutions prefer."""
     convolutions: Convolutions = Convolutions.PLAIN
     """How the encoder's convolutions are computed, where `frozen_kernels` is set."""
     compile: bool = False
@@ -72,7 +72,7 @@ class LargeSettings:
     """GPUs that hold the network's blocks, in order, from the prior's own GPU on."""
     context_parallel: bool = False
     """Divide each prediction over the processes that `torchrun` started, one a GPU, each of which
-    holds the whole network. The first process goes on; the others serve it and end with it."""
+    holds the whole network. The first process continues; the others serve it and end with it."""
     together: bool = True
     """Evaluate all rows (with the words and without, and several samples of noise) in one batch;
     one after the other takes less memory."""

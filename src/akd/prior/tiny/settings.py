@@ -34,7 +34,7 @@ class TinySettings:
     refine_channels: int = 32
     """Width of the small convolutions over the output."""
     refine_cell: int = 2
-    """Pixels on a side that these convolutions take as one place."""
+    """Side of a cell that these convolutions treat as one position, pixels."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # files of weights state them
@@ -116,12 +116,12 @@ class PoolSettings:
     """Share of a creature's videos that show recorded clips. With the artists' characters, which
     show nothing else, they are about a third of all."""
     recorded_clips: int = 8
-    """Recorded clips that are put on each creature."""
+    """Recorded clips that are retargeted to each creature."""
     lent_clips: int = 0
-    """Clips that are put on each artist's character instead: motion capture, artists' clips of
-    other bodies and the zoo's. 0: only `recorded_clips` of motion capture."""
+    """Clips that are retargeted to each artist's character instead: motion capture, artists' clips
+    of other bodies and the zoo's. 0: only `recorded_clips` of motion capture."""
     evenness: float = 0.5
-    """1 lends all actions alike often, 0 as often as the library has them."""
+    """1 draws all actions equally often, 0 in proportion to the library."""
     videos: int = 72_000
     """How many rendered videos are held, as bytes; the oldest make room for new ones."""
     videos_a_call: int = 64
@@ -140,9 +140,9 @@ class TrainSettings:
     """Steps over which the learning rate rises from zero."""
     weight_decay: float = 0.01
     ema: float = 0.9995
-    """How slowly the averaged weights, which are the ones released, follow."""
+    """Decay of the averaged weights, which are the ones released."""
     drop_words: float = 0.12
-    """Share of samples trained without words, so that guidance has something to lead away from."""
+    """Share of samples trained without words, which classifier-free guidance needs."""
     drop_reference_image: float = 0.12
     """Share of samples trained without the reference image."""
     known_share: float = 0.4
