@@ -19,9 +19,6 @@ from akd.pipeline import animate
 from akd.prior.choose import choose_device
 from akd.rig.character import Character
 
-_THREADS = {"cpu": 2, "cuda": 1}
-"""Torch's threads in each process, by default. On a GPU the host's share is Python, which fills one
-core."""
 _MOST_PROCESSES = {"cpu": 8, "cuda": 16}
 """By default: each has its own copy of the weights and, on a GPU, its own CUDA context."""
 
@@ -39,7 +36,7 @@ def animate_many(
     jobs: Sequence[Job],
     *,
     processes: int | None = None,
-    threads: int | None = None,
+    threads: int = 1,
     **options: Any,
 ) -> Generator[tuple[Job, Animation | Exception], None, None]:
     """Animate several characters side by side, on one device.
@@ -51,10 +48,10 @@ def animate_many(
 
     Args:
         jobs: What to animate.
-        processes: Number of jobs that run at a time; by default one per core with a GPU, at most
-            16, otherwise one per two cores, at most eight.
-        threads: Torch's threads in each process: by default one with a GPU, otherwise two. Sums on
-            the CPU are rounded differently with another number.
+        processes: Number of jobs that run at a time; by default one for every `threads` cores, at
+            most 16 with a GPU and eight without.
+        threads: Torch's threads in each process. Sums on the CPU are rounded differently with
+            another number.
         options: Further arguments of `animate`, the same for all jobs. They must be picklable, so
             there can be no observer.
 
@@ -68,8 +65,6 @@ def animate_many(
     """
     kind = choose_device(options.get("device", "auto")).type
     cores = len(os.sched_getaffinity(0))
-    if threads is None:
-        threads = min(cores, _THREADS[kind])
     if processes is None:
         processes = min(_MOST_PROCESSES[kind], max(1, cores // max(1, threads)))
     for name, value in (("processes", processes), ("threads", threads)):
