@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import inf
 from pathlib import Path
 from typing import get_type_hints
 
@@ -63,15 +62,6 @@ def check_ranges(command: object, **ranges: tuple[float, float]) -> None:
         if value is not None and not low <= value <= high:
             option = name.replace("_", "-")
             raise UsageError(f"--{option} must be from {low} to {high}, got {value}")
-
-
-def check_between(command: object, **ranges: tuple[float, float]) -> None:
-    """Raise `UsageError` for the first option that is not between two values, ends excluded."""
-    for name, (low, high) in ranges.items():
-        value = getattr(command, name)
-        if not low < value < high:
-            option, below = name.replace("_", "-"), "" if high == inf else f" and below {high:g}"
-            raise UsageError(f"--{option} must be above {low:g}{below}, got {value:g}")
 
 
 def check_folders(**folders: Path | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,7 +14,6 @@ from akd.commands.engines import EngineName, job_resources, open_engine
 from akd.commands.errors import (
     SEEDS,
     UsageError,
-    check_between,
     check_folders,
     check_ranges,
     input_file,
@@ -227,7 +225,10 @@ class PoseTrain:
         from akd.posespace.train import train
         from akd.prior.choose import choose_device
 
-        check_between(self, minutes=(0.0, inf), artists=(0.0, 1000.0))
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        if not 0.0 < self.artists < 1000.0:
+            raise UsageError(f"--artists must be above 0 and below 1000, got {self.artists:g}")
         check_ranges(self, steps=(1, 100_000_000), seed=SEEDS)
         for path in self.poses:
             if not path.is_dir():

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import os
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from akd.commands.errors import (
-    SEEDS,
-    UsageError,
-    check_between,
-    check_folders,
-    check_ranges,
-    usage_errors,
-)
+from akd.commands.errors import UsageError, check_folders, usage_errors
 from akd.commands.options import arg
 from akd.prior.tiny.settings import PoolSettings, TinySettings, TrainSettings
 
@@ -52,16 +44,6 @@ SMOKE_POOL = PoolSettings(
 SMOKE_TRAIN = TrainSettings(
     batch=4, warm_up=2, checkpoint_seconds=5.0, sheet_seconds=60.0, sheet_rows=2, sheet_steps=3
 )
-
-
-_RANGES = {"creatures": (1, 100_000), "judges": (1, 100_000), "seed": SEEDS, "workers": (0, 1000)}
-_BETWEEN = {"minutes": (0.0, inf), "learning_rate": (0.0, 1.0)}
-
-
-def check_training(command: object) -> None:
-    """Raise `UsageError` for the first option of a training that is outside its range."""
-    check_between(command, **{k: ends for k, ends in _BETWEEN.items() if hasattr(command, k)})
-    check_ranges(command, **{k: ends for k, ends in _RANGES.items() if hasattr(command, k)})
 
 
 def device_of(name: str) -> torch.device:

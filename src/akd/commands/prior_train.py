@@ -12,7 +12,7 @@ from typing import Literal
 import tyro
 
 from akd.base.files import write_json
-from akd.commands.errors import input_file, usage_errors
+from akd.commands.errors import SEEDS, UsageError, check_ranges, input_file, usage_errors
 from akd.commands.options import Device, Out, Seed
 from akd.commands.prior_options import (
     SMOKE_POOL,
@@ -24,7 +24,6 @@ from akd.commands.prior_options import (
     Mocap,
     Smoke,
     Workers,
-    check_training,
     count_workers,
     device_of,
     find_recordings,
@@ -65,7 +64,9 @@ class PriorTrain:
 
     def run(self) -> None:
         """Train, then write what there is of the card."""
-        check_training(self)
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
         recordings = find_recordings(self.assets, self.mocap)
         from akd.base.lock import hold_lock
         from akd.base.process_group import is_first_process
@@ -118,7 +119,6 @@ class PriorTrainRecogniser:
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
-        check_training(self)
         from akd.prior.tiny.make_recogniser import make_recogniser
 
         pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
@@ -163,16 +163,22 @@ class PriorTrainRegressor:
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
-        check_training(self)
+        if not self.minutes > 0:
+            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
+        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
         from akd.base.lock import hold_lock
         from akd.fit.regressor.train import train_regressor
         from akd.prior.tiny.load import has_weights, shipped_weights
 
         pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
+        if not 0.0 < self.learning_rate < 1.0:
+            raise UsageError(f"--learning-rate must be from 0 to 1, got {self.learning_rate:g}")
         if self.start is not None:
             input_file(self.start)
-        settings = RegressorSettings()
-        training = RegressorTraining(learning_rate=self.learning_rate)
+        settings, training = (
+            RegressorSettings(),
+            RegressorTraining(learning_rate=self.learning_rate),
+        )
         minutes, workers = self.minutes, count_workers(self.workers)
         if self.smoke:
             settings = replace(settings, size=48, channels=(8, 8, 8, 8), width=32, layers=1)
