@@ -111,7 +111,7 @@ def test_reports_mark_travel_and_feet_only_where_it_should_go_anywhere(fox, walk
 def test_reports_say_what_true_clips_measure(fox, walk):
     rows = {r.name: r for r in metric_rows({"walk": measure(*fox, walk, asked="walk")})["body"]}
     usual = reference_of("walk", 4)
-    shown = {"roughness, g": "roughness", "seam, relative to other steps": "seam"}
+    shown = {"roughness, g": "roughness", "seam, of usual steps": "seam"}
     for name, measured in shown.items():
         assert rows[name].wanted == f"true clips: {usual[measured][0]:.2f}"
 

@@ -92,8 +92,8 @@ class FitSettings:
     limb_search: bool = True
     """Search each limb's angles frame by frame before the first iteration."""
     gait_search: bool = True
-    """Half of the starts are gaits: limbs that swing in pairs, with one period. The regressor's
-    output replaces one of them."""
+    """Half of the starts are gaits: limbs that swing in pairs, with one period. What the regressor
+    reads takes the place of one of them."""
     regressor: bool = True
     """For videos in role colours, one of the starts is the motion regressor's output."""
     anchor: float = 30.0

@@ -91,7 +91,7 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
         ),
         _Metric("roughness, g", lambda m: f"{m.roughness:.2f}", measure="roughness"),
-        _Metric("seam, relative to other steps", lambda m: f"{m.seam:.2f}", measure="seam"),
+        _Metric("seam, of usual steps", lambda m: f"{m.seam:.2f}", measure="seam"),
         _Metric("loop gap, of height", lambda m: _percent(m.loop_gap)),
         _Metric("limb stretch, of height", lambda m: _percent(m.limb_stretch, 2)),
         _Metric("shape change, of edge lengths", lambda m: _percent(m.shape_change)),
