@@ -233,7 +233,7 @@ def test_in_pose_mode_the_clip_is_a_ghost_in_its_place(opened):
         place = ghost.frames.joints(frame)[root] + ghost.place(frame)
         assert place[[0, 2]] == pytest.approx(session.pose.root[[0, 2]], abs=1e-5)
     # Views from all sides are of the body in its place.
-    session._look("front")
+    session.look("front")
     target = session.client.camera.look_at
     size = session.subject.character.height
     assert np.linalg.norm((target - session.pose.root)[[0, 2]]) < 0.6 * size

@@ -135,6 +135,7 @@ class PosePanel:
         else:
             self._leave()
             self.session.stage()
+            self.session.look("three-quarter")
         self._enable()
 
     def _enable(self) -> None:
@@ -164,6 +165,7 @@ class PosePanel:
         self._reference.value = False
         session.stage()
         self._build()
+        session.look("three-quarter")  # at the body, which stands where the clip may not be
         self._choose(self.editor.handles()[-1])
 
     def _leave(self) -> None:

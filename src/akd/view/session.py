@@ -84,7 +84,7 @@ class Session:
         self.pose.open(subject)
         self._ground()
         self.stage()
-        self._look("three-quarter")
+        self.look("three-quarter")
 
     def stage(self) -> None:
         """Put the chosen clips into the scene."""
@@ -174,7 +174,7 @@ class Session:
             self.say(str(error))
             return
         if before != float(np.linalg.norm(self.actors[-1].offset)):
-            self._look("three-quarter")
+            self.look("three-quarter")
 
     def saved(self, path: Path, *, last: bool = False) -> None:
         """Something was written below the root: list it and show it, or the last of its clips."""
@@ -266,7 +266,7 @@ class Session:
         self._key("home", "First frame", lambda: self._step(-self._last_frame()))
         self._key("end", "Last frame", lambda: self._step(self._last_frame()))
         self._key("Z", "Undo the last change of the pose", self.pose.undo, modifier="cmd/ctrl")
-        self._views.on_click(lambda _: self._look(self._views.value))
+        self._views.on_click(lambda _: self.look(self._views.value))
         measured.on_click(lambda _: self._measure())
 
     def play(self, wanted: bool) -> None:
@@ -341,7 +341,7 @@ class Session:
         else:
             self._followed = None
 
-    def _look(self, view: str) -> None:
+    def look(self, view: str) -> None:
         """Look from a side at all clips shown, at the present frame."""
         frames, beside = self.actors[0].frames, self.actors[-1].offset
         frame = frames.frame(self.timeline.seconds)
