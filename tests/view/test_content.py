@@ -14,6 +14,7 @@ from akd.view.content import Content, safe_name
 from akd.view.frames import distance_to_fit
 from akd.view.looks import divide_triangle, paint_surface
 from akd.view.numbers import heading, legend
+from akd.view.run_panel import enlarged
 from akd.zoo.gait.clips import make_clip
 from tests.commands.small_prior import write_fox
 from tests.zoo.menagerie import creature
@@ -73,6 +74,16 @@ def test_a_folder_shows_the_first_file_that_can_be_shown(tmp_path):
     (tmp_path / "c.vrm").unlink()
     with pytest.raises(AssetError, match=r"a\.glb: "):
         Content(tmp_path).first()
+
+
+@pytest.mark.parametrize(("width", "shown"), [(96, 288), (720, 720)])
+def test_previews_fill_the_panel(width, shown):
+    frame = np.zeros((64, width, 3), np.uint8)
+    frame[:, : width // 2] = 200
+    large = enlarged(frame)
+    assert large.shape == (round(64 * shown / width), shown, 3)
+    assert (large[5, 5] == 200).all()
+    assert (large[5, -5] == 0).all()
 
 
 def test_links_out_of_the_folder_are_not_shown(tmp_path):

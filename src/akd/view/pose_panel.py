@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NODE = "/pose"
 _NONE = "none yet"
 """In the list of keyframes."""
+_OFF = "Turn it on to drag the body by its joints and make a clip of poses."
 _STEP = 0.5
 """Seconds from a keyframe to the next one that is suggested."""
 _FREE, _PINNED, _CHOSEN = (90, 110, 130), (210, 60, 50), (240, 180, 30)
@@ -57,10 +58,8 @@ class PosePanel:
         """Whose keyframes were just saved."""
         self._stop: Event | None = None
         """Ends the preview that runs."""
-        self.on = gui.add_checkbox(
-            "Pose mode", False, hint="pose the body by its joints, and make a clip of the poses"
-        )
-        self._says = gui.add_markdown("")
+        self.on = gui.add_checkbox("Pose mode", False)
+        self._says = gui.add_markdown(_OFF)
         joints: list[str] = ["none"]  # until pose mode is on
         self._joint = gui.add_dropdown("Joint", joints, initial_value=joints[0])
         self._pin = gui.add_checkbox("Pin this joint", False)
@@ -134,6 +133,7 @@ class PosePanel:
             self._enter()
         else:
             self._leave()
+            self._says.content = _OFF
             self.session.stage()
             self.session.look("three-quarter")
         self._enable()

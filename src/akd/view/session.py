@@ -189,9 +189,9 @@ class Session:
                 self._clip.value = list(self._subject.motions)[-1]
                 self.stage()
 
-    def say(self, text: str) -> None:
-        """Tell the user."""
-        self.client.add_notification("akd", text, auto_close_seconds=8.0)
+    def say(self, text: str, *, stays: bool = False) -> None:
+        """Tell the user, for some seconds or until it is closed."""
+        self.client.add_notification("akd", text, auto_close_seconds=None if stays else 8.0)
 
     def close(self) -> None:
         """Stop the clock and whatever runs: the browser is gone."""
