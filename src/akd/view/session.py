@@ -234,7 +234,7 @@ class Session:
             self._forces = gui.add_checkbox("Contact forces", False)
             self._shadows = gui.add_checkbox("Shadows", True, hint="off where rendering is slow")
             self._camera = gui.add_dropdown("Camera", [FOLLOW, FREE, PRIOR], initial_value=FOLLOW)
-            self._views = gui.add_button_group("From", ["side", "three-quarter", "front"])
+            self._views = gui.add_button_group("Look from", ["side", "three-quarter", "front"])
             self._note = gui.add_markdown("")
         with tabs.add_tab("Metrics"):
             measured = gui.add_button("Measure the clips shown")
