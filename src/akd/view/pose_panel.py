@@ -78,8 +78,9 @@ class PosePanel:
         self._reset = gui.add_button("Take the clip's pose at this frame")
         self._at = gui.add_number("Keyframe time, s", 0.0, min=0.0, max=600.0, step=0.1)
         self._keep = gui.add_button("Keep keyframe", hint="one at the same time is replaced")
+        kept: list[str] = [_NONE]
         self._kept = gui.add_dropdown(
-            "Keyframes", [_NONE], initial_value=_NONE, hint="choose one to go back to its pose"
+            "Keyframes", kept, initial_value=kept[0], hint="choose one to go back to its pose"
         )
         self._drop = gui.add_button_group("Delete", ["this one", "all of them"])
         self._preview = gui.add_button("Play the keyframes")
