@@ -214,7 +214,7 @@ def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
     )
     assert session.pose.editor is not editor
     assert session.pose.editor.keyframes == editor.keyframes
-    assert session.pose._kept.options == ("0 s", "0.5 s")
+    until(lambda: session.pose._kept.options == ("0 s", "0.5 s"))
 
 
 def test_in_pose_mode_the_clip_is_a_ghost_in_its_place(opened):

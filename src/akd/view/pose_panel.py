@@ -155,10 +155,11 @@ class PosePanel:
             return
         session.play(False)
         if self.editor is None:
-            self.editor = PoseEditor(subject.character)
-            self.editor.take(subject.motions[session.clip], session.timeline.seconds)
+            editor = PoseEditor(subject.character)
+            editor.take(subject.motions[session.clip], session.timeline.seconds)
             if self._before is not None:
-                self.editor.adopt(self._before)
+                editor.adopt(self._before)
+            self.editor = editor
             self._list()
         self._labels = _labels(subject.character, self.editor.joints)
         self._joint.options = self._labels
