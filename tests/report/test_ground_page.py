@@ -70,7 +70,7 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     row = f"<td>{before.skate:.3f}</td><td>{after.skate:.3f}</td>"
     assert row in text
     assert f"<td>{grounded.tracking.error:.2%}</td>" in text
-    assert "m/s, which it got" in text
+    assert "m/s were added, as its feet imply" in text
     assert '<ul class="notes">' in text
     assert '<ul class="notes warn">' not in text  # nothing went wrong
     failed = replace(grounded, tracking=replace(grounded.tracking, failed=True))
