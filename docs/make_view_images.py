@@ -89,6 +89,8 @@ def run(page: Any, session: Session) -> None:
     page.get_by_role("button", name="Start").click()
     job = until(lambda: session.run.job)
     until(lambda: job.error or job.watcher.frames is not None)
+    page.mouse.move(800, 400)  # the panel
+    page.mouse.wheel(0, 170)
     shoot(page, "view_run")
     page.get_by_role("button", name="Stop").click()
     until(lambda: not job.is_running)

@@ -100,7 +100,10 @@ def test_reports_mark_alternation_only_where_it_is_asked_for(fox):
 def test_reports_mark_travel_and_feet_only_where_it_should_go_anywhere(fox, walk):
     def marked(asked: str) -> set[str]:
         parts = metric_rows({"motion": replace(measure(*fox, walk), asked=asked)})
-        return {row.name.split(",")[0] for rows in parts.values() for row in rows if any(row.marks)}
+        rows = [row for part in parts.values() for row in part]
+        # A limit is shown where it is one.
+        assert all(any(r.marks) for r in rows if r.wanted and not r.wanted.startswith("true clips"))
+        return {row.name.split(",")[0] for row in rows if any(row.marks)}
 
     travels = {"travel", "feet swing", "contact of each foot", "skate of each foot"}
     assert travels <= marked("walk")
@@ -114,6 +117,12 @@ def test_reports_say_what_true_clips_measure(fox, walk):
     shown = {"roughness, g": "roughness", "seam, of usual steps": "seam"}
     for name, measured in shown.items():
         assert rows[name].wanted == f"true clips: {usual[measured][0]:.2f}"
+
+
+def test_reports_say_that_a_statue_has_no_seam(fox, walk):
+    found = replace(measure(*fox, walk, asked="walk"), seam=float("nan"))
+    rows = {r.name: r for r in metric_rows({"start": found})["body"]}
+    assert list(rows["seam, of usual steps"].cells) == ["none"]
 
 
 def test_a_statue_is_motionless_and_scores_nothing(fox, walk):

@@ -13,7 +13,8 @@ from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
 from akd.view.frames import distance_to_fit
 from akd.view.looks import divide_triangle, paint_surface
-from akd.view.numbers import heading
+from akd.view.numbers import heading, legend
+from akd.view.run_panel import enlarged
 from akd.zoo.gait.clips import make_clip
 from tests.commands.small_prior import write_fox
 from tests.zoo.menagerie import creature
@@ -53,6 +54,36 @@ def test_the_heading_is_text_and_says_what_fails():
     assert "score 0.50, fails 2 checks" in shown
     assert "score 0.90, passes all checks" in heading("fox", (), Judged(0.9, 0))
     assert "score" not in heading("fox", (), None)
+
+
+def test_a_legend_names_the_clips_that_are_compared():
+    shown = legend([("<b>a", None, None), ("b", (1, 2, 3), Judged(0.5, 1))])
+    assert "&lt;b&gt;a" in shown
+    assert "background:rgb(1, 2, 3)" in shown
+    assert "b: <span" in shown
+    assert "score 0.50, fails 1 check<" in shown
+
+
+def test_a_folder_shows_the_first_file_that_can_be_shown(tmp_path):
+    (tmp_path / "a.glb").write_bytes(b"glTF")
+    (tmp_path / "b.fbx").write_bytes(b"")
+    write_fox(tmp_path / "c.vrm")
+    content = Content(tmp_path)
+    assert content.names() == ["a.glb", "b.fbx", "c.vrm"]
+    assert content.first().name == "c.vrm"
+    (tmp_path / "c.vrm").unlink()
+    with pytest.raises(AssetError, match=r"a\.glb: "):
+        Content(tmp_path).first()
+
+
+@pytest.mark.parametrize(("width", "shown"), [(96, 288), (720, 720)])
+def test_previews_fill_the_panel(width, shown):
+    frame = np.zeros((64, width, 3), np.uint8)
+    frame[:, : width // 2] = 200
+    large = enlarged(frame)
+    assert large.shape == (round(64 * shown / width), shown, 3)
+    assert (large[5, 5] == 200).all()
+    assert (large[5, -5] == 0).all()
 
 
 def test_links_out_of_the_folder_are_not_shown(tmp_path):

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from akd.api.loading import load
+from akd.export.creature import write_creature
 from akd.posespace.stand import standing_feet
 from akd.view.editor import PoseEditor
+from tests.zoo.menagerie import creature
 
 
 @pytest.fixture
@@ -102,3 +105,20 @@ def test_keyframes_become_a_clip(editor):
 def test_targets_must_be_finite(editor):
     with pytest.raises(ValueError, match="three finite numbers"):
         editor.drag(1, np.array((0.0, np.nan, 0.0)))
+
+
+def test_keyframes_go_on_in_another_editor_of_the_same_body(editor, fox, tmp_path):
+    editor.keep(0.0)
+    editor.drag(editor.handles()[-1], editor.places()[editor.handles()[-1]] + (0.0, 0.05, 0.0))
+    editor.keep(0.5)
+    other = PoseEditor(fox)
+    other.adopt(editor)
+    assert other.keyframes == editor.keyframes
+    other.show(other.keyframes[1])
+    assert other.places() == pytest.approx(editor.places(), abs=1e-5)
+    assert other.undo()
+    assert not np.allclose(other.places(), editor.places(), atol=1e-3)
+    write_creature(creature("man"), [], tmp_path / "man.glb")
+    man = PoseEditor(load(tmp_path / "man.glb"))
+    man.adopt(editor)
+    assert man.keyframes == []

@@ -196,12 +196,47 @@ def test_a_handle_is_dragged_and_a_clip_saved(opened, viewer):
     assert risen > 0.03
     page.get_by_role("button", name="Keep keyframe").click()
     until(lambda: len(editor.keyframes) == 2)
+    play = page.get_by_role("button", name="Play the keyframes")
+    play.click()
+    page.get_by_role("button", name="Stop", exact=True).wait_for()
+    play.wait_for()
     page.get_by_role("button", name="Save as a clip").click()
     path = viewer.content.root / "fox-poses.glb"
     until(path.exists)
     saved = load(path)
     assert [clip.name for clip in saved.asset.clips] == ["walk", "trot", "my clip"]
     until(lambda: session.subject.name == "fox-poses.glb")
+    until(lambda: session.clip == "my clip")
+    # Pose mode goes on with the keyframes that were saved.
+    insist(
+        lambda: page.get_by_role("checkbox", name="Pose mode").click(),
+        lambda: session.pose.is_posing,
+    )
+    assert session.pose.editor is not editor
+    assert session.pose.editor.keyframes == editor.keyframes
+    until(lambda: session.pose._kept.options == ("0 s", "0.5 s"))
+
+
+def test_in_pose_mode_the_clip_is_a_ghost_in_its_place(opened):
+    page, session = opened
+    tab(page, "Pose")
+    assert page.get_by_role("button", name="Keep keyframe").is_disabled()
+    page.get_by_role("checkbox", name="Pose mode").click()
+    until(lambda: session.pose.is_posing and session.pose._gizmo)
+    until(lambda: page.get_by_role("button", name="Keep keyframe").is_enabled())
+    (ghost,) = session.actors
+    assert not session.pose.shows_reference
+    session._step(12)
+    until(lambda: ghost._made.get("surface") and ghost._made["surface"][0].visible)
+    root = ghost.frames.looks.character.control_rig.root
+    for frame in (0, 12):
+        place = ghost.frames.joints(frame)[root] + ghost.place(frame)
+        assert place[[0, 2]] == pytest.approx(session.pose.root[[0, 2]], abs=1e-5)
+    # Views from all sides are of the body in its place.
+    session.look("front")
+    target = session.client.camera.look_at
+    size = session.subject.character.height
+    assert np.linalg.norm((target - session.pose.root)[[0, 2]]) < 0.6 * size
 
 
 def test_a_run_is_watched_and_stopped(opened, viewer):

@@ -23,7 +23,8 @@ class View:
     """
 
     path: tyro.conf.Positional[Path]
-    """A GLB, glTF or BVH file, a folder that `akd animate` wrote, or a folder of these."""
+    """A file with a character (GLB, glTF, VRM, FBX, USD, .blend, BVH), a folder that `akd animate`
+    wrote, or a folder of these."""
     port: int = 8080
     """If it is in use, the next free port is taken."""
     host: str = "127.0.0.1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ class _Metric:
         if self.holds is not None:
             holds = {True: "good", False: "bad"}
             marks = [holds[self.holds(m)] if self.applies(m) else "" for m in metrics]
+            wanted = wanted if any(marks) else ""  # a wave need not travel
         return Row(self.name, [self.show(m) for m in metrics], marks, wanted)
 
 
@@ -49,6 +51,11 @@ def _each_percent(values: Sequence[float]) -> str:
 
 def _percent(value: float, decimals: int = 1) -> str:
     return f"{100 * value:.{decimals}f}{_SPACE}%"
+
+
+def _seam(value: float) -> str:
+    """A motion that stands still has no usual steps."""
+    return f"{value:.2f}" if math.isfinite(value) else "none"
 
 
 def _action(action: ActionScore | None) -> str:
@@ -91,7 +98,7 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
             f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
         ),
         _Metric("roughness, g", lambda m: f"{m.roughness:.2f}", measure="roughness"),
-        _Metric("seam, of usual steps", lambda m: f"{m.seam:.2f}", measure="seam"),
+        _Metric("seam, of usual steps", lambda m: _seam(m.seam), measure="seam"),
         _Metric("loop gap, of height", lambda m: _percent(m.loop_gap)),
         _Metric("limb stretch, of height", lambda m: _percent(m.limb_stretch, 2)),
         _Metric("shape change, of edge lengths", lambda m: _percent(m.shape_change)),

@@ -23,6 +23,7 @@ from akd.asset.image import decode_image
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
+from akd.rig.skin import skin_points
 from akd.scene.follow import THREE_QUARTER, smooth_path
 
 FPS = 24.0
@@ -31,6 +32,8 @@ _IMAGE = 512
 _MOST_IMAGES = 8
 _MOST_TRIANGLES = 60_000
 """More would make the page larger than 5 MB."""
+_MEASURED = 2_000
+"""Vertices that the camera's path is found from."""
 
 
 def scene3d(
@@ -80,13 +83,21 @@ def _clip(character: Character, mesh: SkinnedMesh, name: str, motion: Motion) ->
     """Bone transforms of each frame as three rows of four, and the path that the camera follows."""
     frames = motion.resample(FPS)
     world = frames.world()
-    bones = mesh.skin.bone_transforms(world)[:, :, :3]
-    path = smooth_path(world[:, character.control_rig.root, :3, 3], 5.0)
+    bones = mesh.skin.bone_transforms(world)
+    path = smooth_path(_middles(mesh, bones), 5.0)
     return {
         "name": name,
-        "frames": _packed(bones.numpy(force=True), np.float32),
+        "frames": _packed(bones[:, :, :3].numpy(force=True), np.float32),
         "path": _packed(path.numpy(force=True), np.float32),
     }
+
+
+def _middles(mesh: SkinnedMesh, bones: Float[Tensor, "T B 4 4"]) -> Float[Tensor, "T 3"]:
+    """Centre of the body's bounding box in each frame, metres: roots are where tails begin."""
+    some = slice(None, None, 1 + len(mesh.vertices) // _MEASURED)
+    chosen = mesh.vertices[some], mesh.skin.bones[some], mesh.skin.weights[some]
+    boxes = [torch.aminmax(skin_points(each, *chosen), dim=0) for each in bones]
+    return torch.stack([0.5 * (low + high) for low, high in boxes])
 
 
 def _paint(

@@ -46,6 +46,8 @@ class Actor:
         tint: tuple[int, int, int] | None = None,
         opacity: float | None = None,
         forces: ContactForces | None = None,
+        caption: str | None = None,
+        over: Float[np.ndarray, "3"] | None = None,
     ) -> None:
         """Add the actor to a scene.
 
@@ -57,9 +59,12 @@ class Actor:
             tint: One colour in place of the character's own (sRGB).
             opacity: Below 1 for a ghost.
             forces: Contact forces of the clip.
+            caption: Written above it.
+            over: Point of the ground that the root is kept over, metres; None lets it travel.
         """
         self.frames, self.offset = frames, offset
         self._scene, self._node, self._forces = scene, node, forces
+        self._caption, self._over = caption, over
         self._height = frames.looks.character.height
         self._frame = scene.add_frame(node, show_axes=False, position=offset)
         self._tint, self._opacity = tint, opacity
@@ -73,13 +78,15 @@ class Actor:
         if frame == self._now and shown == self._shown:
             return
         self._now, self._shown = frame, shown
+        if self._over is not None:
+            self._frame.position = self.place(frame)
         # Bones are seen through a surface of one piece, which a ghost has anyway.
         has_pieces = self.frames.looks.surface is not None and self._tint is None
         through = shown.skeleton and has_pieces
         parts = {
             "surface": shown.surface and not through, "shell": shown.surface and through,
             "skeleton": shown.skeleton, "names": shown.names, "gaussians": shown.gaussians,
-            "forces": shown.forces,
+            "forces": shown.forces, "caption": self._caption is not None,
         }  # fmt: skip
         for part, wanted in parts.items():
             nodes = self._made.get(part)
@@ -90,6 +97,13 @@ class Actor:
                     handle.visible = wanted
             if nodes and wanted:
                 getattr(self, f"_move_{part}")(nodes, frame)
+
+    def place(self, frame: int) -> Float[np.ndarray, "3"]:
+        """How far it stands from where the clip has it, metres."""
+        if self._over is None:
+            return self.offset
+        root = self.frames.joints(frame)[self.frames.looks.character.control_rig.root]
+        return (self._over - root) * (1.0, 0.0, 1.0)
 
     def remove(self) -> None:
         """Take it out of the scene."""
@@ -166,6 +180,23 @@ class Actor:
         places = self.frames.joints(frame)
         for handle, joint in zip(nodes, self._named(), strict=True):
             handle.position = places[joint]
+
+    def _add_caption(self, frame: int) -> list[Any]:
+        assert self._caption is not None
+        return [
+            self._scene.add_label(
+                f"{self._node}/caption", self._caption, position=self._above(frame),
+                anchor="bottom-center", depth_test=False,
+            )
+        ]  # fmt: skip
+
+    def _move_caption(self, nodes: list[Any], frame: int) -> None:
+        nodes[0].position = self._above(frame)
+
+    def _above(self, frame: int) -> Float[np.ndarray, "3"]:
+        """A point over the head that neither bobs nor lags."""
+        x, _, z = self.frames.path[frame]
+        return np.array((x, 1.15 * self._height, z))
 
     def _add_gaussians(self, frame: int) -> list[Any]:
         cloud, posed = self.frames.looks.cloud, self.frames.gaussians(frame)

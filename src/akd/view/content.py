@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,8 @@ from akd.rig.character import Character
 from akd.view.frames import ClipFrames
 from akd.view.looks import TRIANGLES, Looks
 
-_SUFFIXES = (".glb", ".gltf", ".bvh")
+_SUFFIXES = (".glb", ".gltf", ".vrm", ".fbx", ".usd", ".usda", ".usdc", ".usdz", ".bvh")
+"""Listed of a folder. A Blender file is shown where it is named: Blender needs its time."""
 _SEED = re.compile(r"(?P<stem>(.*/)?[^/]+)-\d+")
 _LONGEST_STEM = 40
 """Characters of a name that something is added to."""
@@ -108,7 +110,10 @@ class Content:
         self._loaded: dict[str, Subject] = {}
         self._lock = Lock()
         if not self.names():
-            raise ValueError(f"{path}: holds neither a GLB, glTF or BVH file nor a run")
+            raise ValueError(
+                f"{path}: holds neither a run nor a file with a character (GLB, glTF, VRM, FBX, "
+                f"USD or BVH)"
+            )
 
     def names(self) -> list[str]:
         """Names of the files and runs, in order: paths below the root."""
@@ -131,10 +136,18 @@ class Content:
         return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
 
     def first(self) -> Subject:
-        """What a browser is shown first; raises as `subject`."""
+        """What a browser is shown first: the first that can be shown.
+
+        Raises:
+            ValueError: There is none, or as `subject` of the first one.
+            AssetError: As `subject` of the first one.
+        """
         names = self.names()
         if not names:
             raise ValueError(f"{self.root}: there is nothing left to show")
+        for name in names:
+            with contextlib.suppress(AssetError, ValueError):
+                return self.subject(name)
         return self.subject(names[0])
 
     def subject(self, name: str) -> Subject:

@@ -55,6 +55,16 @@ class PoseEditor:
         self.joints: tuple[int, ...] = (rig.root, *rig.joints)
         """The file's joint of each token."""
 
+    def adopt(self, other: PoseEditor) -> None:
+        """Take over the keyframes of an editor of the same body; of another one, nothing."""
+        mine, its = torch.zeros_like(self.state), torch.zeros_like(other.state)
+        same = self.codec.rig.skeleton.names == other.codec.rig.skeleton.names
+        if same and self.joints == other.joints and torch.allclose(
+            self.codec.rig.world(self.codec.decode(mine[None])),
+            other.codec.rig.world(other.codec.decode(its[None])), atol=1e-4,
+        ):  # fmt: skip
+            self.keyframes = other.keyframes
+
     @property
     def follows(self) -> str:
         """How the body follows a handle, for a person to read."""
@@ -153,6 +163,11 @@ class PoseEditor:
         self.keyframes = sorted(
             [*others, Keyframe(seconds, self.state.clone())], key=lambda k: k.seconds
         )
+
+    def show(self, keyframe: Keyframe) -> None:
+        """Take the pose of a keyframe."""
+        self.remember()
+        self.state = keyframe.state.clone()
 
     def motion(self, name: str) -> Motion:
         """The keyframes as a clip: through the pose space where there is one, else joint by joint.

@@ -21,13 +21,31 @@ def heading(title: str, facts: Sequence[str], judged: Judged | None) -> str:
         f"{escape(' · '.join(fact for fact in facts if fact))}</div>",
     ]
     if judged is not None:
-        many = f"{judged.fails} check{'s' if judged.fails > 1 else ''}"
-        said = f"fails {many}" if judged.fails else "passes all checks"
-        colour = _COLOURS["bad" if judged.fails else "good"]
-        lines.append(
-            f'<div style="font-size:12px;color:{colour}">score {judged.score:.2f}, {said}</div>'
-        )
+        lines.append(f'<div style="font-size:12px">{_verdict(judged)}</div>')
     return f'<div style="padding:4px 8px 8px;line-height:1.4">{"".join(lines)}</div>'
+
+
+def legend(clips: Sequence[tuple[str, tuple[int, int, int] | None, Judged | None]]) -> str:
+    """The clips that are compared: name, colour of its ghost, and what its run says of it."""
+    lines: list[str] = []
+    ghosts = any(tint is not None for _, tint, _ in clips)
+    for name, tint, judged in clips:
+        colour = "transparent" if tint is None else f"rgb{tint}"
+        swatch = (
+            f'<span style="display:inline-block;width:10px;height:10px;margin-right:6px;'
+            f'background:{colour};border:1px solid #8888"></span>'
+        )
+        swatch = swatch if ghosts else ""
+        said = "" if judged is None else f": {_verdict(judged)}"
+        lines.append(f'<div style="overflow-wrap:anywhere">{swatch}{escape(name)}{said}</div>')
+    return f'<div style="padding:0 8px 8px;font-size:12px;line-height:1.6">{"".join(lines)}</div>'
+
+
+def _verdict(judged: Judged) -> str:
+    many = f"{judged.fails} check{'s' if judged.fails > 1 else ''}"
+    said = f"fails {many}" if judged.fails else "passes all checks"
+    colour = _COLOURS["bad" if judged.fails else "good"]
+    return f'<span style="color:{colour}">score {judged.score:.2f}, {said}</span>'
 
 
 def metrics_table(metrics: Mapping[str, MotionMetrics]) -> str:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import viser
+from jaxtyping import Float
+from torch import Tensor
 
 from akd.asset.asset import AssetError
 from akd.export.character import write_motions
+from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.view.actor import THROUGH
 from akd.view.content import Subject
 from akd.view.editor import PoseEditor
 from akd.view.events import by_user
+from akd.view.frames import FPS
 
 if TYPE_CHECKING:
     from akd.view.session import Session
 
 _NODE = "/pose"
+_NONE = "none yet"
+"""In the list of keyframes."""
+_OFF = "Turn it on to drag the body by its joints and make a clip of poses."
+_STEP = 0.5
+"""Seconds from a keyframe to the next one that is suggested."""
 _FREE, _PINNED, _CHOSEN = (90, 110, 130), (210, 60, 50), (240, 180, 30)
 
 
@@ -44,8 +54,12 @@ class PosePanel:
         self._gizmo: viser.TransformControlsHandle | None = None
         self._busy = Lock()
         self._wanted: np.ndarray | None = None
+        self._before: PoseEditor | None = None
+        """Whose keyframes were just saved."""
+        self._stop: Event | None = None
+        """Ends the preview that runs."""
         self.on = gui.add_checkbox("Pose mode", False)
-        self._says = gui.add_markdown("")
+        self._says = gui.add_markdown(_OFF)
         joints: list[str] = ["none"]  # until pose mode is on
         self._joint = gui.add_dropdown("Joint", joints, initial_value=joints[0])
         self._pin = gui.add_checkbox("Pin this joint", False)
@@ -58,35 +72,82 @@ class PosePanel:
         self._change = gui.add_button_group(
             "Pose", ["undo", "mirror", "neutral"], hint="Ctrl+Z undoes; mirror exchanges sides"
         )
-        self._reset = gui.add_button("Take the pose of the frame shown")
+        self._reference = gui.add_checkbox(
+            "Clip as ghost", False, hint="the clip at the frame chosen above, standing in place"
+        )
+        self._reset = gui.add_button("Take the clip's pose at this frame")
         self._at = gui.add_number("Keyframe time, s", 0.0, min=0.0, max=600.0, step=0.1)
-        self._keep = gui.add_button("Keep keyframe")
-        self._kept = gui.add_markdown("no keyframes")
-        self._drop = gui.add_button("Forget keyframes")
+        self._keep = gui.add_button("Keep keyframe", hint="one at the same time is replaced")
+        kept: list[str] = [_NONE]
+        self._kept = gui.add_dropdown(
+            "Keyframes", kept, initial_value=kept[0], hint="choose one to go back to its pose"
+        )
+        self._drop = gui.add_button_group("Delete", ["this one", "all of them"])
+        self._preview = gui.add_button("Play the keyframes")
         self._name = gui.add_text("Clip name", "my clip")
         self._save = gui.add_button("Save as a clip")
+        self._enable()
         self.on.on_update(lambda _: self._switch())
+        self._reference.on_update(lambda _: session.timeline.redraw())
+        self._kept.on_update(by_user(self._go))
+        self._preview.on_click(lambda _: self._toggle_preview())
         self._joint.on_update(by_user(self._choose_named))
         self._pin.on_update(by_user(self._toggle_pin))
         self._change.on_click(lambda _: self._act(self._change.value))
         self._reset.on_click(lambda _: self._take())
         self._keep.on_click(lambda _: self._keep_frame())
-        self._drop.on_click(lambda _: self._forget())
+        self._drop.on_click(lambda _: self._forget(everything=self._drop.value != "this one"))
         self._save.on_click(lambda _: self.save())
 
     def open(self, subject: Subject) -> None:
         """Another character is shown."""
         self._leave()
         self.on.value = False
+        if self._before is not self.editor:
+            self._before = None
         self._subject, self.editor = subject, None
-        self._kept.content = "no keyframes"
+        self._list()
+
+    @property
+    def is_posing(self) -> bool:
+        """Whether a body is posed in the scene."""
+        return self.on.value and self.editor is not None
+
+    @property
+    def root(self) -> Float[np.ndarray, "3"]:
+        """Where the root of the posed body is, metres, world."""
+        assert self.editor is not None
+        return self.editor.places()[0]
+
+    @property
+    def shows_reference(self) -> bool:
+        """Whether the clip is shown as a ghost beside the pose."""
+        return self._reference.value
+
+    def show_reference(self) -> None:
+        """Show the clip as a ghost: somebody looks for a frame of it."""
+        if self.is_posing:
+            self._reference.value = True
 
     def _switch(self) -> None:
         if self.on.value:
             self._enter()
         else:
             self._leave()
+            self._says.content = _OFF
             self.session.stage()
+            self.session.look("three-quarter")
+        self._enable()
+
+    def _enable(self) -> None:
+        """Without pose mode, nothing here has an effect."""
+        for control in (
+            self._joint, self._pin, self._hold, self._stand, self._reference, self._reset, self._at,
+            self._keep, self._kept, self._preview, self._name, self._save,
+        ):  # fmt: skip
+            control.disabled = not self.on.value
+        for group in (self._change, self._drop):  # viser cannot disable these
+            group.visible = self.on.value
 
     def _enter(self) -> None:
         subject, session = self._subject, self.session
@@ -94,16 +155,23 @@ class PosePanel:
             return
         session.play(False)
         if self.editor is None:
-            self.editor = PoseEditor(subject.character)
-            self.editor.take(subject.motions[session.clip], session.timeline.seconds)
+            editor = PoseEditor(subject.character)
+            editor.take(subject.motions[session.clip], session.timeline.seconds)
+            if self._before is not None:
+                editor.adopt(self._before)
+            self.editor = editor
+            self._list()
         self._labels = _labels(subject.character, self.editor.joints)
         self._joint.options = self._labels
         self._says.content = f"Drag the handle; the body follows {self.editor.follows}."
-        session.hide()
+        self._reference.value = False
+        session.stage()
         self._build()
+        session.look("three-quarter")  # at the body, which stands where the clip may not be
         self._choose(self.editor.handles()[-1])
 
     def _leave(self) -> None:
+        self.close()
         with self.session.lock:
             self._gizmo, self._body, self._dots = None, None, {}
             self._pinned.clear()
@@ -167,6 +235,8 @@ class PosePanel:
     def _dragged(self, event: viser.TransformControlsEvent) -> None:
         """Follow the handle. Threads of earlier events that still solve are not waited for."""
         if event.phase == "start" and self.editor is not None:
+            if self._stop is not None:
+                self._stop.set()
             self.editor.remember()
         self._wanted = np.array(event.target.position)
         if not self._busy.acquire(blocking=False):
@@ -187,11 +257,17 @@ class PosePanel:
 
     def _show(self, *, handle: bool) -> None:
         """Show the pose; the handle goes back to its joint where that was out of reach."""
+        if self.editor is not None:
+            self._draw(self.editor.world(), handle=handle)
+
+    def _draw(self, world: Float[Tensor, "J 4 4"], *, handle: bool) -> None:
+        """Show the body with its joints at these transforms."""
         editor, subject = self.editor, self._subject
         if editor is None or subject is None:
             return
-        surface, places = subject.looks.surface, editor.places()
-        points = None if surface is None else surface.pose(editor.world())
+        surface = subject.looks.surface
+        places = world[list(editor.joints), :3, 3].float().numpy(force=True)
+        points = None if surface is None else surface.pose(world)
         with self.session.lock, self.session.client.atomic():
             if surface is not None and points is not None and self._body is not None:
                 self._body.vertices = points[surface.whole[0].points]
@@ -199,6 +275,11 @@ class PosePanel:
                 dot.position = places[token]
             if handle and self._gizmo is not None:
                 self._gizmo.position = places[self._token]
+
+    def close(self) -> None:
+        """The browser is gone: end the preview."""
+        if self._stop is not None:
+            self._stop.set()
 
     def undo(self) -> None:
         """Go back to the pose before the last change."""
@@ -232,14 +313,70 @@ class PosePanel:
             self.session.say("Turn pose mode on first.")
             return
         self.editor.keep(self._at.value)
-        times = ", ".join(f"{k.seconds:g} s" for k in self.editor.keyframes)
-        self._kept.content = f"keyframes at {times}"
-        self._at.value = round(self._at.value + 0.5, 3)
+        self._list()
+        # The next one, where this was the last.
+        if self._at.value >= self.editor.keyframes[-1].seconds:
+            self._at.value = round(self._at.value + _STEP, 3)
 
-    def _forget(self) -> None:
-        if self.editor is not None:
-            self.editor.keyframes = []
-        self._kept.content, self._at.value = "no keyframes", 0.0
+    def _list(self) -> None:
+        """List the keyframes, with the one at the keyframe time chosen."""
+        kept = [] if self.editor is None else self.editor.keyframes
+        times = [f"{k.seconds:g} s" for k in kept]
+        now = f"{self._at.value:g} s"
+        self._kept.options = times or [_NONE]
+        self._kept.value = now if now in times else (times or [_NONE])[-1]
+        if not kept:
+            self._at.value = 0.0
+
+    def _chosen(self) -> int | None:
+        """Number of the keyframe that the list shows."""
+        kept = [] if self.editor is None else self.editor.keyframes
+        return next((i for i, k in enumerate(kept) if f"{k.seconds:g} s" == self._kept.value), None)
+
+    def _go(self) -> None:
+        """Go back to the pose of a keyframe, to change it."""
+        if self.editor is None or (number := self._chosen()) is None:
+            return
+        keyframe = self.editor.keyframes[number]
+        self.editor.show(keyframe)
+        self._at.value = keyframe.seconds
+        self._show(handle=True)
+
+    def _forget(self, *, everything: bool) -> None:
+        if self.editor is None:
+            return
+        number = self._chosen()
+        self.editor.keyframes = [
+            k for i, k in enumerate(self.editor.keyframes) if not everything and i != number
+        ]
+        self._list()
+
+    def _toggle_preview(self) -> None:
+        """Play what `save` would write, once, or stop it."""
+        if self._stop is not None:
+            self._stop.set()
+            return
+        if self.editor is None:
+            return
+        self._stop = stop = Event()
+        try:
+            motion = self.editor.motion("preview")
+        except ValueError as error:
+            self._stop = None
+            self.session.say(str(error))
+            return
+        self._preview.label = "Stop"
+        Thread(target=self._play, args=(motion, stop), name="akd-view-preview", daemon=True).start()
+
+    def _play(self, motion: Motion, stop: Event) -> None:
+        """Show a motion on the posed body, then the pose again."""
+        world, began = motion.world(), time.monotonic()
+        while (seconds := time.monotonic() - began) <= motion.duration:
+            self._draw(world[min(round(seconds * FPS), len(world) - 1)], handle=False)
+            if stop.wait(1.0 / FPS):
+                break
+        self._stop, self._preview.label = None, "Play the keyframes"
+        self._show(handle=True)
 
     def save(self) -> None:
         """Write the keyframes as a clip into a copy of the character's file, beside it."""
@@ -259,7 +396,8 @@ class PosePanel:
             session.say(str(error))
             return
         self._saved.add(path)
-        session.saved(path)
+        self._before = self.editor  # pose mode goes on with its keyframes
+        session.saved(path, last=True)
         session.say(f"{path.name}: clip {name!r}")
 
 

@@ -8,6 +8,8 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
 
 from akd.asset.asset import AssetError
 from akd.export.clip_files import key_motions, write_clip_files
@@ -23,6 +25,8 @@ _SECONDS = 0.2
 """Between two looks at a job."""
 _MOST_SEEDS = 16
 _LONGEST = 1000
+_WIDTH = 288
+"""Pixels that the panel has for a preview."""
 
 
 class RunPanel:
@@ -40,7 +44,9 @@ class RunPanel:
         self._stop = gui.add_button("Stop", visible=False)
         self._says = gui.add_markdown("Results go to `runs/` in the folder that is shown.")
         self._bar = gui.add_progress_bar(0.0, visible=False)
-        self._image = gui.add_image(np.zeros((8, 8, 3), np.uint8), label="so far", visible=False)
+        self._image = gui.add_image(
+            np.zeros((8, 8, 3), np.uint8), label="what the video model sees", visible=False
+        )
         self._format = gui.add_dropdown(
             "Export as", ["glb", "bvh", "usd", "mp4", "gif", "webp"], initial_value="glb"
         )
@@ -97,13 +103,13 @@ class RunPanel:
             self._bar.value = 100.0 * watcher.share
             if (frames := watcher.frames) is not None:
                 at = int((time.monotonic() - began) * watcher.fps) % len(frames)
-                self._image.image, self._image.visible = frames[at], True
+                self._image.image, self._image.visible = enlarged(frames[at]), True
         if self._closed.is_set():
             return
         self._start.visible, self._stop.visible, self._bar.visible = True, False, False
         if job.error is not None:
             self._says.content = "failed"
-            self.session.say(job.error)
+            self.session.say(job.error, stays=True)  # who waited may be out of the room
         elif job.was_stopped:
             self._says.content = "stopped; the same prompt and seed continue from there"
         else:
@@ -134,3 +140,11 @@ class RunPanel:
         for path in files:
             session.client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
         session.say(f"export/{files[0].name}")
+
+
+def enlarged(frame: UInt8[np.ndarray, "H W 3"]) -> UInt8[np.ndarray, "h w 3"]:
+    """A preview at the width of the panel: frames of the small model are 96 pixels wide."""
+    height, width, _ = frame.shape
+    scale = max(_WIDTH / width, 1.0)
+    size = round(width * scale), round(height * scale)
+    return np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BICUBIC))

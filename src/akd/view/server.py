@@ -48,7 +48,8 @@ class Viewer:
         """Start to serve.
 
         Args:
-            path: A GLB, glTF or BVH file, a folder that `akd animate` wrote, or a folder of these.
+            path: A file that `akd.load` reads, a folder that `akd animate` wrote, or a folder of
+                these.
             host: Address to bind to.
             port: Port; the next free one is taken where it is in use. 0 takes any.
             most_triangles: Larger characters are decimated to this number; None shows all.

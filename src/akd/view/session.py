@@ -18,7 +18,7 @@ from akd.view.curves import Curves
 from akd.view.events import by_user
 from akd.view.frames import FPS, distance_to_fit
 from akd.view.job import Animate
-from akd.view.numbers import heading, metrics_table
+from akd.view.numbers import heading, legend, metrics_table
 from akd.view.pose_panel import PosePanel
 from akd.view.run_panel import RunPanel
 from akd.view.timeline import Timeline
@@ -84,7 +84,7 @@ class Session:
         self.pose.open(subject)
         self._ground()
         self.stage()
-        self._look("three-quarter")
+        self.look("three-quarter")
 
     def stage(self) -> None:
         """Put the chosen clips into the scene."""
@@ -110,12 +110,27 @@ class Session:
             subject.asset, f"{subject.character.height:.2f} m tall",
             f"{seconds:.2f} s" if seconds > 0 else "",
         )  # fmt: skip
-        return heading(subject.prompt or subject.name, facts, subject.judged.get(clip))
+        title, judged = subject.prompt or subject.name, subject.judged.get(clip)
+        if len(self._shown) == 1:
+            return heading(title, facts, judged)
+        ghosts = self._layout.value == OVERLAID
+        rows = [
+            (name, _tint(number) if ghosts and number else None, s.judged.get(c))
+            for number, (name, (s, c)) in enumerate(zip(self._labels(), self._shown, strict=True))
+        ]
+        return heading(title, facts, None) + legend(rows)
+
+    def _labels(self) -> list[str]:
+        """Names of the clips that are shown."""
+        several = len({subject.name for subject, _ in self._shown}) > 1
+        return [f"{s.name}: {clip}" if several else clip for s, clip in self._shown]
 
     def _chosen(self) -> list[tuple[Subject, str]]:
-        """The clip that is shown, and those to compare it with."""
+        """The clip that is shown, and those to compare it with: none while a pose is made."""
         subject, clip, other = self._subject, self._clip.value, self._compare.value
         chosen = [(subject, clip)]
+        if self.pose.is_posing:
+            return chosen
         if other == ALL:
             chosen += [(subject, c) for c in subject.motions if c != clip]
         elif other == SEEDS:
@@ -134,18 +149,20 @@ class Session:
 
     def _actor(self, number: int, subject: Subject, clip: str) -> Actor:
         """One of the clips shown: the first in its own colours, others beside it or as ghosts."""
-        beside = self._layout.value == BESIDE
-        frames, ghost, offset = subject.frames(clip), number > 0 and not beside, np.zeros(3)
-        if beside:
+        beside, posing = self._layout.value == BESIDE, self.pose.is_posing
+        ghost = posing or (number > 0 and not beside)
+        frames, offset, caption = subject.frames(clip), np.zeros(3), None
+        if beside and len(self._shown) > 1:
+            caption = self._labels()[number]
             shown = frames.points(0) if subject.looks.surface else frames.joints(0)
             width = max(float(np.ptp(shown, axis=0).max()), subject.character.height)
             left = np.cross((0.0, 1.0, 0.0), subject.character.forward.double().numpy())
             offset = _APART * width * number * left
         return Actor(
             self.client.scene, f"/clips/{number}", frames, offset=offset,
-            tint=_TINTS[(number - 1) % len(_TINTS)] if ghost else None,
-            opacity=_GHOST if ghost else None,
-            forces=subject.forces if clip == GROUNDED else None,
+            tint=_tint(number) if ghost else None, opacity=_GHOST if ghost else None,
+            forces=subject.forces if clip == GROUNDED else None, caption=caption,
+            over=self.pose.root if posing else None,
         )  # fmt: skip
 
     def _restage(self) -> None:
@@ -157,15 +174,10 @@ class Session:
             self.say(str(error))
             return
         if before != float(np.linalg.norm(self.actors[-1].offset)):
-            self._look("three-quarter")
+            self.look("three-quarter")
 
-    def hide(self) -> None:
-        """Take the clips out of the scene: pose mode shows a body of its own."""
-        with self.lock:
-            self._clear()
-
-    def saved(self, path: Path) -> None:
-        """Something was written below the root: list it and show it."""
+    def saved(self, path: Path, *, last: bool = False) -> None:
+        """Something was written below the root: list it and show it, or the last of its clips."""
         name = path.relative_to(self.content.root).as_posix()
         self.content.forget(name)
         names = self.content.names()
@@ -173,15 +185,19 @@ class Session:
             self._file.options, self._file.visible = names, True
             self._file.value = name
             self.open(name)
+            if last and self._subject.name == name:
+                self._clip.value = list(self._subject.motions)[-1]
+                self.stage()
 
-    def say(self, text: str) -> None:
-        """Tell the user."""
-        self.client.add_notification("akd", text, auto_close_seconds=8.0)
+    def say(self, text: str, *, stays: bool = False) -> None:
+        """Tell the user, for some seconds or until it is closed."""
+        self.client.add_notification("akd", text, auto_close_seconds=None if stays else 8.0)
 
     def close(self) -> None:
         """Stop the clock and whatever runs: the browser is gone."""
         with self.lock:
             self._closed = True
+        self.pose.close()
         self.run.close()
         self.timeline.close()
 
@@ -195,7 +211,7 @@ class Session:
         names = self.content.names()
         self._heading = gui.add_html("")
         self._file = gui.add_dropdown(
-            "File or run", names, initial_value=names[0], visible=len(names) > 1
+            "File or run", names, initial_value=self._subject.name, visible=len(names) > 1
         )
         clips: list[str] = [NOTHING]  # until a file is open
         self._clip = gui.add_dropdown("Clip", clips, initial_value=clips[0])
@@ -218,7 +234,7 @@ class Session:
             self._forces = gui.add_checkbox("Contact forces", False)
             self._shadows = gui.add_checkbox("Shadows", True, hint="off where rendering is slow")
             self._camera = gui.add_dropdown("Camera", [FOLLOW, FREE, PRIOR], initial_value=FOLLOW)
-            self._views = gui.add_button_group("From", ["side", "three-quarter", "front"])
+            self._views = gui.add_button_group("Look from", ["side", "three-quarter", "front"])
             self._note = gui.add_markdown("")
         with tabs.add_tab("Metrics"):
             measured = gui.add_button("Measure the clips shown")
@@ -250,11 +266,13 @@ class Session:
         self._key("home", "First frame", lambda: self._step(-self._last_frame()))
         self._key("end", "Last frame", lambda: self._step(self._last_frame()))
         self._key("Z", "Undo the last change of the pose", self.pose.undo, modifier="cmd/ctrl")
-        self._views.on_click(lambda _: self._look(self._views.value))
+        self._views.on_click(lambda _: self.look(self._views.value))
         measured.on_click(lambda _: self._measure())
 
     def play(self, wanted: bool) -> None:
         """Play or pause."""
+        if wanted:
+            self.pose.show_reference()
         self.timeline.play(wanted)
         self._play.label = "Pause" if self.timeline.is_playing else "Play"
 
@@ -281,6 +299,7 @@ class Session:
 
     def _scrub(self) -> None:
         self.play(False)
+        self.pose.show_reference()
         self.timeline.seek(self._time.value / FPS)
 
     def _draw(self, seconds: float) -> None:
@@ -289,6 +308,8 @@ class Session:
             self._surface.value, self._skeleton.value, self._names.value, self._gaussians.value,
             self._forces.value,
         )  # fmt: skip
+        if self.pose.is_posing:
+            shown = Shown(surface=self.pose.shows_reference)
         with self.lock:
             if self._closed or not self.actors:
                 return
@@ -306,7 +327,9 @@ class Session:
     def _move_camera(self, seconds: float) -> None:
         frames, camera = self.actors[0].frames, self.client.camera
         frame = frames.frame(seconds)
-        if self._camera.value == PRIOR:
+        if self.pose.is_posing:  # the body stays where it is
+            self._followed = None
+        elif self._camera.value == PRIOR:
             eye, target, opening = frames.prior_camera(frame)
             camera.position, camera.look_at, camera.fov = eye, target, opening
             self._followed = None
@@ -318,11 +341,13 @@ class Session:
         else:
             self._followed = None
 
-    def _look(self, view: str) -> None:
+    def look(self, view: str) -> None:
         """Look from a side at all clips shown, at the present frame."""
         frames, beside = self.actors[0].frames, self.actors[-1].offset
         frame = frames.frame(self.timeline.seconds)
         eye, target, opening = frames.camera_from(view, frame)
+        place = self.actors[0].place(frame)
+        eye, target = eye + place, target + place
         aspect = self.client.camera.aspect
         away = distance_to_fit(eye - target, beside, opening=opening, aspect=aspect)
         target = target + 0.5 * beside
@@ -346,12 +371,16 @@ class Session:
 
     def _measure(self) -> None:
         self._table.content = "<p>measuring ...</p>"
-        several = len({subject.name for subject, _ in self._shown}) > 1
         try:
             measured = {
-                f"{subject.name}: {clip}" if several else clip: subject.metrics(clip)
-                for subject, clip in self._shown
+                name: subject.metrics(clip)
+                for name, (subject, clip) in zip(self._labels(), self._shown, strict=True)
             }
             self._table.content = metrics_table(measured)
         except (ValueError, RuntimeError) as error:
             self._table.content = f"<p>{escape(str(error))}</p>"
+
+
+def _tint(number: int) -> tuple[int, int, int]:
+    """Colour of a ghost."""
+    return _TINTS[(number - 1) % len(_TINTS)]
