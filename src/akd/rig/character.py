@@ -19,7 +19,7 @@ from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
-from akd.rig.props import count_bodies, find_lone_pieces, find_props, find_scenery
+from akd.rig.props import count_bodies, find_lone_pieces, find_props, find_riders, find_scenery
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
 from akd.rig.size import assume_height, stated_height
@@ -104,21 +104,26 @@ class _Reading:
     bind: Bind
     surface: SkinnedMesh | None
     body: SkinnedMesh | None
-    """The surface without props."""
+    """The surface without props and riders."""
     evidence: Evidence
     scenery: tuple[int, ...]
     """Nodes."""
     bodies: int
     """How many stand side by side."""
+    riders: tuple[int, ...]
+    """Their topmost nodes."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Of the bind pose, of scenery, and of several bodies."""
+        """Of the bind pose, of scenery, of riders, and of several bodies."""
         found = [*self.bind.problems]
         for node in self.scenery:
             what = "shows something beside the character that no joint moves"
             action = "it is taken as scenery, and left as it is"
             found.append(Problem("note", f"node {node}", what, action))
+        for node in self.riders:
+            action = "it follows what it sits on; to animate the rider, export it alone"
+            found.append(Problem("note", f"node {node}", "a rider sits on the body", action))
         if self.bodies > 1:
             what = f"{self.bodies} bodies stand side by side"
             found.append(Problem("warning", "file", what, SEVERAL_BODIES))
@@ -204,6 +209,7 @@ def _read(asset: Asset, up: str) -> _Reading:
         is_joint[:] = True
     carrier = _carriers(raw, is_joint)
     scenery: tuple[int, ...] = ()
+    riders: dict[int, Bool[np.ndarray, "V"]] = {}
     bodies = 1
     if surface is not None:
         moved = {track.node for clip in asset.clips for track in clip.tracks}
@@ -211,8 +217,12 @@ def _read(asset: Asset, up: str) -> _Reading:
         if scenery:
             surface = surface_of(asset, raw, bind, without=scenery)
         assert surface is not None
+        heights = FileUnits(1.0, up).points_in(surface.vertices)[:, 1].numpy()
+        riders = find_riders(raw, surface, heights)
         bodies = count_bodies([s.joints.tolist() for s in asset.skins], raw, surface)
         beside = find_props(raw, surface, is_joint, carrier, moved) | _is_stray(surface)
+        for own in riders.values():
+            beside |= own
         body = surface.only(torch.from_numpy(~beside)) if beside.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
     upright = FileUnits(1.0, up)
@@ -231,7 +241,7 @@ def _read(asset: Asset, up: str) -> _Reading:
         owners = torch.from_numpy(carrier)[body.skin.owners]
         body = body.only(~torch.isin(owners, torch.tensor(lone)))
         evidence = evidence_with(body)
-    return _Reading(raw, bind, surface, body, evidence, scenery, bodies)
+    return _Reading(raw, bind, surface, body, evidence, scenery, bodies, tuple(riders))
 
 
 def _check_joints(asset: Asset) -> None:

@@ -1,8 +1,9 @@
-"""What is shown with a body and is not part of it: props, which follow it, scenery, which does not,
-and other bodies."""
+"""What is shown with a body and is not part of it: props and riders, which follow it, scenery,
+which does not, and other bodies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
 
 import numpy as np
@@ -25,6 +26,12 @@ _LIKE = 0.2
 """Two pieces are of a kind where their extents differ by less than this fraction."""
 _MOST = 0.6
 """What would leave less than the rest of the vertices for the body is the body."""
+_LIMB_WORDS = {"leg": {"leg", "foot"}, "arm": {"arm", "hand"}}
+"""What the joints of a limb are called."""
+_RIDER, _MOUNT = ("leg", "arm"), ("leg",)
+"""Limbs that riders, and what they sit on, have by name."""
+_IN_AIR = 0.1
+"""A rider is this far above the ground, as a fraction of the height of all."""
 _BESIDE = 0.25
 """How far scenery reaches beyond the skin, at least, in diagonals of the skin's box: eyes and hats
 that hang on no joint do not."""
@@ -83,6 +90,52 @@ def find_props(
     found = np.array([n for n in np.flatnonzero(has_skin).tolist() if is_prop(n)], dtype=np.int64)
     props = np.isin(owners, found)
     return props if props.mean() < _MOST else np.zeros_like(props)
+
+
+def find_riders(
+    skeleton: Skeleton, mesh: SkinnedMesh, heights: Float[np.ndarray, "V"]
+) -> dict[int, Bool[np.ndarray, "V"]]:
+    """Bodies that sit on another one: the topmost joint of each, and its vertices.
+
+    By names, the joints below it have skin of legs, arms and a head, the others have skin of legs
+    and a head; it hangs on one of those, and does not reach the ground.
+
+    Args:
+        skeleton: All nodes of the file.
+        mesh: Everything that they move.
+        heights: Of its vertices along up, in any unit.
+    """
+    owners = mesh.skin.owners.numpy()
+    moving = np.unique(owners).tolist()
+    said = {j: _limbs_said(skeleton.names[j]) for j in moving}
+    every = Counter(part for parts in said.values() for part in parts)
+    if not _has_limbs(every, _RIDER) or every["head"] < 2:
+        return {}
+    floor = float(heights.min()) + _IN_AIR * float(np.ptp(heights))
+    found: dict[int, Bool[np.ndarray, "V"]] = {}
+    for node in (n for root in skeleton.roots for n in skeleton.subtree(root)):
+        above = set(skeleton.ancestors(node))
+        if found.keys() & above or said.keys().isdisjoint(above):
+            continue
+        below = Counter(part for j in skeleton.subtree(node) for part in said.get(j, ()))
+        if not _has_limbs(below, _RIDER) or not _has_limbs(every - below, _MOUNT):
+            continue
+        own = np.isin(owners, list(skeleton.subtree(node)))
+        if heights[own].min() > floor:
+            found[node] = own
+    return found
+
+
+def _limbs_said(name: str) -> list[str]:
+    """What of a body a name mentions, limbs with their side."""
+    parts, side = names.parts_of(name), names.side_of(name)
+    limbs = [limb for limb, words in _LIMB_WORDS.items() if parts & words]
+    return [f"{side.value} {limb}" for limb in limbs] + ["head"] * ("head" in parts)
+
+
+def _has_limbs(said: Counter[str], limbs: Sequence[str]) -> bool:
+    sides = [f"{side} {limb}" for limb in limbs for side in ("left", "right")]
+    return all(said[part] for part in (*sides, "head"))
 
 
 def find_scenery(
