@@ -5,7 +5,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from akd.report.describe import describe
 from akd.rig.character import Character, load_character
 from akd.rig.control_build import build_control_rig
 from akd.rig.roles.role import LimbKind, Part
@@ -234,6 +236,26 @@ def test_what_reaches_the_ground_or_is_no_whole_body_is_no_rider():
     assert "a rider sits on the body" not in [p.what for p in beside.problems]
     centaur, _ = read(BODIES["centaur"]())
     assert "a rider sits on the body" not in [p.what for p in centaur.problems]
+
+
+@pytest.mark.parametrize("species", ["man", "horse", "crow"])
+def test_legs_that_lie_are_said(species):
+    """In a file with Z up that does not say so."""
+    rig, turn = body(species), Rotation.from_euler("x", 90.0, degrees=True)
+    joints = tuple(replace(j, place=turn.apply(j.place)) for j in rig.joints)
+    turned = to_asset(replace(rig, joints=joints, vertices=turn.apply(rig.vertices)))
+
+    def said(character: Character) -> list[str]:
+        return [p.what for p in character.problems if p.where == "body"]
+
+    upright = load_character(to_asset(rig))
+    assert not said(upright)
+    assert said(load_character(turned)) == ["the legs lie along z"]
+    read = load_character(turned, up="z")
+    assert not said(read)
+    assert read.anatomy.roles == upright.anatomy.roles
+    assert describe(upright)["axes"]["forward"] == "+z"
+    assert describe(read)["axes"]["forward"] == "-y"
 
 
 def test_a_stand_is_no_part_of_the_body():

@@ -20,6 +20,7 @@ from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
 from akd.rig.props import count_bodies, find_lone_pieces, find_props, find_riders, find_scenery
+from akd.rig.roles import names
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
 from akd.rig.size import assume_height, stated_height
@@ -30,8 +31,11 @@ from akd.rig.units import FileUnits, find_units
 
 MAX_JOINTS = 2048
 """Time and memory of finding the body grow with the square of it."""
-SEVERAL_BODIES = "they are taken for one, wrongly: export one of them alone"
-"""What is done about a file of several bodies."""
+BODY = "body"
+"""The place of problems that a user should know of before the body is animated."""
+_LIES, _STANDS = 0.7, 0.5
+"""The bones of legs lie where they lead along a horizontal axis by more than this share of their
+length, and up or down by less than that."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,8 @@ class _Reading:
             found.append(Problem("note", f"node {node}", "a rider sits on the body", action))
         if self.bodies > 1:
             what = f"{self.bodies} bodies stand side by side"
-            found.append(Problem("warning", "file", what, SEVERAL_BODIES))
+            action = "they are taken for one, wrongly: export one of them alone"
+            found.append(Problem("warning", BODY, what, action))
         return tuple(found)
 
 
@@ -164,9 +169,33 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         units=units,
         height=extent * units.metres_per_unit,
         anatomy=anatomy,
-        problems=(*asset.problems, *read.problems),
+        problems=(*asset.problems, *read.problems, *_lying(read.evidence, anatomy, up)),
         scenery=read.scenery,
     )
+
+
+def _lying(evidence: Evidence, anatomy: Anatomy, up: str) -> list[Problem]:
+    """A warning where legs lie along an axis: Y is up in glTF, but not in all that is exported."""
+    legs = {joint for leg in anatomy.legs for joint in leg.joints[1:]}
+    named = {
+        joint
+        for joint in anatomy.body.parents
+        if names.parts_of(evidence.skeleton.names[joint]) & {"leg", "foot"}
+    }
+    bones = [
+        evidence.positions[joint] - evidence.positions[parent]
+        for joint, parent in anatomy.body.parents.items()
+        if joint in legs or {joint, parent} <= named
+    ]
+    length = float(np.linalg.norm(bones, axis=1).sum()) if bones else 0.0
+    if up != "y" or not length > 0:
+        return []
+    x, y, z = np.abs(np.sum(bones, axis=0)) / length
+    axis, share = ("x", x) if x > z else ("z", z)
+    if y > _STANDS or share < _LIES:
+        return []
+    action = f"if {axis} is up in the file, --up {axis} turns it"
+    return [Problem("warning", BODY, f"the legs lie along {axis}", action)]
 
 
 def bound_character(name: str, skeleton: Skeleton, mesh: SkinnedMesh) -> Character:
