@@ -19,7 +19,13 @@ from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
-from akd.rig.props import count_bodies, find_lone_pieces, find_props, find_riders, find_scenery
+from akd.rig.props import (
+    find_lone_pieces,
+    find_other_bodies,
+    find_props,
+    find_riders,
+    find_scenery,
+)
 from akd.rig.roles import names
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
@@ -112,8 +118,10 @@ class _Reading:
     evidence: Evidence
     scenery: tuple[int, ...]
     """Nodes."""
-    bodies: int
-    """How many stand side by side."""
+    others: int
+    """How many bodies stand beside this one."""
+    of_others: tuple[int, ...]
+    """The nodes that show them."""
     riders: tuple[int, ...]
     """Their topmost nodes."""
 
@@ -128,9 +136,9 @@ class _Reading:
         for node in self.riders:
             action = "it follows what it sits on; to animate the rider, export it alone"
             found.append(Problem("note", f"node {node}", "a rider sits on the body", action))
-        if self.bodies > 1:
-            what = f"{self.bodies} bodies stand side by side"
-            action = "they are taken for one, wrongly: export one of them alone"
+        if self.others:
+            what = f"{self.others + 1} bodies stand side by side"
+            action = "the largest is animated, and the rest left as it is; export another alone"
             found.append(Problem("warning", BODY, what, action))
         return tuple(found)
 
@@ -170,7 +178,7 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         height=extent * units.metres_per_unit,
         anatomy=anatomy,
         problems=(*asset.problems, *read.problems, *_lying(read.evidence, anatomy, up)),
-        scenery=read.scenery,
+        scenery=(*read.scenery, *read.of_others),
     )
 
 
@@ -239,22 +247,28 @@ def _read(asset: Asset, up: str) -> _Reading:
     carrier = _carriers(raw, is_joint)
     scenery: tuple[int, ...] = ()
     riders: dict[int, Bool[np.ndarray, "V"]] = {}
-    bodies = 1
+    others: list[set[int]] = []
+    of_others: tuple[int, ...] = ()
+    upright = FileUnits(1.0, up)
     if surface is not None:
         moved = {track.node for clip in asset.clips for track in clip.tracks}
         scenery = find_scenery(raw, surface, is_joint, carrier, moved)
         if scenery:
             surface = surface_of(asset, raw, bind, without=scenery)
         assert surface is not None
-        heights = FileUnits(1.0, up).points_in(surface.vertices)[:, 1].numpy()
-        riders = find_riders(raw, surface, heights)
-        bodies = count_bodies([s.joints.tolist() for s in asset.skins], raw, surface)
+        skins = [s.joints.tolist() for s in asset.skins]
+        others = find_other_bodies(skins, raw, surface, upright.points_in(surface.vertices).numpy())
+        if others:
+            of_others = _shown_by(asset, set().union(*others))
+            surface = surface_of(asset, raw, bind, without=scenery + of_others)
+        assert surface is not None
+        riders = find_riders(raw, surface, upright.points_in(surface.vertices)[:, 1].numpy())
         beside = find_props(raw, surface, is_joint, carrier, moved) | _is_stray(surface)
         for own in riders.values():
             beside |= own
         body = surface.only(torch.from_numpy(~beside)) if beside.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
-    upright = FileUnits(1.0, up)
+        is_joint[[node for group in others for node in group]] = False
 
     def evidence_with(body: SkinnedMesh | None) -> Evidence:
         return Evidence(
@@ -270,7 +284,19 @@ def _read(asset: Asset, up: str) -> _Reading:
         owners = torch.from_numpy(carrier)[body.skin.owners]
         body = body.only(~torch.isin(owners, torch.tensor(lone)))
         evidence = evidence_with(body)
-    return _Reading(raw, bind, surface, body, evidence, scenery, bodies, tuple(riders))
+    return _Reading(
+        raw, bind, surface, body, evidence, scenery, len(others), of_others, tuple(riders)
+    )
+
+
+def _shown_by(asset: Asset, joints: set[int]) -> tuple[int, ...]:
+    """The nodes of meshes that joints move."""
+    skins = {k for k, skin in enumerate(asset.skins) if joints & set(skin.joints.tolist())}
+    moved = [
+        index in joints if node.skin is None else node.skin in skins
+        for index, node in enumerate(asset.nodes)
+    ]
+    return tuple(i for i, node in enumerate(asset.nodes) if node.mesh is not None and moved[i])
 
 
 def _check_joints(asset: Asset) -> None:

@@ -16,7 +16,7 @@ from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.skeleton import Skeleton
 
 _BODY = 0.2
-"""Least share of the skinned vertices that a body of several has."""
+"""Of several bodies each is at least this fraction of the largest in size."""
 _SLOTS = {"slot", "handslot", "socket", "attach"}
 _BONES = 5
 """Joints with skin that make a body beside which loose pieces are props."""
@@ -31,7 +31,8 @@ _LIMB_WORDS = {"leg": {"leg", "foot"}, "arm": {"arm", "hand"}}
 _RIDER, _MOUNT = ("leg", "arm"), ("leg",)
 """Limbs that riders, and what they sit on, have by name."""
 _IN_AIR = 0.1
-"""A rider is this far above the ground, as a fraction of the height of all."""
+"""A rider is this far above the ground, as a fraction of the height of all; a body that stands is
+not."""
 _BESIDE = 0.25
 """How far scenery reaches beyond the skin, at least, in diagonals of the skin's box: eyes and hats
 that hang on no joint do not."""
@@ -179,14 +180,23 @@ def find_scenery(
     return tuple(found) if np.isin(owners, found).mean() < _MOST else ()
 
 
-def count_bodies(skins: Sequence[Iterable[int]], skeleton: Skeleton, mesh: SkinnedMesh) -> int:
-    """How many bodies stand side by side: skins that share no joint and hang on none of each
-    other's, with room between them. At least one.
+def find_other_bodies(
+    skins: Sequence[Iterable[int]],
+    skeleton: Skeleton,
+    mesh: SkinnedMesh,
+    points: Float[np.ndarray, "V 3"],
+) -> list[set[int]]:
+    """Bodies that stand beside the largest one on the same ground: skins that share no joint and
+    hang on none of each other's, with room between them.
 
     Args:
         skins: The joints of each skin.
         skeleton: All nodes of the file.
         mesh: Everything that they move.
+        points: Its vertices, Y up, in any unit.
+
+    Returns:
+        The nodes of each: its joints, and all below them.
     """
     groups: list[set[int]] = []
     for joints in map(set, skins):
@@ -194,18 +204,26 @@ def count_bodies(skins: Sequence[Iterable[int]], skeleton: Skeleton, mesh: Skinn
         apart = [g for g in groups if not (g & above or joints & _path_up(g, skeleton))]
         groups = [*apart, joints.union(*(g for g in groups if g not in apart))]
     if len(groups) < 2:
-        return 1
-    owners, points = mesh.skin.owners.numpy(), mesh.vertices.numpy()
+        return []
+    groups = [{n for j in group for n in skeleton.subtree(j)} for group in groups]
+    owners = mesh.skin.owners.numpy()
+    floor = float(points[:, 1].min()) + _IN_AIR * float(np.ptp(points[:, 1]))
     parts = [points[np.isin(owners, list(group))] for group in groups]
-    total = sum(map(len, parts))
-    boxes = [(p.min(axis=0), p.max(axis=0)) for p in parts if len(p) > _BODY * total]
+    boxes = {k: (p.min(axis=0), p.max(axis=0)) for k, p in enumerate(parts) if len(p)}
+    boxes = {k: box for k, box in boxes.items() if box[0][1] < floor}
+    sizes = {k: float(np.linalg.norm(high - low)) for k, (low, high) in boxes.items()}
+    largest = max(sizes, key=sizes.__getitem__, default=-1)
+    boxes = {k: box for k, box in boxes.items() if sizes[k] > _BODY * sizes[largest]}
 
-    def is_alone(k: int) -> bool:
-        low, high = boxes[k]
-        others = boxes[:k] + boxes[k + 1 :]
-        return all(bool(((low > b) | (high < a)).any()) for a, b in others)
+    def is_body(k: int) -> bool:
+        """It has bones, and lies beside each of the others and not above or below."""
+        low, high = (corner[[0, 2]] for corner in boxes[k])
+        others = [(b[0][[0, 2]], b[1][[0, 2]]) for i, b in boxes.items() if i != k]
+        has_bones = len(np.unique(owners[np.isin(owners, list(groups[k]))])) >= _BONES
+        return has_bones and all(bool(((low > b) | (high < a)).any()) for a, b in others)
 
-    return max(sum(map(is_alone, range(len(boxes)))), 1)
+    bodies = [k for k in boxes if is_body(k)]
+    return [groups[k] for k in bodies if k != largest] if largest in bodies else []
 
 
 def _path_up(joints: Collection[int], skeleton: Skeleton) -> set[int]:
