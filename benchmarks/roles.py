@@ -4,6 +4,7 @@ The truth is `roles_labels.toml`. Rigs are split by family (`akd.base.splits`): 
 on the development half, and only totals of the measuring half are looked at.
 
     python -m benchmarks.roles [--half development] [--report docs/benchmarks/roles.md]
+        [--files animal_bee.glb ...] [--images docs/images/roles_mistakes.jpg]
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from PIL import Image, ImageDraw
+
 from akd.asset.read import read_asset
 from akd.base.splits import roles_family_develops
+from akd.report.role_image import role_image
 from akd.rig.character import Character, load_character
 from akd.rig.up_axis import find_up_axis
 from benchmarks.measured import write_report
@@ -94,25 +98,47 @@ def is_right(found: list[str]) -> bool:
     return not set(found) - {"head", "tail"}
 
 
+def _sheet(images: list[tuple[str, Image.Image]]) -> Image.Image:
+    """Images with their titles, four in a row."""
+    width, height, line = 400, 228, 16
+    rows = -(-len(images) // 4)
+    sheet = Image.new("RGB", (4 * width, rows * (height + line)), "white")
+    draw = ImageDraw.Draw(sheet)
+    for k, (title, image) in enumerate(images):
+        at = (k % 4 * width, k // 4 * (height + line))
+        draw.text((at[0] + 4, at[1] + 3), title, fill="black")
+        sheet.paste(image.convert("RGB").resize((width, height)), (at[0], at[1] + line))
+    return sheet
+
+
 def main() -> None:
     """Measure one half or both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=("development", "measuring"), help="only this half")
     parser.add_argument("--report", type=Path, help="write the tables here, as Markdown")
+    parser.add_argument("--files", nargs="+", help="only files whose path ends so")
+    parser.add_argument("--images", type=Path, help="write the mistakes of the first half, as read")
     arguments = parser.parse_args()
+    images: list[tuple[str, Image.Image]] = []
     results: dict[str, dict[str, list[list[str]]]] = {}
     failures = []
     for label in read_labels():
         half = "development" if roles_family_develops(label.family) else "measuring"
         if arguments.half not in (None, half):
             continue
+        if arguments.files and not label.path.endswith(tuple(arguments.files)):
+            continue
         asset = read_asset(ASSETS / label.path)
         names, up = tuple(n.name for n in asset.nodes), find_up_axis(asset)
         for variant, change in VARIANTS.items():
-            found = mistakes(load_character(change(asset), up=up), names, label)
+            character = load_character(change(asset), up=up)
+            found = mistakes(character, names, label)
             results.setdefault(half, {}).setdefault(variant, []).append(found)
             if half == "development" and not is_right(found):
                 failures.append(f"| {label.path} | {variant} | {'; '.join(found)} |")
+                if arguments.images and character.mesh is not None:
+                    title = f"{Path(label.path).stem}, {variant}"
+                    images.append((title, role_image(character)))
     lines = ["| half | variant | files | feet, sides and limbs | head | tail |", "|" + " --- |" * 6]
     for half, by_variant in results.items():
         for variant, all_found in by_variant.items():
@@ -124,6 +150,8 @@ def main() -> None:
     lines += ["", "Mistakes in the development half:", ""]
     lines += ["| file | variant | what is wrong |", "| --- | --- | --- |", *failures, ""]
     print("\n".join(lines))
+    if arguments.images:
+        _sheet(images).save(arguments.images, quality=80)
     if arguments.report:
         write_report(arguments.report, "\n".join(lines))
 

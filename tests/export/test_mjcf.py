@@ -150,6 +150,39 @@ def test_characters_stand_for_three_seconds(file: str, shared_assets: Path) -> N
     assert float(data.xmat[1][8]) > 0.95
 
 
+def with_neck(body: Body) -> Body:
+    """A quadruped with a heavy neck ahead of its legs, and a head on it."""
+    neck, head = (0.45, 0.53, 0.0), (0.7, 0.58, 0.0)
+    return Body.from_cuboids(
+        (*body.names, "neck", "head"), (*body.parents, 0, len(body)),
+        torch.cat((body.pivots, tensor([(0.3, 0.53, 0.0), (0.6, 0.53, 0.0)]))),
+        torch.cat((body.half_extents, tensor([(0.15, 0.08, 0.08), (0.1, 0.1, 0.08)]))),
+        torch.cat((body.centres, tensor([neck, head]))),
+        axes=torch.cat((body.axes, body.axes[:1], body.axes[:1].roll(1, 1))), density=600.0,
+    )  # fmt: skip
+
+
+def test_the_stand_keyframe_holds_the_head_up() -> None:
+    body = with_neck(quadruped())
+    model = mujoco.MjModel.from_xml_string(mjcf_text(body, scale_parameters(body)))
+    sunk = []
+    for has_targets in (True, False):
+        data = mujoco.MjData(model)
+        mujoco.mj_resetDataKeyframe(model, data, model.key("stand").id)
+        # Only the chain that no leg carries leans against gravity.
+        parts = {model.actuator(i).name.split("_")[0] for i in range(model.nu) if data.ctrl[i]}
+        assert parts == {"neck", "head"}
+        data.ctrl[:] *= has_targets
+        mujoco.mj_forward(model, data)
+        before = data.body("head").xpos[2] - data.body("torso").xpos[2]
+        for _ in range(round(3.0 / model.opt.timestep)):
+            mujoco.mj_step(model, data)
+        after = data.body("head").xpos[2] - data.body("torso").xpos[2]
+        sunk.append((before - after) / body.height)
+    assert abs(sunk[0]) < 0.1 * sunk[1], sunk
+    assert sunk[1] > 0.005
+
+
 def test_the_clip_keyframe_is_the_start_of_the_clip() -> None:
     body = quadruped()
     start = scattered(body, 3, height=0.1)

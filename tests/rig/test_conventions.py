@@ -1,17 +1,20 @@
 """Known bodies in the conventions of other tools, and after what exporters do to a skeleton."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from akd.report.describe import describe
 from akd.rig.character import Character, load_character
 from akd.rig.control_build import build_control_rig
 from akd.rig.roles.role import LimbKind, Part
 from benchmarks.rig_conventions import PEOPLE_ONLY, Case, body, cases, judge
-from benchmarks.stress_bodies import BODIES, POSES_AND_PARTS
+from benchmarks.stress_bodies import BODIES, POSES_AND_PARTS, grafted
 from benchmarks.stress_names import CONVENTIONS, PLAIN, named, numbered
-from benchmarks.stress_rig import StressRig, to_asset
+from benchmarks.stress_rig import Joint, StressRig, to_asset
 from benchmarks.stress_structures import STRUCTURES, control_chains, pedestal, twists, weapons
 from benchmarks.stress_tools import TOOLS, motors
 
@@ -195,6 +198,64 @@ def test_weapons_of_no_name_are_found_by_shape():
     assert armed.height == pytest.approx(bare.height)
     assert [x.kind for x in armed.anatomy.legs] == [LimbKind.LEG, LimbKind.LEG]
     assert str(armed.anatomy.roles[joints["sword_right"]]) == "helper"
+
+
+def with_rider(mount: StressRig, height: float) -> StressRig:
+    """A man, his pelvis at this share of the mount's height, who hangs on its spine."""
+    seat = max((j for j in mount.joints if j.part == "spine"), key=lambda j: j.number)
+    top = float(mount.vertices[:, 1].max())
+
+    def rename(joint: Joint) -> Joint:
+        name = f"rider_{joint.name}"
+        return replace(joint, key=f"rider_{joint.key}", name=name, limb="", side="", part="other")
+
+    place = seat.place * np.array([1.0, 0.0, 1.0]) + np.array([0.0, height * top, 0.0])
+    return grafted(mount, body("man"), "pelvis", seat.key, place=place, rename=rename)
+
+
+@pytest.mark.parametrize("species", ["horse", "ostrich"])
+def test_a_rider_follows_what_he_sits_on(species):
+    bare = load_character(to_asset(body(species)))
+    ridden, joints = read(with_rider(body(species), 1.2))
+    said = [p.where for p in ridden.problems if p.what == "a rider sits on the body"]
+    assert said == [f"node {joints['rider_pelvis']}"]
+    assert ridden.height == pytest.approx(bare.height)
+    assert len(ridden.anatomy.limbs) == len(bare.anatomy.limbs)
+    assert [x.kind for x in ridden.anatomy.limbs] == [x.kind for x in bare.anatomy.limbs]
+    # All of him moves with the joint that he hangs on.
+    seat = ridden.skeleton.parents[joints["rider_pelvis"]]
+    drivers = ridden.control_rig.driver_index
+    assert {int(drivers[j]) for k, j in joints.items() if k.startswith("rider")} == {
+        int(drivers[seat])
+    }
+
+
+def test_what_reaches_the_ground_or_is_no_whole_body_is_no_rider():
+    """A man who leads a horse is another body, and half a man on it is a centaur."""
+    beside, _ = read(with_rider(body("horse"), 0.5))
+    assert "a rider sits on the body" not in [p.what for p in beside.problems]
+    centaur, _ = read(BODIES["centaur"]())
+    assert "a rider sits on the body" not in [p.what for p in centaur.problems]
+
+
+@pytest.mark.parametrize("species", ["man", "horse", "crow"])
+def test_legs_that_lie_are_said(species):
+    """In a file with Z up that does not say so."""
+    rig, turn = body(species), Rotation.from_euler("x", 90.0, degrees=True)
+    joints = tuple(replace(j, place=turn.apply(j.place)) for j in rig.joints)
+    turned = to_asset(replace(rig, joints=joints, vertices=turn.apply(rig.vertices)))
+
+    def said(character: Character) -> list[str]:
+        return [p.what for p in character.problems if p.where == "body"]
+
+    upright = load_character(to_asset(rig))
+    assert not said(upright)
+    assert said(load_character(turned)) == ["the legs lie along z"]
+    read = load_character(turned, up="z")
+    assert not said(read)
+    assert read.anatomy.roles == upright.anatomy.roles
+    assert describe(upright)["axes"]["forward"] == "+z"
+    assert describe(read)["axes"]["forward"] == "-y"
 
 
 def test_a_stand_is_no_part_of_the_body():

@@ -81,6 +81,23 @@ def test_side_and_parts(name, side, parts):
     assert names.parts_of(name) == parts
 
 
+@pytest.mark.parametrize(
+    ("name", "segment"),
+    [
+        ("DEF-upper_arm.L", "upper"),
+        ("mixamorig:LeftForeArm", "lower"),
+        ("LoArm_L", "lower"),
+        ("clavicle_l", "girdle"),
+        ("Front_Leg_Shoulder_L", "girdle"),
+        ("左ひじ", "lower"),
+        ("brazo.izq", "upper"),
+        ("hand_l", ""),
+    ],
+)
+def test_segments_of_an_arm(name, segment):
+    assert names.segment_of_arm(name) == segment
+
+
 def test_pairs_by_exact_name_and_by_name_without_numbers():
     joints = ("Arm.L", "Arm.R", "b_LeftLeg01_015", "b_RightLeg01_019", "Head", "Ear.L")
     assert names.mirror_pairs(joints, list(range(6))) == [(0, 1), (2, 3)]

@@ -143,3 +143,42 @@ def test_what_looks_like_no_limb_on_two_legs_may_be_small_wings():
     on_the_head = np.where(np.arange(len(wing)) == FEATURES.index("top"), 0.9, wing)
     kinds = [x.kind for x in classify([leg, on_the_head], [(), ()], [True, False])]
     assert kinds == [LimbKind.LEG, None]
+
+
+@pytest.mark.parametrize(
+    ("names", "segments"),
+    [
+        (("clavicle", "upperarm", "lowerarm", "hand"), ("girdle", "upper", "lower", "hand")),
+        (("Shoulder", "Arm", "ForeArm", "Hand"), ("girdle", "upper", "lower", "hand")),
+        (("肩", "腕", "ひじ", "手首"), ("girdle", "upper", "lower", "hand")),
+        # MakeHuman has a second joint in the collar bone; it follows.
+        (
+            ("clavicle", "shoulder01", "upperarm01", "lowerarm01", "wrist"),
+            ("girdle", "other", "upper", "lower", "hand"),
+        ),
+        # SMPL calls the upper arm a shoulder: names say nothing, and no segment is short.
+        (("Collar", "Shoulder", "Elbow", "Wrist"), ("upper", "lower", "cannon", "hand")),
+        # No hand: an arm of two bones, and one whose last joint is the hand.
+        (("Shoulder", "UpperArm", "LowerArm"), ("girdle", "upper", "lower")),
+        (("Shoulder", "Arm", "Hand"), ("upper", "lower", "hand")),
+    ],
+)
+def test_a_collar_bone_as_long_as_the_upper_arm_is_told_by_name(names, segments):
+    joints: Joints = {
+        "pelvis": ("", (0.0, 1.0, 0.0)),
+        "chest": ("pelvis", (0.0, 1.5, 0.0)),
+        "head": ("chest", (0.0, 1.7, 0.0)),
+        "thigh.L": ("pelvis", (0.1, 0.9, 0.0)),
+        "shin.L": ("thigh.L", (0.1, 0.5, 0.02)),
+        "foot.L": ("shin.L", (0.1, 0.0, 0.0)),
+    }
+    above = "chest"
+    for k, name in enumerate(names):
+        joints[f"{name}.L"] = (above, (0.1 + 0.3 * k, 1.5, 0.01 * (k % 2)))
+        above = f"{name}.L"
+    evidence = evidence_of(mirrored(joints))
+    roles = find_anatomy(evidence).roles
+    for side in ("L", "R"):
+        found = [roles[evidence.skeleton.names.index(f"{name}.{side}")] for name in names]
+        assert tuple(role.part.value for role in found) == segments
+        assert {role.limb for role in found} == {LimbKind.ARM}

@@ -78,11 +78,20 @@ def test_a_plane_that_follows_or_is_small_is_no_scenery(plain, tmp_path):
         assert changed(plain, tmp_path, change).scenery == ()
 
 
-def test_several_bodies_are_said(plain, tmp_path):
-    found = changed(plain, tmp_path, unusual.two_foxes)
+def test_of_several_bodies_the_largest_is_read(plain, tmp_path):
+    wanted, found = load_character(read_asset(plain)), changed(plain, tmp_path, unusual.two_foxes)
     assert "2 bodies stand side by side" in [p.what for p in found.problems]
+    assert found.mesh is not None
+    assert len(found.mesh.vertices) == 600
+    assert found.height == pytest.approx(wanted.height, rel=1e-3)
+    assert found.anatomy.roles[: len(wanted.skeleton)] == wanted.anatomy.roles
+    # The second one stays in the file, and where it is.
+    assert [found.asset.nodes[node].skin for node in found.scenery] == [1]
+    drivers = found.control_rig.driver_index
+    assert {int(drivers[joint]) for joint in found.asset.skins[1].joints.tolist()} == {0}
     alone = changed(plain, tmp_path, unusual.two_skins)
     assert "bodies" not in " ".join(p.what for p in alone.problems)
+    assert alone.scenery == ()
 
 
 def test_what_is_scaled_to_nothing_is_taken_as_bound(plain, tmp_path):

@@ -10,7 +10,7 @@ from akd.api.clips import check_size
 from akd.api.loading import loaded
 from akd.api.rigging import rig
 from akd.asset.asset import AssetError
-from akd.rig.character import SEVERAL_BODIES, Character, load_character
+from akd.rig.character import BODY, Character, load_character
 from akd.rig.roles import names
 
 _SURE = 0.9
@@ -53,10 +53,10 @@ def animatable(character: Character | str | Path, *, template: str = "auto") -> 
 
 
 def doubts(character: Character) -> tuple[str, ...]:
-    """What was assumed about a body, for the user to check: its height, limbs in doubt, and that
-    it is the only one."""
+    """What was assumed about a body, for the user to check: its height, limbs in doubt, that it is
+    the only one, and that it stands upright."""
     notes = [character.units.found_by] if character.units.is_assumed else []
-    notes += [f"{p.what}; {p.action}" for p in character.problems if p.action == SEVERAL_BODIES]
+    notes += [f"{p.what}; {p.action}" for p in character.problems if p.where == BODY]
     limbs = [limb for limb in character.anatomy.limbs if limb.confidence < _SURE]
     if limbs:
         named = ", ".join(

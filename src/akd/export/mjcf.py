@@ -27,6 +27,8 @@ AXIS_NAMES = ("flexion", "abduction", "twist")
 ASSIST = "root_assist"
 """Custom numeric field of the file: stiffness (N m/rad), damping (N m s/rad) and limit (N m) of the
 root assist torque, which MuJoCo does not know."""
+NEAR_GROUND = 0.04
+"""Parts this near to the lowest one, as a share of body height, may carry weight in `stand`."""
 
 
 def zup_from_yup(vectors: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
@@ -75,13 +77,33 @@ def mjcf_text(
     keyframe = ET.SubElement(mujoco, "keyframe")
     stand = torch.cat((pivots[0] + lift, pivots.new_tensor((1.0, 0.0, 0.0, 0.0))))
     angles, none = torch.zeros(3 * len(body) - 3), torch.zeros(3 * len(body) + 3)
-    _add_key(keyframe, "stand", torch.cat((stand, angles)), none, angles)
+    targets = mujoco_controls(body, _standing_targets(body, parameters))
+    _add_key(keyframe, "stand", torch.cat((stand, angles)), none, targets)
     if clip is not None:
         state, targets = clip
         qpos, qvel = mujoco_position(body, state), mujoco_velocity(body, state)
         _add_key(keyframe, "clip", qpos, qvel, mujoco_controls(body, targets))
     ET.indent(mujoco)
     return ET.tostring(mujoco, encoding="unicode") + "\n"
+
+
+def _standing_targets(body: Body, p: Parameters) -> Float[Tensor, "D 3"]:
+    """Joint targets (rad) that hold neck, tail and arms in the neutral pose against gravity: of
+    joints that no part near the ground hangs on. What legs carry depends on how they stand, and
+    their targets are zero."""
+    ground = body.corners[..., 1]
+    rests = ((ground.amin(-1) - ground.min()) < NEAR_GROUND * body.height).tolist()
+    masses, moments = body.masses.clone(), body.masses[:, None] * body.centres
+    for part in reversed(range(1, len(body))):
+        parent = body.parents[part]
+        rests[parent] |= rests[part]
+        masses[parent] += masses[part]
+        moments[parent] += moments[part]
+    # The torque of the weight of all that hangs on a joint, about its axes.
+    arms = moments - masses[:, None] * body.pivots
+    torques = torch.linalg.cross(arms, arms.new_tensor(p.gravity).expand_as(arms))
+    targets = -(body.axes @ torques[..., None])[..., 0] / p.stiffness
+    return targets.masked_fill(torch.tensor(rests)[:, None], 0.0)[1:]
 
 
 def _add_options(mujoco: ET.Element, p: Parameters) -> None:

@@ -62,7 +62,7 @@ def describe(character: Character) -> dict[str, Any]:
         },
         "axes": {
             "up": character.units.up,
-            "forward": _axis_name(character.anatomy.forward),
+            "forward": _axis_name(_file_forward(character)),
             "found_by": character.anatomy.forward_found_by,
             "confidence": round(character.anatomy.forward_confidence, 3),
         },
@@ -130,6 +130,12 @@ def _control(rig: ControlRig) -> dict[str, Any]:
             for j, r, p in zip(rig.joints, rig.roles, rig.parents, strict=True)
         ],
     }
+
+
+def _file_forward(character: Character) -> np.ndarray:
+    """The way the character faces, in the axes of the file."""
+    along = character.units.points_out(character.forward).numpy()
+    return along / np.linalg.norm(along)
 
 
 def _axis_name(direction: np.ndarray) -> str:

@@ -19,7 +19,14 @@ from akd.rig.control import ControlRig
 from akd.rig.control_build import build_control_rig
 from akd.rig.mesh import SkinnedMesh
 from akd.rig.pose import Pose
-from akd.rig.props import count_bodies, find_lone_pieces, find_props, find_scenery
+from akd.rig.props import (
+    find_lone_pieces,
+    find_other_bodies,
+    find_props,
+    find_riders,
+    find_scenery,
+)
+from akd.rig.roles import names
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
 from akd.rig.size import assume_height, stated_height
@@ -30,8 +37,11 @@ from akd.rig.units import FileUnits, find_units
 
 MAX_JOINTS = 2048
 """Time and memory of finding the body grow with the square of it."""
-SEVERAL_BODIES = "they are taken for one, wrongly: export one of them alone"
-"""What is done about a file of several bodies."""
+BODY = "body"
+"""The place of problems that a user should know of before the body is animated."""
+_LIES, _STANDS = 0.7, 0.5
+"""The bones of legs lie where they lead along a horizontal axis by more than this share of their
+length, and up or down by less than that."""
 
 
 @dataclass(frozen=True)
@@ -104,24 +114,32 @@ class _Reading:
     bind: Bind
     surface: SkinnedMesh | None
     body: SkinnedMesh | None
-    """The surface without props."""
+    """The surface without props and riders."""
     evidence: Evidence
     scenery: tuple[int, ...]
     """Nodes."""
-    bodies: int
-    """How many stand side by side."""
+    others: int
+    """How many bodies stand beside this one."""
+    of_others: tuple[int, ...]
+    """The nodes that show them."""
+    riders: tuple[int, ...]
+    """Their topmost nodes."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Of the bind pose, of scenery, and of several bodies."""
+        """Of the bind pose, of scenery, of riders, and of several bodies."""
         found = [*self.bind.problems]
         for node in self.scenery:
             what = "shows something beside the character that no joint moves"
             action = "it is taken as scenery, and left as it is"
             found.append(Problem("note", f"node {node}", what, action))
-        if self.bodies > 1:
-            what = f"{self.bodies} bodies stand side by side"
-            found.append(Problem("warning", "file", what, SEVERAL_BODIES))
+        for node in self.riders:
+            action = "it follows what it sits on; to animate the rider, export it alone"
+            found.append(Problem("note", f"node {node}", "a rider sits on the body", action))
+        if self.others:
+            what = f"{self.others + 1} bodies stand side by side"
+            action = "the largest is animated, and the rest left as it is; export another alone"
+            found.append(Problem("warning", BODY, what, action))
         return tuple(found)
 
 
@@ -159,9 +177,33 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
         units=units,
         height=extent * units.metres_per_unit,
         anatomy=anatomy,
-        problems=(*asset.problems, *read.problems),
-        scenery=read.scenery,
+        problems=(*asset.problems, *read.problems, *_lying(read.evidence, anatomy, up)),
+        scenery=(*read.scenery, *read.of_others),
     )
+
+
+def _lying(evidence: Evidence, anatomy: Anatomy, up: str) -> list[Problem]:
+    """A warning where legs lie along an axis: Y is up in glTF, but not in all that is exported."""
+    legs = {joint for leg in anatomy.legs for joint in leg.joints[1:]}
+    named = {
+        joint
+        for joint in anatomy.body.parents
+        if names.parts_of(evidence.skeleton.names[joint]) & {"leg", "foot"}
+    }
+    bones = [
+        evidence.positions[joint] - evidence.positions[parent]
+        for joint, parent in anatomy.body.parents.items()
+        if joint in legs or {joint, parent} <= named
+    ]
+    length = float(np.linalg.norm(bones, axis=1).sum()) if bones else 0.0
+    if up != "y" or not length > 0:
+        return []
+    x, y, z = np.abs(np.sum(bones, axis=0)) / length
+    axis, share = ("x", x) if x > z else ("z", z)
+    if y > _STANDS or share < _LIES:
+        return []
+    action = f"if {axis} is up in the file, --up {axis} turns it"
+    return [Problem("warning", BODY, f"the legs lie along {axis}", action)]
 
 
 def bound_character(name: str, skeleton: Skeleton, mesh: SkinnedMesh) -> Character:
@@ -204,18 +246,29 @@ def _read(asset: Asset, up: str) -> _Reading:
         is_joint[:] = True
     carrier = _carriers(raw, is_joint)
     scenery: tuple[int, ...] = ()
-    bodies = 1
+    riders: dict[int, Bool[np.ndarray, "V"]] = {}
+    others: list[set[int]] = []
+    of_others: tuple[int, ...] = ()
+    upright = FileUnits(1.0, up)
     if surface is not None:
         moved = {track.node for clip in asset.clips for track in clip.tracks}
         scenery = find_scenery(raw, surface, is_joint, carrier, moved)
         if scenery:
             surface = surface_of(asset, raw, bind, without=scenery)
         assert surface is not None
-        bodies = count_bodies([s.joints.tolist() for s in asset.skins], raw, surface)
+        skins = [s.joints.tolist() for s in asset.skins]
+        others = find_other_bodies(skins, raw, surface, upright.points_in(surface.vertices).numpy())
+        if others:
+            of_others = _shown_by(asset, set().union(*others))
+            surface = surface_of(asset, raw, bind, without=scenery + of_others)
+        assert surface is not None
+        riders = find_riders(raw, surface, upright.points_in(surface.vertices)[:, 1].numpy())
         beside = find_props(raw, surface, is_joint, carrier, moved) | _is_stray(surface)
+        for own in riders.values():
+            beside |= own
         body = surface.only(torch.from_numpy(~beside)) if beside.any() else surface
         is_joint[carrier[surface.skin.bone_joints.numpy()]] = True
-    upright = FileUnits(1.0, up)
+        is_joint[[node for group in others for node in group]] = False
 
     def evidence_with(body: SkinnedMesh | None) -> Evidence:
         return Evidence(
@@ -231,7 +284,19 @@ def _read(asset: Asset, up: str) -> _Reading:
         owners = torch.from_numpy(carrier)[body.skin.owners]
         body = body.only(~torch.isin(owners, torch.tensor(lone)))
         evidence = evidence_with(body)
-    return _Reading(raw, bind, surface, body, evidence, scenery, bodies)
+    return _Reading(
+        raw, bind, surface, body, evidence, scenery, len(others), of_others, tuple(riders)
+    )
+
+
+def _shown_by(asset: Asset, joints: set[int]) -> tuple[int, ...]:
+    """The nodes of meshes that joints move."""
+    skins = {k for k, skin in enumerate(asset.skins) if joints & set(skin.joints.tolist())}
+    moved = [
+        index in joints if node.skin is None else node.skin in skins
+        for index, node in enumerate(asset.nodes)
+    ]
+    return tuple(i for i, node in enumerate(asset.nodes) if node.mesh is not None and moved[i])
 
 
 def _check_joints(asset: Asset) -> None:

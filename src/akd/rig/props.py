@@ -1,8 +1,9 @@
-"""What is shown with a body and is not part of it: props, which follow it, scenery, which does not,
-and other bodies."""
+"""What is shown with a body and is not part of it: props and riders, which follow it, scenery,
+which does not, and other bodies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
 
 import numpy as np
@@ -15,7 +16,7 @@ from akd.rig.roles.symmetry import find_sagittal
 from akd.rig.skeleton import Skeleton
 
 _BODY = 0.2
-"""Least share of the skinned vertices that a body of several has."""
+"""Of several bodies each is at least this fraction of the largest in size."""
 _SLOTS = {"slot", "handslot", "socket", "attach"}
 _BONES = 5
 """Joints with skin that make a body beside which loose pieces are props."""
@@ -25,6 +26,13 @@ _LIKE = 0.2
 """Two pieces are of a kind where their extents differ by less than this fraction."""
 _MOST = 0.6
 """What would leave less than the rest of the vertices for the body is the body."""
+_LIMB_WORDS = {"leg": {"leg", "foot"}, "arm": {"arm", "hand"}}
+"""What the joints of a limb are called."""
+_RIDER, _MOUNT = ("leg", "arm"), ("leg",)
+"""Limbs that riders, and what they sit on, have by name."""
+_IN_AIR = 0.1
+"""A rider is this far above the ground, as a fraction of the height of all; a body that stands is
+not."""
 _BESIDE = 0.25
 """How far scenery reaches beyond the skin, at least, in diagonals of the skin's box: eyes and hats
 that hang on no joint do not."""
@@ -85,6 +93,52 @@ def find_props(
     return props if props.mean() < _MOST else np.zeros_like(props)
 
 
+def find_riders(
+    skeleton: Skeleton, mesh: SkinnedMesh, heights: Float[np.ndarray, "V"]
+) -> dict[int, Bool[np.ndarray, "V"]]:
+    """Bodies that sit on another one: the topmost joint of each, and its vertices.
+
+    By names, the joints below it have skin of legs, arms and a head, the others have skin of legs
+    and a head; it hangs on one of those, and does not reach the ground.
+
+    Args:
+        skeleton: All nodes of the file.
+        mesh: Everything that they move.
+        heights: Of its vertices along up, in any unit.
+    """
+    owners = mesh.skin.owners.numpy()
+    moving = np.unique(owners).tolist()
+    said = {j: _limbs_said(skeleton.names[j]) for j in moving}
+    every = Counter(part for parts in said.values() for part in parts)
+    if not _has_limbs(every, _RIDER) or every["head"] < 2:
+        return {}
+    floor = float(heights.min()) + _IN_AIR * float(np.ptp(heights))
+    found: dict[int, Bool[np.ndarray, "V"]] = {}
+    for node in (n for root in skeleton.roots for n in skeleton.subtree(root)):
+        above = set(skeleton.ancestors(node))
+        if found.keys() & above or said.keys().isdisjoint(above):
+            continue
+        below = Counter(part for j in skeleton.subtree(node) for part in said.get(j, ()))
+        if not _has_limbs(below, _RIDER) or not _has_limbs(every - below, _MOUNT):
+            continue
+        own = np.isin(owners, list(skeleton.subtree(node)))
+        if heights[own].min() > floor:
+            found[node] = own
+    return found
+
+
+def _limbs_said(name: str) -> list[str]:
+    """What of a body a name mentions, limbs with their side."""
+    parts, side = names.parts_of(name), names.side_of(name)
+    limbs = [limb for limb, words in _LIMB_WORDS.items() if parts & words]
+    return [f"{side.value} {limb}" for limb in limbs] + ["head"] * ("head" in parts)
+
+
+def _has_limbs(said: Counter[str], limbs: Sequence[str]) -> bool:
+    sides = [f"{side} {limb}" for limb in limbs for side in ("left", "right")]
+    return all(said[part] for part in (*sides, "head"))
+
+
 def find_scenery(
     skeleton: Skeleton,
     mesh: SkinnedMesh,
@@ -126,14 +180,23 @@ def find_scenery(
     return tuple(found) if np.isin(owners, found).mean() < _MOST else ()
 
 
-def count_bodies(skins: Sequence[Iterable[int]], skeleton: Skeleton, mesh: SkinnedMesh) -> int:
-    """How many bodies stand side by side: skins that share no joint and hang on none of each
-    other's, with room between them. At least one.
+def find_other_bodies(
+    skins: Sequence[Iterable[int]],
+    skeleton: Skeleton,
+    mesh: SkinnedMesh,
+    points: Float[np.ndarray, "V 3"],
+) -> list[set[int]]:
+    """Bodies that stand beside the largest one on the same ground: skins that share no joint and
+    hang on none of each other's, with room between them.
 
     Args:
         skins: The joints of each skin.
         skeleton: All nodes of the file.
         mesh: Everything that they move.
+        points: Its vertices, Y up, in any unit.
+
+    Returns:
+        The nodes of each: its joints, and all below them.
     """
     groups: list[set[int]] = []
     for joints in map(set, skins):
@@ -141,18 +204,26 @@ def count_bodies(skins: Sequence[Iterable[int]], skeleton: Skeleton, mesh: Skinn
         apart = [g for g in groups if not (g & above or joints & _path_up(g, skeleton))]
         groups = [*apart, joints.union(*(g for g in groups if g not in apart))]
     if len(groups) < 2:
-        return 1
-    owners, points = mesh.skin.owners.numpy(), mesh.vertices.numpy()
+        return []
+    groups = [{n for j in group for n in skeleton.subtree(j)} for group in groups]
+    owners = mesh.skin.owners.numpy()
+    floor = float(points[:, 1].min()) + _IN_AIR * float(np.ptp(points[:, 1]))
     parts = [points[np.isin(owners, list(group))] for group in groups]
-    total = sum(map(len, parts))
-    boxes = [(p.min(axis=0), p.max(axis=0)) for p in parts if len(p) > _BODY * total]
+    boxes = {k: (p.min(axis=0), p.max(axis=0)) for k, p in enumerate(parts) if len(p)}
+    boxes = {k: box for k, box in boxes.items() if box[0][1] < floor}
+    sizes = {k: float(np.linalg.norm(high - low)) for k, (low, high) in boxes.items()}
+    largest = max(sizes, key=sizes.__getitem__, default=-1)
+    boxes = {k: box for k, box in boxes.items() if sizes[k] > _BODY * sizes[largest]}
 
-    def is_alone(k: int) -> bool:
-        low, high = boxes[k]
-        others = boxes[:k] + boxes[k + 1 :]
-        return all(bool(((low > b) | (high < a)).any()) for a, b in others)
+    def is_body(k: int) -> bool:
+        """It has bones, and lies beside each of the others and not above or below."""
+        low, high = (corner[[0, 2]] for corner in boxes[k])
+        others = [(b[0][[0, 2]], b[1][[0, 2]]) for i, b in boxes.items() if i != k]
+        has_bones = len(np.unique(owners[np.isin(owners, list(groups[k]))])) >= _BONES
+        return has_bones and all(bool(((low > b) | (high < a)).any()) for a, b in others)
 
-    return max(sum(map(is_alone, range(len(boxes)))), 1)
+    bodies = [k for k in boxes if is_body(k)]
+    return [groups[k] for k in bodies if k != largest] if largest in bodies else []
 
 
 def _path_up(joints: Collection[int], skeleton: Skeleton) -> set[int]:

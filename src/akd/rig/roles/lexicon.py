@@ -50,6 +50,17 @@ _WORDS: dict[str, str] = {
 }
 PART_WORDS: dict[str, str] = {w: part for part, words in _WORDS.items() for w in words.split()}
 """The part that each word stands for."""
+_ARM_SEGMENTS: dict[str, str] = {
+    "lower": "fore lower lo low forearm lowerarm elbow ulna radius unterarm ellbogen antebrazo "
+    "codo antebraço antebraco avambraccio gomito hiji предплечье локоть 前臂 前腕 ひじ 肘",
+    "upper": "upper up upperarm uparm arm humerus oberarm brazo braço braco bras braccio ude рука "
+    "腕 臂 팔",
+    "girdle": "clavicle clav collar scapula shoulder shldr clavícula clavicula hombro ombro épaule "
+    "spalla schlüsselbein schulter schulterblatt kata ключица 肩 锁骨 鎖骨 쇄골 어깨",
+}
+ARM_SEGMENTS: dict[str, str] = {w: s for s, words in _ARM_SEGMENTS.items() for w in words.split()}
+"""The segment of an arm that each word stands for; of several the first of the table counts. Some
+call an upper arm a shoulder."""
 COMPOUND_ENDINGS = (
     "arm", "leg", "foot", "hand", "paw", "spine", "neck", "tail", "wing", "schenkel", "bein",
     "flosse", "toe",

@@ -48,6 +48,23 @@ def _starts_on_trunk(evidence: Evidence, limb: Limb) -> bool:
     return above >= 0 and bool(short and np.linalg.norm(gap) < 1e-3 * max(evidence.size, 1e-9))
 
 
+def _named_girdles(evidence: Evidence, limb: Limb) -> tuple[int, ...]:
+    """The joints before an arm's upper one that are called collar bones, shoulder blades or
+    shoulders. A broad figure's collar bone is as long as its upper arm."""
+    if limb.kind is not LimbKind.ARM:
+        return ()
+    said = [names.segment_of_arm(evidence.skeleton.names[j]) for j in limb.joints]
+    end = limb.joints.index(limb.tip)
+    first = next((k for k, segment in enumerate(said[:end]) if segment != "girdle"), end)
+    has_arm = said[first] == "upper" and (end - first >= 2 or said[end] == "lower")
+    return limb.joints[:first] if has_arm else ()
+
+
+def _second_girdles(evidence: Evidence, limb: Limb) -> set[int]:
+    """Further joints of a collar bone, as MakeHuman's `shoulder01` is."""
+    return set(_named_girdles(evidence, limb)[1:])
+
+
 def _find_twists(evidence: Evidence, limb: Limb) -> set[int]:
     """Joints in a limb that only share out the skin of a segment, as Daz, Rigify and MakeHuman have
     them: they lie in line with their neighbours, and are called after the joint before them, or
@@ -102,9 +119,9 @@ def _says_twist(name: str) -> bool:
 
 def limb_roles(evidence: Evidence, limb: Limb, forward: Float[np.ndarray, "3"]) -> dict[int, Role]:
     """Girdle, upper, lower, cannon, foot or hand, toes along a limb; twist joints, and all but the
-    first of several in one place, are other parts of it, which follow."""
+    first of several in one place or of one collar bone, are other parts of it, which follow."""
     followers = set[int]()
-    for find in (_find_motors, _find_twists):
+    for find in (_find_motors, _find_twists, _second_girdles):
         followers |= (found := find(evidence, limb))
         limb = replace(limb, joints=tuple(j for j in limb.joints if j not in found))
     roles = {j: Role(Part.OTHER, limb.side, limb.kind, limb.number) for j in followers}
@@ -113,6 +130,7 @@ def limb_roles(evidence: Evidence, limb: Limb, forward: Float[np.ndarray, "3"]) 
     has_girdle = end >= 3 and _starts_with_girdle(limb, np.diff(points[: end + 1], axis=0), forward)
     if end >= 3 and not has_girdle:
         has_girdle = _starts_on_trunk(evidence, limb)
+    has_girdle = has_girdle or bool(_named_girdles(evidence, limb))
     parts: list[Part] = [Part.GIRDLE] if has_girdle else []
     middle = [Part.UPPER, Part.LOWER] + [Part.CANNON] * len(limb.joints)
     parts += middle[: end - len(parts)]

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from akd.rig.roles.lexicon import (
+    ARM_SEGMENTS,
     COMPOUND_BEGINNINGS,
     COMPOUND_ENDINGS,
     END_WORDS,
@@ -91,6 +92,12 @@ def _part(word: str) -> str | None:
         return part
     ending = next((e for e in COMPOUND_ENDINGS if word.endswith(e) and len(word) > len(e) + 1), "")
     return PART_WORDS.get(ending or next(filter(word.startswith, COMPOUND_BEGINNINGS), ""))
+
+
+def segment_of_arm(name: str) -> str:
+    """`girdle`, `upper` or `lower`: which segment of an arm a name says that it is; else empty."""
+    said = {ARM_SEGMENTS[word] for word in words(name) if word in ARM_SEGMENTS}
+    return next((segment for segment in ("lower", "upper", "girdle") if segment in said), "")
 
 
 def without_side(name: str) -> tuple[str, ...]:
