@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from akd.fit.gait_search import search_gait
-from akd.fit.limb_search import LimbTarget, find_limbs, search_limbs
+from akd.fit.limb_search import LimbTarget, find_limbs, search_limbs, sides_as
 from akd.fit.placing import find_shifts
 from akd.fit.video_fit import show_fit
 from akd.fit.view_search import canvas_camera
@@ -50,6 +50,20 @@ def test_a_gait_is_found_with_its_period_and_sides(stage, true_angles):
     for limb in limbs:
         own, true = (a[:, limb.upper, 0] for a in (gait.angles, true_angles))
         assert float(torch.corrcoef(torch.stack((own, true)))[0, 1]) > 0.8, limb.role
+
+
+def test_limbs_that_turned_back_pass_each_other_as_in_the_gait(stage):
+    limbs = find_limbs(stage)
+    count = len(limbs[0].angles)
+    draw = torch.Generator().manual_seed(5)
+    true = torch.stack([torch.randint(len(k.angles), (FRAMES,), generator=draw) for k in limbs], 1)
+    assert count > 1
+    legs = [k for k, limb in enumerate(limbs) if limb.role.limb is limbs[0].role.limb]
+    turned = true.clone()
+    turned[5:9, legs] = true[5:9, legs[::-1]]
+    assert not torch.equal(turned, true)
+    assert torch.equal(sides_as(limbs, turned, true), true)
+    assert torch.equal(sides_as(limbs, true, true), true)
 
 
 def test_too_few_frames_have_no_gait(stage, true_angles):

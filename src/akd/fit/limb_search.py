@@ -308,6 +308,29 @@ def swap_sides(
     return swapped
 
 
+def sides_as(
+    limbs: list[Limb], chosen: Int[Tensor, "T limbs"], like: Int[Tensor, "T limbs"]
+) -> Int[Tensor, "T limbs"]:
+    """The same with the limbs of each pair exchanged in every frame in which that brings them
+    nearer to the poses `like`.
+
+    Where two limbs pass each other an image does not show which is which, and a search frame by
+    frame often has them turn back instead.
+    """
+    sided = chosen.clone()
+    for kind in dict.fromkeys(limb.role.limb for limb in limbs):
+        pair = [k for k, limb in enumerate(limbs) if limb.role.limb is kind]
+        if len(pair) != 2 or len(limbs[pair[0]].angles) != len(limbs[pair[1]].angles):
+            continue
+        angles = limbs[pair[0]].angles.to(chosen.device)
+        own, wanted = angles[chosen[:, pair]], angles[like[:, pair]]
+        same = (own - wanted).square().sum((1, 2))
+        exchanged = (own.flip(1) - wanted).square().sum((1, 2))
+        nearer = (exchanged < same)[:, None]
+        sided[:, pair] = torch.where(nearer, chosen[:, pair[::-1]], chosen[:, pair])
+    return sided
+
+
 def _layers(stage: Stage, limbs: list[Limb], target: LimbTarget) -> list[Layer]:
     """A layer for each limb, and one for the rest of the body."""
     camera = canvas_camera(stage, target.azimuth, target.elevation, target.distance)

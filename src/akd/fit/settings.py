@@ -68,7 +68,8 @@ class FitSettings:
     splats: int = 3000
     """Gaussians on the character's surface."""
     starts: int = 4
-    """Starts that are tried: legs exchanged left and right, the camera in front or behind."""
+    """Starts that are tried: legs exchanged left and right, the camera in front or behind. Up to
+    four more take their sides from a gait: see `gait_search`."""
     trial: int = 24
     """Iterations at half the size after which the better half of the starts is kept, until one is
     left."""
@@ -93,7 +94,8 @@ class FitSettings:
     """Search each limb's angles frame by frame before the first iteration."""
     gait_search: bool = True
     """Half of the starts are gaits: limbs that swing in pairs, with one period. What the regressor
-    reads takes the place of one of them."""
+    reads takes the place of one of them. Where the gait says that limbs found frame by frame are
+    exchanged in some frames, poses with its sides are tried as well."""
     regressor: bool = True
     """For videos in role colours, one of the starts is the motion regressor's output."""
     anchor: float = 30.0

@@ -20,6 +20,7 @@ from akd.fit.limb_search import (
     image_costs,
     limb_angles,
     search_limbs,
+    sides_as,
     swap_sides,
 )
 from akd.fit.observation import Observation
@@ -61,8 +62,12 @@ _ROUNDS = 2
 """How often the limbs are searched and the body is placed again, for each of them."""
 _FEW = 8
 """Frames in which directions are compared."""
-GAIT, READ = ", as a gait", ", as read"
+GAIT, SIDED, READ = ", as a gait", ", sides of a gait", ", as read"
 """In the name of a start."""
+_SIDED = 4
+"""Starts with the sides of a gait, beside the others: fore and hind legs as found and exchanged."""
+_OTHERWISE = 0.1
+"""Share of the frames in which they differ from what was found frame by frame, at least."""
 _ALIKE = 0.08
 """Colours that differ by less (root mean square, sRGB) are the character's own."""
 
@@ -130,12 +135,15 @@ def make_starts(
     rivalry = min(least) / max(*least, 1e-9) if len(least) > 1 else 0.0
     # Where one direction is clearly wrong, more exchanges of the other's legs are tried.
     found.sort(key=lambda pair: pair[0])
-    gaits, read = ([c for _, c in found if kind in c.name] for kind in (GAIT, READ))
-    free = [c for _, c in found if GAIT not in c.name and READ not in c.name]
+    kinds = (GAIT, SIDED, READ)
+    gaits, sided, read = ([c for _, c in found if kind in c.name] for kind in kinds)
+    free = [c for _, c in found if not any(kind in c.name for kind in kinds)]
     # A gait leaves more of the video than poses that are free in every frame, right or wrong; so
     # does what was read.
     kept = [*read[: settings.starts // 4], *gaits][: settings.starts // 2]
-    return [*free[: max(1, settings.starts - len(kept))], *kept], rivalry
+    others = max(1, settings.starts - len(kept))
+    kept += sided[:_SIDED] if settings.starts > 1 else []
+    return [*free[:others], *kept], rivalry
 
 
 def _directions(
@@ -228,22 +236,25 @@ def _with_limbs(
         begun = _candidate(stage, observations, guesses, angles, settings, fps, name, rotation)
         return [(found.residual_of(poses), begun)]
 
-    candidates = []
-    for what, kinds in _pairings(limbs):
-        poses = found.poses
-        for kind in kinds:
-            poses = swap_sides(limbs, poses, kind=kind)
-        candidates += starts(poses, limb_angles(stage, limbs, poses), name + what)
+    def variants(poses: Tensor, angles: Tensor, name: str) -> list[tuple[float, Candidate]]:
+        made = []
+        for what, kinds in _pairings(limbs):
+            own, turned = poses, angles
+            for kind in kinds:
+                own = swap_sides(limbs, own, kind=kind)
+                turned = _swap_angles(limbs, turned, kind)
+            made += starts(own, turned, name + what)
+        return made
+
+    candidates = variants(found.poses, limb_angles(stage, limbs, found.poses), name)
     gait = None
     if settings.gait_search:
         gait = search_gait(stage, limbs, found, frames=len(observations[0]), fps=fps)
     if gait is not None:
-        for what, kinds in _pairings(limbs):
-            poses, angles = gait.poses, gait.angles
-            for kind in kinds:
-                poses = swap_sides(limbs, poses, kind=kind)
-                angles = _swap_angles(limbs, angles, kind)
-            candidates += starts(poses, angles, f"{name}{GAIT}{what}")
+        candidates += variants(gait.poses, gait.angles, name + GAIT)
+        sided = sides_as(limbs, found.poses, gait.poses)
+        if float((sided != found.poses).float().mean(0).max()) > _OTHERWISE:
+            candidates += variants(sided, limb_angles(stage, limbs, sided), name + SIDED)
     return candidates
 
 
