@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,8 @@ _MOST = 200
 """Files and runs of one folder that are listed."""
 _MOST_LOADED = 8
 """Characters that are kept in memory, besides those that a browser shows."""
+_MOST_TRIED = 8
+"""Files that are read to find one that can be shown."""
 _DISTILLED, GROUNDED = "distilled", "grounded"
 
 
@@ -123,7 +126,7 @@ class Content:
             found = [self.root, *self._runs(self.root / "runs")]
         else:
             found = [
-                *list_files(self.root, _SUFFIXES),
+                *(p for p in list_files(self.root, _SUFFIXES) if p.is_file()),
                 *self._runs(self.root),
                 *self._runs(self.root / "runs"),
             ]
@@ -131,10 +134,13 @@ class Content:
         return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
 
     def first(self) -> Subject:
-        """What a browser is shown first; raises as `subject`."""
+        """What a browser is shown first: what can be read, of the first few; raises as `subject`."""
         names = self.names()
         if not names:
             raise ValueError(f"{self.root}: there is nothing left to show")
+        for name in names[:_MOST_TRIED]:
+            with suppress(AssetError, ValueError):
+                return self.subject(name)
         return self.subject(names[0])
 
     def subject(self, name: str) -> Subject:
