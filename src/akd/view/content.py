@@ -134,7 +134,7 @@ class Content:
         return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
 
     def first(self) -> Subject:
-        """What a browser is shown first: what can be read, of the first few; raises as `subject`."""
+        """What a browser is shown first, the first that can be read; raises as `subject`."""
         names = self.names()
         if not names:
             raise ValueError(f"{self.root}: there is nothing left to show")
