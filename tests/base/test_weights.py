@@ -23,6 +23,7 @@ from akd.prior.tiny.load import load_tiny
 from tests.commands.small_prior import write_weights
 
 Load = Callable[[Path], object]
+Model = Callable[[Path], tuple[Path, Load]]
 
 
 def regressor(folder: Path) -> tuple[Path, Load]:
@@ -53,7 +54,7 @@ MODELS = (regressor, recogniser, pose_model, tiny_prior)
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 @pytest.mark.parametrize("value", [math.nan, math.inf], ids=str)
-def test_weights_that_are_not_finite_are_refused(tmp_path: Path, model, value: float):
+def test_weights_that_are_not_finite_are_refused(tmp_path: Path, model: Model, value: float):
     path, load = model(tmp_path)
     load(path)
     tensors, about = read_tensors(path)
@@ -87,7 +88,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path: Path, model, value: f
     ],
 )
 def test_settings_of_another_network_are_refused_at_once(
-    tmp_path: Path, model, change: dict[str, Any], said: str
+    tmp_path: Path, model: Model, change: dict[str, Any], said: str
 ):
     path, load = model(tmp_path)
     tensors, about = read_tensors(path)
