@@ -24,7 +24,7 @@ MODULES = {
     "fit_inputs": ("video", "camera", "tracks", "depth", "normals", "mask", "points"),
     "records": (
         "run", "jobs", "outcome", "checkpoint", "poses", "splats", "cloud", "view", "votes",
-        "scores", "prior_weights",
+        "scores", "prior_weights", "regressor_weights", "recogniser_weights", "pose_weights",
     ),
 }  # fmt: skip
 """Parsers by the module of their harnesses."""

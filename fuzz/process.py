@@ -32,9 +32,10 @@ def main() -> None:
         harness.gather(given.assets, given.corpus)
         for seed in harness.seeds:
             harness.parse(seed)  # what it imports takes longer than an input may
+        longest = max((LARGEST_SEED, *map(len, harness.seeds)))
         arguments = [
             sys.argv[0], str(given.corpus), f"-max_total_time={given.seconds}", "-timeout=10",
-            "-rss_limit_mb=1536", f"-max_len={2 * LARGEST_SEED}",
+            "-rss_limit_mb=1536", f"-max_len={2 * longest}",
             f"-artifact_prefix={given.findings}/", "-print_final_stats=1", "-verbosity=1",
             f"-runs={harness.inputs_a_process}",
         ]  # fmt: skip

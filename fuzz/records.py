@@ -207,6 +207,51 @@ def _prior_weights() -> Harness:
     return Harness(parse, seeds=(_tensors(FORMAT, weights, **about),))
 
 
+def _regressor_weights() -> Harness:
+    from akd.fit.regressor.network import RegressorNetwork
+    from akd.fit.regressor.regressor import load_regressor, save_regressor
+    from akd.fit.regressor.settings import RegressorSettings
+
+    settings = RegressorSettings(frames=1, size=2, channels=(8,), width=32, layers=1)
+    seed = _without_checksum(save_regressor(RegressorNetwork(settings), FOLDER / "seed"))
+    return Harness(file_parser("a.safetensors", load_regressor, DamagedFile), seeds=(seed,))
+
+
+def _recogniser_weights() -> Harness:
+    from dataclasses import replace
+
+    from akd.metrics.recognise.network import build_network
+    from akd.metrics.recognise.recogniser import Recogniser, load_recogniser, save_recogniser
+    from akd.metrics.recognise.settings import RECOGNISERS
+
+    settings = replace(RECOGNISERS["a"], frames=1, size=2, channels=(8,))
+    made = Recogniser(build_network(settings, 2), ("walk", "stand"))
+    seed = _without_checksum(save_recogniser(made, FOLDER / "seed"))
+
+    def read(path: Path) -> None:
+        load_recogniser("a", path.parent)
+
+    return Harness(file_parser("recogniser-a.safetensors", read, DamagedFile), seeds=(seed,))
+
+
+def _pose_weights() -> Harness:
+    from akd.posespace.model import load_model, save_model
+    from akd.posespace.network import PoseNetwork
+    from akd.posespace.settings import PoseNetworkSettings
+
+    path = FOLDER / "seed" / "pose.safetensors"
+    settings = PoseNetworkSettings(width=2, layers=1, heads=1, point_width=1)
+    save_model(PoseNetwork(settings), path, training={})
+    seed = _without_checksum(path)
+    return Harness(file_parser("a.safetensors", load_model, DamagedFile), seeds=(seed,))
+
+
+def _without_checksum(path: Path) -> bytes:
+    """A file that was just written, for mutations that its checksum would give away."""
+    tensors, about = read_tensors(path)
+    return save(tensors, about)
+
+
 HARNESSES: dict[str, Callable[[], Harness]] = {
     "run": _run,
     "jobs": _jobs,
@@ -219,4 +264,7 @@ HARNESSES: dict[str, Callable[[], Harness]] = {
     "votes": _votes,
     "scores": _scores,
     "prior_weights": _prior_weights,
+    "regressor_weights": _regressor_weights,
+    "recogniser_weights": _recogniser_weights,
+    "pose_weights": _pose_weights,
 }

@@ -49,7 +49,15 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["pose", "train", "POSES"], ["prior", "train", "--smoke"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pose", "train", "POSES"],
+        ["prior", "train", "--smoke"],
+        ["prior", "train-recogniser", "a", "--smoke"],
+        ["prior", "train-regressor", "--smoke"],
+    ],
+)
 def test_a_second_training_in_a_folder_is_one_line(tmp_path: Path, capsys, words) -> None:
     poses = tmp_path / "poses.safetensors"
     poses.touch()

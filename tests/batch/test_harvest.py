@@ -16,6 +16,9 @@ from akd.batch.harvest import (
     taken_in_turn,
 )
 from akd.batch.harvest_fit import FittedPoses, HarvestSettings
+from akd.fit.regressor.network import RegressorNetwork
+from akd.fit.regressor.regressor import save_regressor
+from akd.fit.regressor.settings import RegressorSettings
 from akd.fit.settings import WarmStartSettings
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
@@ -24,6 +27,7 @@ from akd.motion.actions import action_label
 from akd.motion.repertoire import repertoire
 from akd.posespace.dataset import load_poses
 from akd.posespace.shards import read_tables
+from akd.scene.settings import SceneStyle
 from tests.distill.fox import Screen
 
 QUICK = HarvestSettings(
@@ -152,6 +156,18 @@ def test_other_weights_are_other_jobs(body, tmp_path):
         made_by.add(rows[0]["weights"])
         assert not list(harvest(body, tmp_path / "out", models=models, **asked))
     assert len(made_by) == 2
+
+
+def test_a_regressor_that_does_not_read_the_prior_is_refused(tmp_path):
+    screen = Screen()
+    settings = RegressorSettings(screen.frames + 1, 16, (8, 8), width=32, layers=1)
+    path = save_regressor(RegressorNetwork(settings), tmp_path)
+    with pytest.raises(ValueError, match=rf"regressor\.safetensors: reads .* {settings.frames} f"):
+        HarvestModels.find(screen, regressor=path)
+    own = replace(settings, frames=screen.frames)
+    path = save_regressor(RegressorNetwork(own), tmp_path)
+    screen.style = SceneStyle.ROLES
+    assert HarvestModels.find(screen, regressor=path).regressor is not None
 
 
 @pytest.mark.slow

@@ -40,6 +40,8 @@ def test_clips_do_not_depend_on_the_number_of_processes(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["processes", "threads"])
-def test_there_must_be_a_process_and_a_thread(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
-        next(akd.animate_many([akd.Job("fox.glb", "a fox walking")], device="cpu", **{name: 0}))
+@pytest.mark.parametrize("value", [0, -1, True, 1025])
+def test_there_must_be_a_process_and_a_thread(name: str, value: int) -> None:
+    said = f"{name} must be a whole number from 1 to 1024, got {value!r}"
+    with pytest.raises(ValueError, match=said):
+        next(akd.animate_many([akd.Job("fox.glb", "a fox walking")], device="cpu", **{name: value}))

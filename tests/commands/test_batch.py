@@ -1,6 +1,7 @@
 """`akd batch`: jobs of a file, done once, each as `akd animate` alone makes it."""
 
 import json
+import socket
 import struct
 from pathlib import Path
 from types import SimpleNamespace
@@ -68,6 +69,8 @@ def test_a_batch_is_its_jobs(fox, weights, tmp_path, capfd):
         assert "Refused" in log.read_text()
     folders = sorted(path for path in out.iterdir() if path.name.startswith("fox-"))
     assert len(folders) == 1
+    values = json.loads((folders[0] / "outcome.json").read_text())["values"]
+    assert values["fails"]  # random weights walk nowhere
     files = {"motion.glb", "video.mp4", "metrics.json", "report.html", "preview.png", "view.npz"}
     assert {path.name for path in folders[0].iterdir()} == {*files, "outcome.json"}
     page = (out / "index.html").read_text()
@@ -119,6 +122,23 @@ def test_jobs_that_share_predictions_are_those_alone_up_to_rounding(fox, weights
     ]
     assert turned[0].shape == turned[1].shape
     assert float((turned[0] - turned[1]).abs().max()) < 0.03
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_ray_cluster_that_is_not_there_is_one_line(fox, tmp_path, capsys, monkeypatch, named):
+    pytest.importorskip("ray")
+    text = '[[job]]\nasset = FOX\nprompt = "a fox walking"\n'
+    jobs = write_jobs(tmp_path / "jobs.toml", text, fox)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"  # closed again: nobody answers there
+    options = ["--address", address] if named else []
+    if not named:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    assert run(jobs, "-o", tmp_path / "out", "--engine", "ray", *options) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    start = f"--address {address}" if named else "--engine ray"
+    assert line.startswith(f"akd: {start}: no Ray cluster answers ({address}: ")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -52,3 +52,17 @@ def test_elsewhere_a_line_says_what_ended(tmp_path, capsys):
     assert "score 0.12" in lines[0]
     assert all("\x1b" not in line and "[bold]" in line for line in lines)
     assert table.summary() == "1 done, 1 earlier, 1 failed, 1 retried of 4"
+    assert table.stopped().startswith("stopped; 1 done, 1 earlier, 1 failed, 1 retried of 4; ")
+
+
+def test_a_batch_that_is_stopped_at_once_has_done_nothing(tmp_path):
+    said = BatchTable(tmp_path, 5).stopped()
+    assert said == "stopped; 0 done of 5; the same command does what is left"
+
+
+def test_long_values_are_cut_and_lists_counted(tmp_path, capsys):
+    table = BatchTable(tmp_path, 1)
+    verdict = "moves: it goes 2.1 leg lengths; each foot is on the ground for 19% of the time"
+    table.show(Event(JOBS[1], "done", 1, values={"verdict": verdict, "fails": ["a", "b"]}))
+    said = capsys.readouterr().err
+    assert "verdict moves: it goes 2.1 leg lengths; each foot is on the groun..., fails 2" in said

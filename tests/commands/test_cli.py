@@ -17,6 +17,7 @@ from akd.commands.terminal import viewer_needs
 from akd.export.creature import write_creature
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip
+from tests.commands.small_prior import write_weights
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -339,6 +340,33 @@ def test_outputs_that_are_no_files_are_refused(tmp_path):
         with pytest.raises(OSError, match=r"not a regular file|directory"):
             write_bytes(path, b"")
     assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train", "--learning-rate", "nan"), "--learning-rate must be above 0 and below 1"),
+        (("train", "--stop-after", "-1"), "--stop-after must be above zero, got -1"),
+        (("train", "--smoke", "--start", "no"), "no: holds no weights of the tiny prior"),
+        (("train", "--smoke", "--start", "small"), "small: its weights are of another network"),
+        (("train-recogniser", "a", "--judges", "0"), "--judges must be from 1 to 10000, got 0"),
+        (("train-recogniser", "a", "--minutes", "-1"), "--minutes must be above zero, got -1"),
+        (("train-recogniser", "c", "--smoke"), "--assets must be given: recogniser c learns from"),
+        (("train-regressor", "--judges", "-3"), "--judges must be from 1 to 10000, got -3"),
+        (("train-regressor", "--start", "no"), "no: there is no such file"),
+        (
+            ("train-regressor", "--smoke", "--start", "small/tiny-1.safetensors"),
+            "must be of format akd-regressor-1",
+        ),
+    ],
+)
+def test_trainings_refuse_options_before_they_begin(capsys, monkeypatch, tmp_path, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    if "small" in said or "format" in said:
+        write_weights(tmp_path / "small")
+    given = ("prior", *arguments, "-o", "out", "--device", "cpu")
+    assert said in refused(capsys, *given)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

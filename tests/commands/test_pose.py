@@ -1,5 +1,6 @@
 """`akd pose`, with a very small untrained model."""
 
+from importlib import resources
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ from akd.cli import main
 from akd.commands.pose_data import PoseHarvest
 from akd.engine.shell import Shell
 from akd.export.creature import write_creature
+from akd.fit.regressor.regressor import FILE
 from akd.posespace.model import save_model
 from akd.posespace.network import PoseNetwork
 from akd.zoo.creature import build_creature
@@ -144,11 +146,17 @@ def test_a_mesh_without_faces_can_be_posed(files, tmp_path):
         (("--zoo", "1", "--weights", "none"), "--weights none: is not a folder"),
         (("--zoo", "1", "--weights", "."), "holds no weights of the tiny prior"),
         (("--zoo", "1", "--together", "0"), "--together must be from 1 to 64, got 0"),
+        (("--zoo", "1", "--regressor", "none"), "none: there is no such file"),
+        (("--zoo", "1", "--regressor", "cut"), "cut: is damaged"),
     ],
 )
-def test_wrong_harvests_are_refused(arguments, message, capsys):
+def test_wrong_harvests_are_refused(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    bundled = resources.files("akd.fit.regressor") / "weights" / FILE
+    (tmp_path / "cut").write_bytes(bundled.read_bytes()[:5000])
     assert run("harvest", *arguments) == 2
     assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["cut"]
 
 
 def test_ids_of_a_harvest_are_those_of_machines_with_gpus():

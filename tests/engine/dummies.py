@@ -62,6 +62,10 @@ def refuse(arguments, place):
     raise Refused(f"{arguments['number']} is no good")
 
 
+def refuse_file(arguments, place):
+    raise Refused(f"{place.files['text']}: is no good")
+
+
 def answer_badly(arguments, place):
     return {"square": lambda: None}
 

@@ -147,6 +147,18 @@ def test_a_file_that_is_gone_fails_alone(cluster, tmp_path):
     assert "gone.ply" in (JobFolder(tmp_path / "out", lost).failure() or "")
 
 
+def test_an_error_names_the_file_that_was_given(cluster, tmp_path):
+    from akd.engine.ray_cluster import RayCluster
+
+    path = tmp_path / "odd.ply"
+    path.write_text("ply")
+    job = Job(dummies.refuse_file, {}, "odd", files={"text": path})
+    engine = RayCluster()
+    events = list(run_jobs([job], tmp_path / "out", engine))
+    engine.close()
+    assert [(e.state, e.error) for e in events[1:]] == [("failed", f"{path}: is no good")]
+
+
 def test_a_gpu_job_has_a_fresh_process_and_keeps_no_core_idle(
     cluster, tmp_path, caplog, monkeypatch
 ):

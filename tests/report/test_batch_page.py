@@ -37,6 +37,16 @@ def test_names_and_errors_are_text(jobs, tmp_path):
     assert "<dt>waiting</dt><dd>1</dd>" in page
 
 
+def test_failed_checks_are_shown_in_place_of_the_verdict(jobs, tmp_path):
+    folder = JobFolder(tmp_path, jobs[3])
+    folder.work.mkdir(parents=True)
+    checks = ["it travels <b>0.96</b> leg lengths, must be at least 1"]
+    folder.finish({"verdict": "moves: it goes 1.0 leg lengths", "fails": checks})
+    page = batch_page(tmp_path, [jobs[3]])
+    assert '<span class="badge bad">fails 1 check</span> it travels &lt;b&gt;0.96' in page
+    assert "it goes 1.0" not in page
+
+
 @pytest.mark.slow
 def test_a_click_sorts_and_words_filter(jobs, tmp_path):
     write_batch_page(tmp_path / "index.html", tmp_path, jobs)

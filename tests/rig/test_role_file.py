@@ -54,12 +54,16 @@ def test_a_file_is_read_and_its_faults_are_one_line(tmp_path):
         ("[a]\nb = 1\n", "the role of 'a' must be text, got {'b': 1}"),
         ('a = "tail ²"\n', "is not a word for a role"),
         (f'a = "tail {"9" * 5000}"\n', "is not a word for a role"),
+        (f'"{"a" * 5000}" = "{"b" * 5000}"\n', "is not a word for a role"),
         ('a = "left nose"\n', "joint 'a': 'nose' in 'left nose' is not a word for a role"),
     ):
         path.write_text(text)
         with pytest.raises(AssetError, match=message) as caught:
             read_role_file(path)
         assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 500 + len(str(path))
+    path.write_text('\ufeffhand = "head"\n', "utf-8")  # as editors on Windows write it
+    assert read_role_file(path) == {"hand": Role(Part.HEAD)}
 
 
 def test_a_foot_moved_to_another_joint_moves_the_limb(shared_assets):

@@ -6,6 +6,7 @@ import torch
 from scipy.sparse import csr_matrix
 
 from akd.rig.pose import Pose
+from akd.rig.roles import assemble
 from akd.rig.roles.anatomy import find_anatomy
 from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Evidence
@@ -189,3 +190,20 @@ def test_collar_bones_of_a_flat_tree_are_no_second_arms():
     shared = {f"{part}_{side}": "chest" for part in ("collar", "upper") for side in "lr"}
     anatomy = find_anatomy(skinned(joints, boxes, flat=True, shared=shared))
     assert [limb.kind for limb in anatomy.limbs] == [LimbKind.LEG] * 2 + [LimbKind.ARM] * 2
+
+
+def test_the_plane_is_found_once_however_deep_the_root_lies(monkeypatch):
+    # A stem of 60 joints with a twig each: every level down asks what stands aside.
+    joints: Joints = {"a0": ("", (0.0, 0.0, 0.0))}
+    for k in range(1, 60):
+        joints[f"a{k}"] = (f"a{k - 1}", (0.0, 0.01 * k, 0.0))
+        joints[f"b{k}"] = (f"a{k - 1}", (0.05, 0.01 * k, 0.02))
+    evidence = skinned(joints, dict.fromkeys(joints, 0.01))
+    asked, planes = [], []
+    central, plane = assemble._central, assemble.find_sagittal
+    monkeypatch.setattr(assemble, "_central", lambda *a: asked.append(a) or central(*a))
+    monkeypatch.setattr(assemble, "find_sagittal", lambda *a: planes.append(a) or plane(*a))
+    body = find_body(evidence)
+    assert len(body.parents) > 1
+    assert len(asked) > 5
+    assert len(planes) == 1

@@ -98,6 +98,18 @@ def test_links_out_of_the_folder_are_not_shown(tmp_path):
         content.subject("../fox.glb")
 
 
+def test_a_broken_file_does_not_hide_its_neighbours(tmp_path):
+    (tmp_path / "a.glb").write_bytes(b"glTF")
+    (tmp_path / "b.glb").mkdir()
+    content = Content(tmp_path)
+    assert content.names() == ["a.glb"]
+    with pytest.raises(AssetError, match=r"a\.glb: GLB: must have at least 20 bytes, got 4"):
+        content.first()
+    write_fox(tmp_path / "fox.glb")
+    assert content.names() == ["a.glb", "fox.glb"]
+    assert content.first().name == "fox.glb"
+
+
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="holds neither"):
         Content(tmp_path)

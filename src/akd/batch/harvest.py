@@ -222,6 +222,9 @@ class HarvestModels:
             weights: Folder of the prior's weights, instead of the bundled ones: recogniser and
                 regressor are taken from it where it holds them.
             regressor: Weights of the regressor, instead of those.
+
+        Raises:
+            ValueError: The given regressor does not read the prior's videos.
         """
         made_by = [] if weights is None else [weights_hash(weights)]
         seen_by = regressor_hash(weights) if regressor is None else file_hash(regressor)
@@ -232,6 +235,11 @@ class HarvestModels:
             reader = find_regressor(weights, device=prior.device)
         else:
             reader = load_regressor(regressor, device=prior.device)
+            if not reader.reads(prior):
+                raise ValueError(
+                    f"{regressor}: reads square videos of {reader.settings.frames} frames in role "
+                    f"colours, which those of the prior are not"
+                )
         return cls(
             prior,
             None if recogniser is None else recogniser.to(prior.device),

@@ -21,6 +21,7 @@ from akd.rig.character import Character
 
 _MOST_PROCESSES = {"cpu": 8, "cuda": 16}
 """By default: each has its own copy of the weights and, on a GPU, its own CUDA context."""
+_MOST_ASKED = 1024
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,18 @@ def animate_many(
         finish. Closing the iterator stops those that are left.
 
     Raises:
-        ValueError: `processes` or `threads` is less than one.
+        ValueError: `processes` or `threads` is not a whole number from 1 to 1024.
         PriorError: There is no such device.
     """
+    for name, value in (("processes", processes), ("threads", threads)):
+        if value is not None and (type(value) is not int or not 1 <= value <= _MOST_ASKED):
+            raise ValueError(
+                f"{name} must be a whole number from 1 to {_MOST_ASKED}, got {value!r}"
+            )
     kind = choose_device(options.get("device", "auto")).type
     cores = len(os.sched_getaffinity(0))
     if processes is None:
-        processes = min(_MOST_PROCESSES[kind], max(1, cores // max(1, threads)))
-    for name, value in (("processes", processes), ("threads", threads)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
+        processes = min(_MOST_PROCESSES[kind], max(1, cores // threads))
     processes = max(1, min(processes, len(jobs)))
     engine = Local(cpus=processes * threads, processes=processes)
     calls = (

@@ -19,6 +19,8 @@ from akd.engine.run import Event
 _SHOWN = 12
 """Running jobs in the table; the last failures below it are fewer."""
 _FAILURES = 4
+_WIDTH = 60
+"""Letters of a value."""
 
 
 class BatchTable:
@@ -77,7 +79,8 @@ class BatchTable:
 
     def stopped(self) -> str:
         """What to say to whoever stopped the batch."""
-        return f"stopped; {self.summary()}; the same command does what is left"
+        done = self.summary() if self.counts.total() else f"0 done of {self._total}"
+        return f"stopped; {done}; the same command does what is left"
 
     def check(self) -> None:
         """Raise `ResultFailed` where jobs were given up."""
@@ -97,4 +100,7 @@ class BatchTable:
 
 
 def _short(value: object) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)[:60]
+    if isinstance(value, list):
+        return str(len(value))
+    text = f"{value:.2f}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

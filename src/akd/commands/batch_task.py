@@ -49,7 +49,7 @@ def animate_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, An
     _write_preview(video, place.folder / "preview.png")
     # Checkpoints are of no use any more, and are most of the bytes.
     shutil.rmtree(place.folder / "run")
-    return {"best": best, **_shown(metrics[best])}
+    return {"best": best, **_shown(metrics[best]), "fails": metrics[best]["fails"]}
 
 
 def retarget_task(arguments: Mapping[str, Any], place: Workspace) -> dict[str, Any]:

@@ -44,9 +44,8 @@ def open_engine(
                 raise UsageError("--engine ray needs Ray: pip install 'akd[ray]'") from None
             except (ConnectionError, RuntimeError, ValueError) as error:
                 reason = " ".join(str(error).split())[:200]
-                raise UsageError(
-                    f"--address {address}: no Ray cluster answers ({reason})"
-                ) from None
+                where = f"--address {address}" if address else "--engine ray"
+                raise UsageError(f"{where}: no Ray cluster answers ({reason})") from None
         case "local":
             engine = _local(together)
     try:

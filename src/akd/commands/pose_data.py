@@ -137,7 +137,9 @@ class PoseHarvest:
             raise UsageError("--videos and --iterations must be at least 1")
         check_folders(assets=self.assets, weights=self.weights)
         if self.regressor is not None:
-            input_file(self.regressor)
+            from akd.fit.regressor.regressor import load_regressor
+
+            load_regressor(input_file(self.regressor))  # else every job would fail on its own
         until = None if self.minutes is None else time.monotonic() + 60.0 * self.minutes
         with open_engine(self.engine, self.address, self._command) as engine:
             if self.engine == "local":

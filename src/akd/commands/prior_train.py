@@ -32,6 +32,8 @@ from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TrainSettings
 
+_CREATURES, _JUDGES, _WORKERS = (1, 100_000), (1, 10_000), (0, 1000)
+
 
 @dataclass(frozen=True)
 class PriorTrain:
@@ -64,9 +66,11 @@ class PriorTrain:
 
     def run(self) -> None:
         """Train, then write what there is of the card."""
-        if not self.minutes > 0:
-            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
-        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
+        _check_minutes(self.minutes)
+        if self.stop_after is not None:
+            _check_minutes(self.stop_after, "--stop-after")
+        _check_rate(self.learning_rate)
+        check_ranges(self, creatures=_CREATURES, seed=SEEDS, workers=_WORKERS)
         recordings = find_recordings(self.assets, self.mocap)
         from akd.base.lock import hold_lock
         from akd.base.process_group import is_first_process
@@ -80,7 +84,7 @@ class PriorTrain:
             tiny, pool, settings = SMOKE_TINY, SMOKE_POOL, SMOKE_TRAIN
             minutes, workers = min(self.minutes, 0.5), min(workers, 2)
         device = device_of(self.device)
-        with hold_lock(self.out) if is_first_process() else nullcontext():
+        with hold_lock(self.out) if is_first_process() else nullcontext(), usage_errors():
             train(
                 self.out, minutes=minutes, stop_after=self.stop_after, device=device,
                 seed=self.seed, workers=workers, recordings=recordings, start=self.start,
@@ -119,18 +123,28 @@ class PriorTrainRecogniser:
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
+        _check_minutes(self.minutes)
+        check_ranges(self, creatures=_CREATURES, judges=_JUDGES, workers=_WORKERS)
+        if self.name == "c" and self.assets is None:
+            raise UsageError(
+                "--assets must be given: recogniser c learns from artists' files alone"
+            )
+        from akd.base.lock import hold_lock
         from akd.prior.tiny.make_recogniser import make_recogniser
 
         pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
         seconds, workers = 60.0 * self.minutes, count_workers(self.workers)
         if self.smoke:
             pool, judges, seconds, workers = SMOKE_POOL, 2, min(seconds, 5.0), min(workers, 2)
-        scores = make_recogniser(
-            RECOGNISERS[self.name] if not self.smoke else replace(RECOGNISERS[self.name], batch=8),
-            self.out, seconds=seconds, pool=pool, judges=judges,
-            device=device_of(self.device), workers=workers,
-            recordings=find_recordings(self.assets, self.mocap),
-        )  # fmt: skip
+        settings = RECOGNISERS[self.name]
+        if self.smoke:
+            settings = replace(settings, batch=8)
+        with hold_lock(self.out), usage_errors():
+            scores = make_recogniser(
+                settings, self.out, seconds=seconds, pool=pool, judges=judges,
+                device=device_of(self.device), workers=workers,
+                recordings=find_recordings(self.assets, self.mocap),
+            )  # fmt: skip
         for side, values in scores.items():
             print(f"recogniser {self.name}: {100.0 * values['all']:.2f} % right, unseen {side}")
             for label, score in values.items():
@@ -163,16 +177,14 @@ class PriorTrainRegressor:
 
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
-        if not self.minutes > 0:
-            raise UsageError(f"--minutes must be above zero, got {self.minutes:g}")
-        check_ranges(self, creatures=(1, 100_000), seed=SEEDS, workers=(0, 1000))
+        _check_minutes(self.minutes)
+        _check_rate(self.learning_rate)
+        check_ranges(self, creatures=_CREATURES, judges=_JUDGES, seed=SEEDS, workers=_WORKERS)
         from akd.base.lock import hold_lock
         from akd.fit.regressor.train import train_regressor
         from akd.prior.tiny.load import has_weights, shipped_weights
 
         pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
-        if not 0.0 < self.learning_rate < 1.0:
-            raise UsageError(f"--learning-rate must be from 0 to 1, got {self.learning_rate:g}")
         if self.start is not None:
             input_file(self.start)
         settings, training = (
@@ -196,3 +208,13 @@ class PriorTrainRegressor:
             print(f"regressor: {values['all']:.1f} degrees from the true rotations, unseen {side}")
             for name, value in values.items():
                 print(f"  {name:<22} {value:.3g}")
+
+
+def _check_minutes(given: float, option: str = "--minutes") -> None:
+    if not given > 0:
+        raise UsageError(f"{option} must be above zero, got {given:g}")
+
+
+def _check_rate(given: float) -> None:
+    if not 0.0 < given < 1.0:
+        raise UsageError(f"--learning-rate must be above 0 and below 1, got {given:g}")

@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import logging
 import math
+import os
+import re
+import socket
 import tempfile
 import time
 from collections import Counter
@@ -20,7 +23,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from akd.engine.call import Call, Ended, Resources, Seat, WorkerLost
+from akd.engine.call import Call, Ended, Refused, Resources, Seat, WorkerLost
 from akd.engine.job import LARGEST_FILE
 
 SINGLE_FILES = (".glb", ".ply", ".stl", ".off", ".bvh", ".fbx")
@@ -33,6 +36,9 @@ _CORES_SECONDS = 2.0
 """How long the number of cores is taken to be the same."""
 _STORED_BYTES = 4 << 30
 """Of files in the object store, besides those of tasks in flight: the latest are kept."""
+
+_CONNECT_SECONDS = 10.0
+"""For a cluster to accept a connection. Ray itself tries for many minutes."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +62,7 @@ class RayCluster:
         self._ray = ray
         self._owns = not ray.is_initialized()
         if self._owns:
+            _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
             ray.init(address=address, log_to_driver=False)
         shared = ray.remote(max_retries=0)(_run)
         fresh = ray.remote(max_retries=0, max_calls=1)(_run)
@@ -86,7 +93,7 @@ class RayCluster:
         try:
             for name, path in call.files.items():
                 if path.suffix.lower() in SINGLE_FILES and path.stat().st_size <= LARGEST_FILE:
-                    stored.append((name, path.name, self._put(path)))
+                    stored.append((name, path, self._put(path)))
                 else:
                     plain[name] = path
         except OSError as error:
@@ -98,7 +105,7 @@ class RayCluster:
         task = self._remote[needs.gpus > 0].options(
             num_cpus=needs.cpus, num_gpus=needs.gpus, name=call.key, **_elsewhere(call.avoid)
         )  # fmt: skip
-        names = [(name, file) for name, file, _ in stored]
+        names = [(name, path) for name, path, _ in stored]
         blobs = [blob for _, _, blob in stored]
         reference = task.remote(call.function, call.arguments, plain, names, *blobs)
         self._running[reference] = call
@@ -172,11 +179,23 @@ def _elsewhere(node: str | None) -> dict[str, Any]:
     return {"label_selector": selector, "fallback_strategy": [{"label_selector": {}}]}
 
 
+def _check_reachable(address: str) -> None:
+    """Raise `ConnectionError` where nothing listens at the address of a head node."""
+    found = re.fullmatch(r"(?:ray://)?\[?([^/\[\]]+)\]?:(\d+)", address)
+    if found is None:
+        return  # `auto`, or nothing at all
+    try:
+        port = (found[1], int(found[2]))
+        socket.create_connection(port, timeout=_CONNECT_SECONDS).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise ConnectionError(f"{address}: {error}") from None
+
+
 def _run(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
     files: Mapping[str, Path],
-    names: list[tuple[str, str]],
+    names: list[tuple[str, Path]],
     *blobs: bytes,
 ) -> Any:
     """A task: put the files where the function can read them, and call it."""
@@ -185,8 +204,14 @@ def _run(
     node = ray.get_runtime_context().get_node_id()
     with tempfile.TemporaryDirectory(prefix="akd-") as folder:
         here = dict(files)
-        for (name, file), blob in zip(names, blobs, strict=True):
-            here[name] = Path(folder) / name / file
+        for (name, path), blob in zip(names, blobs, strict=True):
+            here[name] = Path(folder) / name / path.name
             here[name].parent.mkdir()
             here[name].write_bytes(blob)
-        return function(*arguments, Seat(node, here))
+        try:
+            return function(*arguments, Seat(node, here))
+        except Refused as error:  # of a file: the one that the user knows
+            message = str(error)
+            for name, path in names:
+                message = message.replace(str(here[name]), str(path))
+            raise Refused(message) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from akd.base.files import checking_content, read_tensors, write_tensors
+from akd.base.weights import check_weights
 from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import PoseNetworkSettings
 
@@ -44,6 +45,8 @@ def load_model(path: Path | None = None, *, device: torch.device | str = "cpu") 
         raise FileNotFoundError(f"{path}: there is no pose model; `akd pose train` makes one")
     tensors, about = read_tensors(path, format=FORMAT)
     with checking_content(path):
-        network = PoseNetwork(PoseNetworkSettings(**json.loads(about["settings"])))
+        settings = PoseNetworkSettings(**json.loads(about["settings"]))
+        check_weights(settings.least_weights, tensors)
+        network = PoseNetwork(settings)
         network.load_state_dict({name: value.float() for name, value in tensors.items()})
     return network.eval().requires_grad_(False).to(device)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from akd.base.weights import check_positive
+
 POINTS = 12
 """Surface points kept for each joint."""
 NAME_CHANNELS = 64
@@ -33,6 +35,17 @@ class PoseNetworkSettings:
     heads: int = 8
     point_width: int = 64
     """Channels of the encoder of surface points."""
+
+    def __post_init__(self) -> None:
+        check_positive(self)  # files of weights state them
+        if self.width % self.heads:
+            raise ValueError(f"width must be a multiple of heads {self.heads}, got {self.width}")
+
+    @property
+    def least_weights(self) -> int:
+        """Numbers that the largest layers hold: a network has no fewer."""
+        blocks = 12 * self.layers * self.width**2 + RELATIONS * self.layers * self.heads
+        return blocks + 8 * self.width**2 + self.point_width * (self.point_width + self.width)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from akd.base.files import write_text
 from akd.engine.folder import JobFolder
 from akd.engine.job import Job
-from akd.report.page import badge, data_uri, header, page, verdict
+from akd.report.page import badge, checks_badge, data_uri, header, page, verdict
 
 _MOST_PREVIEW = 256 << 10
 """Bytes of a preview that the page carries; larger ones are linked."""
@@ -65,6 +65,10 @@ def _row(folder: JobFolder, out: Path) -> tuple[str, str]:
         report = "report.html" if (folder.result / "report.html").is_file() else ""
         name = f'<a href="{where}/{report}">{name}</a>'
         mark, rest = verdict(str(values.get("verdict", "done")))
+        fails = values.get("fails")
+        if isinstance(fails, list) and fails:
+            checks = [str(check) for check in fails]
+            mark, rest = checks_badge(checks), "; ".join(checks)
         shown = f"{mark} {escape(rest)}"
         preview = _preview(folder.result / "preview.png", where)
     elif (error := folder.failure()) is not None:

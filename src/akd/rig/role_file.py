@@ -50,9 +50,9 @@ def parse_role(text: str) -> Role:
             part = Part(word)
         else:
             known = ", ".join([*(s.value for s in Side if s.value), *LimbKind, *Part])
-            raise ValueError(f"{word!r} in {text!r} is not a word for a role: {known}")
+            raise ValueError(f"{shown(word)} in {shown(text)} is not a word for a role: {known}")
     if part is None:
-        raise ValueError(f"{text!r} names no part: {', '.join(Part)}")
+        raise ValueError(f"{shown(text)} names no part: {', '.join(Part)}")
     return Role(part, side, limb, number)
 
 
@@ -61,17 +61,17 @@ def read_role_file(path: Path) -> dict[str, Role]:
     with naming_file(path):
         data = read_bytes(path, growth=100)
     try:
-        given = tomllib.loads(data.decode("utf-8"))
+        given = tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: must be TOML: {shown(str(error))}") from None
     roles: dict[str, Role] = {}
     for name, text in given.items():
         if not isinstance(text, str):
-            raise AssetError(f"{path}: the role of {name!r} must be text, got {shown(text)}")
+            raise AssetError(f"{path}: the role of {shown(name)} must be text, got {shown(text)}")
         try:
             roles[name] = parse_role(text)
         except ValueError as error:
-            raise AssetError(f"{path}: joint {name!r}: {error}") from None
+            raise AssetError(f"{path}: joint {shown(name)}: {error}") from None
     return roles
 
 
@@ -84,7 +84,7 @@ def correct_roles(character: Character, roles: Mapping[str, Role]) -> Character:
         found = [j for j, n in enumerate(skeleton.names) if n == name]
         if len(found) != 1:
             what = "there is no joint" if not found else f"{len(found)} joints are"
-            raise AssetError(f"{character.asset.path.name}: {what} called {name!r}")
+            raise AssetError(f"{character.asset.path.name}: {what} called {shown(name)}")
         joints[found[0]] = role
     positions = skeleton.forward(character.bind)[:, :3, 3].double().numpy()
     anatomy = _corrected(character.anatomy, skeleton, joints, positions)

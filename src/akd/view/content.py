@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,8 @@ _MOST = 200
 """Files and runs of one folder that are listed."""
 _MOST_LOADED = 8
 """Characters that are kept in memory, besides those that a browser shows."""
+_MOST_TRIED = 8
+"""Files that are read to find one that can be shown."""
 _DISTILLED, GROUNDED = "distilled", "grounded"
 
 
@@ -128,7 +130,7 @@ class Content:
             found = [self.root, *self._runs(self.root / "runs")]
         else:
             found = [
-                *list_files(self.root, _SUFFIXES),
+                *(p for p in list_files(self.root, _SUFFIXES) if p.is_file()),
                 *self._runs(self.root),
                 *self._runs(self.root / "runs"),
             ]
@@ -145,8 +147,8 @@ class Content:
         names = self.names()
         if not names:
             raise ValueError(f"{self.root}: there is nothing left to show")
-        for name in names:
-            with contextlib.suppress(AssetError, ValueError):
+        for name in names[:_MOST_TRIED]:
+            with suppress(AssetError, ValueError):
                 return self.subject(name)
         return self.subject(names[0])
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import checking_content, file_hash, read_tensors, write_tensors
+from akd.base.weights import check_weights
 from akd.fit.regressor.network import RegressorNetwork
 from akd.fit.regressor.settings import RegressorSettings
 from akd.math import quaternion
@@ -175,8 +176,10 @@ def load_regressor(path: Path, *, device: torch.device | str = "cpu") -> MotionR
             raise ValueError(f"must be of {len(BODY_PARTS)} body parts, got {about['parts']}")
         values = json.loads(about["settings"])
         values["channels"] = tuple(values["channels"])  # JSON has no tuples
+        settings = RegressorSettings(**values)
+        check_weights(settings.least_weights, tensors)
         with torch.random.fork_rng(devices=[]):
-            network = RegressorNetwork(RegressorSettings(**values))
+            network = RegressorNetwork(settings)
         network.load_state_dict({name: value.float() for name, value in tensors.items()})
     return MotionRegressor(network.eval().to(device))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
+from akd.base.weights import check_positive
 from akd.prior.tiny.settings import BodySettings
 
 
@@ -19,6 +21,21 @@ class RegressorSettings:
     width: int = 256
     """Of the transformer over time, a multiple of 32."""
     layers: int = 4
+
+    def __post_init__(self) -> None:
+        check_positive(self)  # files of weights state them
+        if self.width % 32:
+            raise ValueError(f"width must be a multiple of 32, got {self.width}")
+
+    @property
+    def least_weights(self) -> int:
+        """Numbers that the largest layers hold: a network has no fewer."""
+        convolutions = sum(
+            25 * have * want + 9 * want * want for have, want in pairwise((6, *self.channels))
+        )
+        side = self.size // 2 ** len(self.channels)
+        flat = (6, *self.channels)[-1] * side * side + self.frames
+        return convolutions + self.width * flat + 10 * self.layers * self.width**2
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from akd.base.files import checking_content, file_hash, read_tensors, write_tensors
+from akd.base.weights import check_weights
 from akd.metrics.recognise.network import ConvolutionNetwork, SequenceNetwork, build_network
 from akd.metrics.recognise.settings import CLASSES, REPORTING, Name, RecogniserSettings
 
@@ -128,7 +129,9 @@ def load_recogniser(
         values.pop("fps", None)  # of files from before frames were in body time
         for key in ("azimuth", "elevation", "zoom", "channels"):
             values[key] = tuple(values[key])  # JSON has no tuples
-        network = build_network(RecogniserSettings(**values), len(classes))
+        settings = RecogniserSettings(**values)
+        check_weights(settings.least_weights, tensors)
+        network = build_network(settings, len(classes))
         network.load_state_dict({name: value.float() for name, value in tensors.items()})
     return Recogniser(network.eval().to(device), classes)
 

@@ -8,9 +8,12 @@ seen artists' clips and motion capture, on artists' bodies.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from akd.base.weights import check_positive
 from akd.motion.actions import ACTION_LABELS
 from akd.motion.gait import frame_rate
 
@@ -20,6 +23,8 @@ REPORTING: tuple[Name, ...] = ("b", "c")
 GLIDING, PADDLING = "gliding statue", "paddling in the air"
 CLASSES: tuple[str, ...] = (*ACTION_LABELS, GLIDING, PADDLING)
 """What a recogniser can say. The last two are motions that are wrong."""
+LARGEST_SIZE = 1024
+"""Side of the images, pixels, at most."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,19 @@ class RecogniserSettings:
     width: int = 160
     """Of the transformer over time, a multiple of 32."""
 
+    def __post_init__(self) -> None:
+        check_positive(self, "frames", "size", "frame_time", "channels", "width")
+        if self.size > LARGEST_SIZE:
+            raise ValueError(f"size must be at most {LARGEST_SIZE}, got {self.size}")
+
+    @property
+    def least_weights(self) -> int:
+        """Numbers that the largest layers hold: a network has no fewer."""
+        if self.name == "b":
+            flat = self.channels[-1] * (self.size // 16) ** 2 + self.frames
+            return self.width * flat + 24 * self.width**2 + _products(25, (6, *self.channels))
+        return _products(27, (3, *self.channels)) + 3 * sum(c * c for c in self.channels)
+
     @property
     def looks_at(self) -> tuple[int, int, float]:
         """Frames, their side and their length: recognisers that share these share videos."""
@@ -54,6 +72,11 @@ class RecogniserSettings:
     def rate(self, leg_length: float) -> float:
         """Frames per second for a body with legs of this length in metres."""
         return frame_rate(self.frame_time, leg_length)
+
+
+def _products(size: int, channels: Sequence[int]) -> int:
+    """Weights of convolutions with kernels of a size, from each number of channels to the next."""
+    return size * sum(have * want for have, want in pairwise(channels))
 
 
 RECOGNISERS: dict[Name, RecogniserSettings] = {

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from akd.base.files import checking_content, read_metadata, read_tensors, write_tensors
 from akd.base.processor import avoid_broken_amx
+from akd.base.weights import check_weights
 from akd.prior.tiny.network import TinyNetwork
 from akd.prior.tiny.prior import PriorTiny
 from akd.prior.tiny.settings import TinySettings
@@ -109,11 +110,7 @@ def load_network(folder: Path) -> tuple[TinyNetwork, tuple[str, ...]]:
         if int(about["parts"]) != len(paths):
             raise ValueError(f"must hold {about['parts']} parts ({PATTERN}), got {len(paths)}")
         settings, tokens = _settings_of(about)
-        held = sum(value.numel() for value in tensors.values())
-        if settings.least_weights > held:  # before they are made
-            raise ValueError(
-                f"settings ask for at least {settings.least_weights} weights, the files hold {held}"
-            )
+        check_weights(settings.least_weights, tensors)
         # Random numbers that are replaced at once; on the meta device they would be saved, but
         # drawing them there imports torch's decompositions, ten times as long.
         with torch.random.fork_rng(devices=[]):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
+from akd.base.weights import check_positive
 from akd.motion.gait import frame_rate
 
 
@@ -37,11 +38,7 @@ class TinySettings:
     """Side of a cell that these convolutions treat as one position, pixels."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):  # files of weights state them
-            value, whole = getattr(self, field.name), field.type == "int"
-            if type(value) not in ((int,) if whole else (int, float)) or not 0 < value < math.inf:
-                kind = "whole number" if whole else "number"
-                raise ValueError(f"{field.name} must be a {kind} above zero, got {value!r}")
+        check_positive(self)  # files of weights state them
         if not (0.001 <= self.frame_time <= 1000.0 and self.fps <= 1000.0):
             raise ValueError(
                 f"frame_time must be from 0.001 to 1000 and fps at most 1000, got "

@@ -177,15 +177,15 @@ def train(
     cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)[group.rank :: group.size]
     assert all(one.folder is not None or zoo_seed_trains(one.seed) for one in cast)
     workers //= group.size
+    trainer = Trainer(tiny, settings, device=device, seed=seed, group=group)
+    if start is not None:
+        trainer.start_from(start)  # before there are workers, whose end an error would wait for
+        say(f"beginning with the weights in {start}")
     feed = build_actors(cast, pool, out / "actors", workers=workers)
     first = next(feed)  # starts the workers
-    trainer = Trainer(tiny, settings, device=device, seed=seed, group=group)
     size = sum(p.numel() for p in trainer.network.parameters())
     say(f"{device}: network of {size / 1e6:.1f} M weights, {workers} workers build {len(cast)}")
     state = out / "state.safetensors"
-    if start is not None:
-        trainer.start_from(start)
-        say(f"beginning with the weights in {start}")
     if trainer.restore(state):
         say(f"going on at step {trainer.progress.step}, {trainer.progress.seconds:.0f} s trained")
     while first is None:

@@ -24,7 +24,7 @@ def read_joint_file(path: Path) -> dict[str, Float[np.ndarray, "3"]]:
     with naming_file(path):
         data = read_bytes(path, growth=100)
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
         given = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: must be TOML or JSON: {shown(str(error))}") from None
@@ -39,6 +39,6 @@ def read_joint_file(path: Path) -> dict[str, Float[np.ndarray, "3"]]:
         )
         if not is_place:
             got = shown(value)
-            raise AssetError(f"{path}: {name!r} must be three numbers, [x, y, z], got {got}")
+            raise AssetError(f"{path}: {shown(name)} must be three numbers, [x, y, z], got {got}")
         places[name] = np.array(value, dtype=np.float64)
     return places

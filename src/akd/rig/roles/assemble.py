@@ -7,7 +7,9 @@ hang on the wrong place in the file: paws on detached IK roots, or every bone of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -92,17 +94,18 @@ def _find_body(evidence: Evidence) -> Body:
     alive = (below > 0) & evidence.is_joint
     if not alive.any():
         return Body(-1, {}, {})
-    root, tops = _root_and_loose_tops(evidence, below)
+    # Found once, when it is first asked for: it does not depend on the parts.
+    linker = cache(lambda: _Linker.of(evidence, np.flatnonzero(alive).tolist()))
+    root, tops = _root_and_loose_tops(evidence, below, linker)
     parents: dict[int, int] = {}
     _adopt(evidence, root, -1, alive, parents)
     loose = [j for top in tops for j in _first_alive(skeleton, top, alive)]
     detached: dict[int, int] = {}
     if not loose:
         return Body(root, parents, detached)
-    linker = _Linker.of(evidence, np.flatnonzero(alive).tolist())
-    costs = linker.costs(loose)
+    costs = linker().costs(loose)
     row = {joint: k for k, joint in enumerate(loose)}
-    middle = {joint for joint in loose if linker.is_middle(joint)}
+    middle = {joint for joint in loose if linker().is_middle(joint)}
     best, link = np.full(len(loose), np.inf), np.full(len(loose), -1)
     new = list(parents)
     while row:
@@ -117,7 +120,7 @@ def _find_body(evidence: Evidence) -> Body:
         detached[joint] = int(link[row.pop(joint)])
         new = _adopt(evidence, joint, detached[joint], alive, parents)
         # Its mirror image hangs on the mirror image of what it hangs on.
-        twin, on = linker.twin(joint), linker.twin(detached[joint])
+        twin, on = linker().twin(joint), linker().twin(detached[joint])
         if twin in row and on in parents:
             row.pop(twin)
             detached[twin] = on
@@ -136,7 +139,7 @@ def _mass_below(skeleton: Skeleton, mass: Float[np.ndarray, "J"]) -> Float[np.nd
 
 
 def _root_and_loose_tops(
-    evidence: Evidence, below: Float[np.ndarray, "J"]
+    evidence: Evidence, below: Float[np.ndarray, "J"], linker: Callable[[], _Linker]
 ) -> tuple[int, list[int]]:
     """Walk from the top of the file to the root of the body, past joints that only hold things.
 
@@ -150,21 +153,25 @@ def _root_and_loose_tops(
     while heavy := [j for j in level if below[j] > 0]:
         if node >= 0 and not _is_holder(evidence, node, several=len(heavy) > 1):
             break
-        main = heavy[0] if len(heavy) == 1 else _central(evidence, heavy, below)
+        main = heavy[0] if len(heavy) == 1 else _central(evidence, heavy, below, linker)
         passed += [j for j in heavy if j != main]
         node, level = main, list(skeleton.children[main])
     return node, passed
 
 
-def _central(evidence: Evidence, tops: list[int], below: Float[np.ndarray, "J"]) -> int:
+def _central(
+    evidence: Evidence,
+    tops: list[int],
+    below: Float[np.ndarray, "J"],
+    linker: Callable[[], _Linker],
+) -> int:
     """Of several parts the one that holds a pelvis or a spine by name; else the largest, where one
     that stands aside of the plane of symmetry, as a thigh does, counts for little."""
     words = {j: _centre_word(evidence, j) for j in tops}
     best = [j for j in tops if words[j] == max(words.values())]
     if len(best) == 1 or max(words.values()):
         return max(best, key=lambda j: below[j])
-    linker = _Linker.of(evidence, np.flatnonzero((below > 0) & evidence.is_joint).tolist())
-    return max(best, key=lambda j: below[j] * (1.0 if linker.is_middle(j) else _ASIDE))
+    return max(best, key=lambda j: below[j] * (1.0 if linker().is_middle(j) else _ASIDE))
 
 
 def _centre_word(evidence: Evidence, joint: int) -> int:
