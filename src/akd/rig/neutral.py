@@ -22,18 +22,69 @@ from akd.rig.roles.role import Limb, LimbKind, Part
 from akd.rig.skeleton import Skeleton
 from akd.rig.units import FileUnits
 
-_NOT_STANDING = {
-    "lie",
-    "lying",
-    "sit",
-    "sitting",
-    "jump",
-    "fall",
-    "falling",
-    "swim",
-    "fly",
-    "crouch",
-}
+_NOT_STANDING = frozenset(
+    [
+        "crouch",
+        "fall",
+        "falling",
+        "fly",
+        "hover",
+        "jump",
+        "lay",
+        "levitate",
+        "lie",
+        "lying",
+        "sit",
+        "sitting",
+        "swim",
+        "to",
+    ]
+)
+"""In the name of an idle clip whose first frame is no neutral pose; `to` is of a transition."""
+_PLAIN = frozenset(
+    [
+        "base",
+        "breathing",
+        "calm",
+        "default",
+        "idle",
+        "loop",
+        "neutral",
+        "normal",
+        "relaxed",
+        "stand",
+        "standing",
+        "unarmed",
+    ]
+)
+"""Words that say nothing against an idle clip."""
+_READY = frozenset(
+    [
+        "aim",
+        "aiming",
+        "attack",
+        "attacking",
+        "bow",
+        "carry",
+        "combat",
+        "fight",
+        "fighting",
+        "gun",
+        "hold",
+        "holding",
+        "melee",
+        "pistol",
+        "pointing",
+        "rifle",
+        "shield",
+        "shoot",
+        "shooting",
+        "sword",
+        "torch",
+        "weapon",
+    ]
+)
+"""Words of idle clips in which arms are raised or legs apart, ready for something."""
 _HANGING = math.radians(12.0)
 """Angle from the vertical at which lowered arms hang."""
 _RAISED = math.radians(35.0)
@@ -58,13 +109,19 @@ def find_neutral(
 
 
 def find_idle(clips: tuple[ClipRecord, ...]) -> ClipRecord | None:
-    """The clip that is called idle; of several, the one with the shortest name."""
+    """The clip that is called idle; of several, a plain one rather than one that holds a weapon,
+    and the one with the fewest words besides."""
+
+    def rank(clip: ClipRecord) -> tuple[bool, int, int, str]:
+        said = {w for w in words(clip.name.rpartition("|")[2]) if len(w) > 1} - _PLAIN
+        return bool(said & _READY), len(said), len(clip.name), clip.name
+
     named = [
         c
         for c in clips
         if "idle" in c.name.lower() and c.tracks and not _NOT_STANDING & set(words(c.name))
     ]
-    return min(named, key=lambda c: (len(c.name), c.name), default=None)
+    return min(named, key=rank, default=None)
 
 
 def _stands(skeleton: Skeleton, pose: Pose, bind: Pose, anatomy: Anatomy) -> bool:
