@@ -22,68 +22,21 @@ from akd.rig.roles.role import Limb, LimbKind, Part
 from akd.rig.skeleton import Skeleton
 from akd.rig.units import FileUnits
 
-_NOT_STANDING = frozenset(
-    [
-        "crouch",
-        "fall",
-        "falling",
-        "fly",
-        "hover",
-        "jump",
-        "lay",
-        "levitate",
-        "lie",
-        "lying",
-        "sit",
-        "sitting",
-        "swim",
-        "to",
-    ]
-)
+_NOT_STANDING = {
+    "crouch", "fall", "falling", "fly", "hover", "jump", "lay", "levitate", "lie", "lying", "sit",
+    "sitting", "swim", "to",
+}  # fmt: skip
 """In the name of an idle clip whose first frame is no neutral pose; `to` is of a transition."""
-_PLAIN = frozenset(
-    [
-        "base",
-        "breathing",
-        "calm",
-        "default",
-        "idle",
-        "loop",
-        "neutral",
-        "normal",
-        "relaxed",
-        "stand",
-        "standing",
-        "unarmed",
-    ]
-)
+_PLAIN = {
+    "base", "breathing", "calm", "default", "idle", "loop", "neutral", "normal", "relaxed",
+    "stand", "standing", "unarmed",
+}  # fmt: skip
 """Words that say nothing against an idle clip."""
-_READY = frozenset(
-    [
-        "aim",
-        "aiming",
-        "attack",
-        "attacking",
-        "bow",
-        "carry",
-        "combat",
-        "fight",
-        "fighting",
-        "gun",
-        "hold",
-        "holding",
-        "melee",
-        "pistol",
-        "pointing",
-        "rifle",
-        "shield",
-        "shoot",
-        "shooting",
-        "sword",
-        "torch",
-        "weapon",
-    ]
-)
+_READY = {
+    "aim", "aiming", "attack", "attacking", "bow", "carry", "combat", "fight", "fighting", "gun",
+    "hold", "holding", "melee", "pistol", "pointing", "rifle", "shield", "shoot", "shooting",
+    "sword", "torch", "weapon",
+}  # fmt: skip
 """Words of idle clips in which arms are raised or legs apart, ready for something."""
 _HANGING = math.radians(12.0)
 """Angle from the vertical at which lowered arms hang."""
