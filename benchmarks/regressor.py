@@ -21,7 +21,6 @@ from akd.base.files import file_hash, write_json
 from akd.fit.regressor.errors import Angles, BodyErrors, mean_angles, measure_errors
 from akd.fit.regressor.regressor import MotionRegressor, find_regressor, load_regressor
 from akd.motion.retargeting.body_parts import BodyPart
-from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import cast_artists, collect_actors
 from akd.prior.tiny.evaluate import measuring_actors
 from akd.prior.tiny.recorded import Recordings
@@ -105,12 +104,11 @@ def main() -> None:
     for name, regressor in regressors.items():
         see = regressor.settings
         tiny = TinySettings(frames=see.frames, width=see.size, height=see.size)
-        studio = choose_studio(actors["zoo"][0], tiny, device)
         measured[name] = groups(
             {
                 side: measure_errors(
-                    regressor.network, some, tiny, CameraSettings(), studio,
-                    device=device, each=options.each,
+                    regressor.network, some, tiny, CameraSettings(), device=device,
+                    each=options.each,
                 )
                 for side, some in actors.items()
             }

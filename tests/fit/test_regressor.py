@@ -30,7 +30,6 @@ from akd.motion.parametrization import MotionStart
 from akd.motion.retargeting.body_parts import BODY_PARTS, from_part_rotations
 from akd.motion.settings import Cycle
 from akd.prior.tiny.actor import Actor
-from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.creatures import build_actor
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.network import TinyNetwork
@@ -133,9 +132,7 @@ def test_training_brings_it_nearer_than_the_neutral_pose(actor: Actor):
     trainer = RegressorTrainer(NETWORK, training, device=CPU, seed=0)
     for step in range(150):
         trainer.step(*pool.batch_with_truth(12), part=step / 150)
-    errors = measure_errors(
-        trainer.average, [actor], TINY, CameraSettings(), Studio(), device=CPU, each=12
-    )
+    errors = measure_errors(trainer.average, [actor], TINY, CameraSettings(), device=CPU, each=12)
     found = summary(errors)
     assert found["all"] < 0.75 * found["neutral pose"]
     assert "arm upper" in found

@@ -14,7 +14,6 @@ from akd.prior.tiny.actor import (
     save_actor,
     start_of,
 )
-from akd.prior.tiny.backend import Studio, choose_studio
 from akd.prior.tiny.casting import Casting, build_actors
 from akd.prior.tiny.creatures import build_actor, cast_list
 from akd.prior.tiny.film import cameras_of, film_actor, freeze, lift_off, squash
@@ -162,11 +161,6 @@ def test_tricks_are_labelled(actor: Actor):
     labels = film(actor, 10, tricks=True).labels
     assert labels.count("gliding statue") == 1
     assert labels.count("paddling in the air") == 1
-
-
-def test_our_rasterizer_is_chosen_where_it_agrees_with_the_plain_one(actor: Actor):
-    studio = choose_studio(actor, TINY, torch.device("cpu"))
-    assert studio == Studio("warp", torch.device("cpu"))
 
 
 def test_the_pool_is_a_ring(actor: Actor):

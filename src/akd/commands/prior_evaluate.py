@@ -60,7 +60,6 @@ class PriorEvaluate:
         )  # fmt: skip
         check_folders(assets=self.assets)
         from akd.metrics.recognise.recogniser import has_recogniser, load_recogniser
-        from akd.prior.tiny.backend import choose_studio
         from akd.prior.tiny.card import write_card
         from akd.prior.tiny.evaluate import evaluate, measuring_actors
         from akd.prior.tiny.load import has_weights
@@ -85,11 +84,9 @@ class PriorEvaluate:
         actors = measuring_actors(
             count, pool, self.out / "actors", workers=min(count, count_workers(self.workers))
         )
-        studio = choose_studio(actors[0], prior.network.settings, device)
         result = evaluate(
-            prior, judges, actors, prompts=prompts, steps=steps, scale=self.scale, seed=self.seed,
-            studio=studio,
-        )  # fmt: skip
+            prior, judges, actors, prompts=prompts, steps=steps, scale=self.scale, seed=self.seed
+        )
         about = result.write(self.out, scale=self.scale, steps=steps)
         for name in judges:
             print(f"recogniser {name}: {100.0 * result.accuracy(name):.1f} % as asked")

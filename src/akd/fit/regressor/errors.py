@@ -13,7 +13,6 @@ from akd.fit.regressor.network import RegressorNetwork
 from akd.fit.regressor.truth import true_motion
 from akd.motion.retargeting.body_parts import BODY_PARTS, BodyPart
 from akd.prior.tiny.actor import Actor
-from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.film import film_actor
 from akd.prior.tiny.settings import CameraSettings, TinySettings
 
@@ -85,7 +84,6 @@ def measure_errors(
     actors: Sequence[Actor],
     tiny: TinySettings,
     cameras: CameraSettings,
-    studio: Studio,
     *,
     device: torch.device,
     each: int = 16,
@@ -96,8 +94,7 @@ def measure_errors(
     found = []
     for actor in actors:
         footage = film_actor(
-            actor.to(studio.device), each, generator=generator, tiny=tiny, cameras=cameras,
-            vary=False, rasterizer=studio.rasterizer,
+            actor.to(device), each, generator=generator, tiny=tiny, cameras=cameras, vary=False
         )  # fmt: skip
         truth = true_motion(footage)
         motion = network(

@@ -18,7 +18,6 @@ from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.fit.regressor.truth import Truth, TruthPool
 from akd.math.learner import Descent, Learner, compiled_if_it_works, linear_weights
 from akd.metrics.recognise.train import roughen
-from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import build_actors, cast_actors, cast_artists, collect_actors
 from akd.prior.tiny.evaluate import measuring_actors
 from akd.prior.tiny.load import load_network
@@ -184,11 +183,9 @@ def train_regressor(
         ),
     }
     feed = build_actors(cast, pool, cache, workers=workers)
-    studio = choose_studio(unseen["zoo"][0], tiny, device)
     videos = TruthPool(
         pool.videos, tiny, cameras, device=device, seed=seed + 1000 * trainer.progress.step,
         training=training, recorded=pool.recorded, videos_a_call=pool.videos_a_call,
-        studio=studio,
     )  # fmt: skip
     for actor in feed:
         if actor is not None:
@@ -226,7 +223,7 @@ def train_regressor(
     feed.close()
     save()
     scores = {
-        side: summary(measure_errors(trainer.average, actors, tiny, cameras, studio, device=device))
+        side: summary(measure_errors(trainer.average, actors, tiny, cameras, device=device))
         for side, actors in unseen.items()
         if actors
     }

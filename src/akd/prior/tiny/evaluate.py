@@ -17,7 +17,6 @@ from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
 from akd.prior.sample import sample_latents
 from akd.prior.tiny.actor import Actor
-from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.casting import Casting, collect_actors
 from akd.prior.tiny.creatures import cast_list
 from akd.prior.tiny.film import film_actor
@@ -49,16 +48,14 @@ def true_videos(
     each: int,
     device: torch.device,
     seed: int,
-    studio: Studio | None = None,
 ) -> tuple[UInt8[Tensor, "K T H W 3"], Int[Tensor, "K"]]:
     """Videos of true motions and of the wrong ones, and their classes, to judge recognisers by."""
-    studio = studio or Studio()
     generator = torch.Generator().manual_seed(seed)
     videos, labels = [], []
     for actor in actors:
         footage = film_actor(
-            actor.to(studio.device), each, generator=generator, tiny=tiny, cameras=cameras,
-            tricks=True, vary=False, rasterizer=studio.rasterizer,
+            actor.to(device), each, generator=generator, tiny=tiny, cameras=cameras,
+            tricks=True, vary=False,
         )  # fmt: skip
         videos.append(footage.videos.to(device))
         labels += [CLASSES.index(label) for label in footage.labels]
@@ -126,26 +123,24 @@ def evaluate(
     scale: float = 3.0,
     seed: int = 0,
     batch: int = 40,
-    studio: Studio | None = None,
 ) -> Evaluation:
     """Ask for an action of each creature in turn, sample, and let the recognisers name it.
 
     Only the reference image and the words go in; nothing of the true motion does.
     """
     tiny = prior.network.settings
-    studio = studio or Studio()
     generator = torch.Generator().manual_seed(seed)
     turns: dict[int, int] = defaultdict(int)
     words, conditions, reference_images = [], [], []
     for k in range(prompts):
         place = k % len(actors)
-        actor = actors[place].to(studio.device)
+        actor = actors[place].to(prior.device)
         actions = tuple(dict.fromkeys(actor.actions))
         action = actions[(turns[place] + place) % len(actions)]
         turns[place] += 1
         footage = film_actor(
             actor, 1, generator=generator, tiny=tiny, cameras=CameraSettings(), vary=False,
-            clips=[actor.actions.index(action)], rasterizer=studio.rasterizer,
+            clips=[actor.actions.index(action)],
         )  # fmt: skip
         words.append(Words(creature_word(actor.species), action, NONE))
         reference_images.append(footage.reference_images[0].to(prior.device).float() / 255.0)

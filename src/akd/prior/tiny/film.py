@@ -33,8 +33,6 @@ from akd.scene.follow import (
 from akd.scene.settings import SceneSettings, SceneStyle, ShadowSettings
 from akd.splat.camera import Camera
 from akd.splat.cloud import SplatCloud
-from akd.splat.render import Rasterizer
-from akd.splat.renderer import SplatRenderer
 
 SCENE = SceneSettings(style=SceneStyle.ROLES, shadow=ShadowSettings(cells=48))
 """The one scene that the tiny prior knows. Its images are small, and so is the shadow map."""
@@ -148,7 +146,6 @@ def film_actor(
     bodies: BodySettings | None = None,
     recorded: float | None = None,
     clips: Sequence[int] | None = None,
-    rasterizer: Rasterizer = "warp",
 ) -> Footage:
     """`count` videos of an actor: random clips, starts and views, from a CPU `generator`.
 
@@ -212,7 +209,7 @@ def film_actor(
         torch.cat((every[:-1], every[-1:].expand(count, -1, -1, -1))),
         Camera.join([filming, posing]).to(device),
         settings=SCENE, body_height=actor.height, bone_colours=colours,
-        renderer=SplatRenderer(rasterizer), check=False,
+        check=False,
     )  # fmt: skip
     frames = (frames.clamp(0.0, 1.0) * 255.0 + 0.5).to(torch.uint8)
     videos = frames[: count * tiny.frames].unflatten(0, (count, tiny.frames))

@@ -15,7 +15,6 @@ from akd.metrics.recognise.settings import CLASSES, RecogniserSettings
 from akd.metrics.recognise.train import measure_accuracy, train_recogniser
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.artists import certain
-from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import (
     Casting,
     build_actors,
@@ -70,10 +69,9 @@ def make_recogniser(
             )
         ),
     }  # fmt: skip
-    studio = choose_studio(unseen["zoo"][0], tiny, device)
     videos = Pool(
         min(pool.videos, MOST_VIDEOS), tiny, cameras, device=device, seed=settings.seed,
-        classes=CLASSES, videos_a_call=pool.videos_a_call, studio=studio,
+        classes=CLASSES, videos_a_call=pool.videos_a_call,
     )  # fmt: skip
     feed = build_actors(cast, pool, cache, workers=workers)
     for actor in feed:
@@ -111,9 +109,8 @@ def make_recogniser(
     for side, actors in unseen.items():
         if actors:
             seen, labels = true_videos(
-                actors, tiny, cameras, each=20, device=device, seed=settings.seed + 7,
-                studio=studio,
-            )  # fmt: skip
+                actors, tiny, cameras, each=20, device=device, seed=settings.seed + 7
+            )
             scores[side] = measure_accuracy(recogniser, seen.float() / 255.0, labels)
     write_json(out / f"recogniser-{name}.json", scores)
     return scores

@@ -11,7 +11,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.prior.tiny.actor import Actor
-from akd.prior.tiny.backend import Studio
 from akd.prior.tiny.film import Footage, film_actor
 from akd.prior.tiny.settings import BodySettings, CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import NONE, PLAN_WORDS, TOKENS
@@ -46,11 +45,10 @@ class Pool:
         videos_a_call: int = 24,
         recorded: float | None = None,
         bodies: BodySettings | None = None,
-        studio: Studio | None = None,
     ) -> None:
         self.tiny, self.cameras, self.device = tiny, cameras, device
         self.capacity, self.videos_a_call, self.recorded = capacity, videos_a_call, recorded
-        self.bodies, self.studio = bodies, studio or Studio()
+        self.bodies = bodies
         self.classes = tuple(classes)
         self.actors: list[Actor] = []
         self.count = 0
@@ -73,7 +71,7 @@ class Pool:
 
     def add(self, actor: Actor) -> None:
         """Take an actor on, and film it at once."""
-        self.actors.append(actor.to(self.studio.device))
+        self.actors.append(actor.to(self.device))
         self._film(self.actors[-1])
 
     def film_next(self) -> None:
@@ -89,7 +87,7 @@ class Pool:
             footage = film_actor(
                 actor, min(self.videos_a_call, self.capacity), generator=self._generator,
                 tiny=self.tiny, cameras=self.cameras, tricks=bool(self.classes),
-                bodies=self.bodies, recorded=self.recorded, rasterizer=self.studio.rasterizer,
+                bodies=self.bodies, recorded=self.recorded,
             )  # fmt: skip
         self._keep(actor, footage)
         if self.device.type == "cuda":

@@ -19,7 +19,6 @@ from akd.base.process_group import ProcessGroup
 from akd.base.splits import zoo_seed_trains
 from akd.math.learner import Descent, Learner, compiled_if_it_works, linear_weights
 from akd.prior.tiny.actor import Actor
-from akd.prior.tiny.backend import choose_studio
 from akd.prior.tiny.casting import build_actors, cast_actors
 from akd.prior.tiny.known import draw_known
 from akd.prior.tiny.load import load_network, save_tiny
@@ -192,7 +191,6 @@ def train(
         time.sleep(0.05)
         first = next(feed)
     say(f"the first creature is there: {first.species} {first.seed}")
-    studio = choose_studio(first, tiny, device)
     if compiled:
         say("compiling the network while the creatures are built")
         trainer.compile(tiny)
@@ -200,7 +198,7 @@ def train(
     videos = Pool(
         pool.videos, tiny, cameras, device=device,
         seed=seed + 1000 * (trainer.progress.step + 1) + (group.rank << 32),
-        videos_a_call=pool.videos_a_call, recorded=pool.recorded, studio=studio,
+        videos_a_call=pool.videos_a_call, recorded=pool.recorded,
     )  # fmt: skip
     videos.add(first)
     _fill(videos, feed, pool.ready, say)
@@ -221,7 +219,7 @@ def train(
         "samples": samples, "loss": trainer.progress.loss, "seed": seed,
         "creatures": len(videos.actors) - len(artists), "artists": artists,
         "first_seed": FIRST_SEED, "start": None if start is None else str(start),
-        "rasterizer": str(studio),
+        "rasterizer": f"warp on {device}",
         "weights": size, "device": _describe(device), "torch": torch.__version__,
         "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
         "settings": asdict(settings), "processes": group.size, "done": loop.done,
