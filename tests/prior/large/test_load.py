@@ -23,7 +23,6 @@ from tests.prior.large.tiny_pipelines import (
     build,
     load_prior,
     picture_network,
-    taehv_weights,
 )
 
 FULL = LargeSettings(precision="float32")
@@ -236,29 +235,6 @@ def test_animatediff_by_name_joins_two_repositories(
     torch.testing.assert_close(one, two)
 
 
-def test_a_tiny_encoder_is_marked(folder: Path, tmp_path: Path) -> None:
-    from safetensors.torch import save_file
-
-    weights = taehv_weights()
-    file = tmp_path / "taew.safetensors"
-    save_file(weights, file)
-    settings = LargeSettings(precision="float32", tiny_encoder=file)
-    assert "makes 6 channels, pipeline has 16" in refused(folder, settings=settings)
-    last = max(int(name.split(".")[1]) for name in weights)
-    weights[f"encoder.{last}.weight"] = torch.randn(16, 4, 3, 3)
-    weights[f"encoder.{last}.bias"] = torch.randn(16)
-    save_file(weights, file)
-    prior = load_prior(folder, **(SMALL | {"settings": settings}), cache=tmp_path / "cache")
-    assert prior.name == "pipeline (approximate encoder)"
-    video = torch.rand(1, 9, 32, 32, 3).requires_grad_()
-    latents = prior.encode(video)
-    plain = load_prior(folder, **SMALL, cache=tmp_path / "cache")
-    assert plain.name == "pipeline"
-    assert latents.shape == plain.encode(video).shape
-    (slope,) = torch.autograd.grad(latents.sum(), video)
-    assert slope.abs().max() > 0
-
-
 @pytest.mark.slow
 def test_eight_bit_weights_take_less_and_stay_close(folder: Path, tmp_path: Path) -> None:
     options = SMALL | {"cache": tmp_path / "cache"}
@@ -328,7 +304,6 @@ def test_presets() -> None:
     assert FAST.recompute is Recompute.NOTHING
     assert LEAN.recompute is Recompute.BLOCKS
     assert LEAN.caches_on_cpu
-    assert FAST.tiny_encoder is LEAN.tiny_encoder is None
 
 
 def test_settings_and_catalogue_need_no_torch() -> None:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from akd.prior.estimate import Prediction
-from akd.prior.large.encoder.taehv import TinyEncoder, load_tiny_encoder
 from akd.prior.large.enrich import Enrichment, enrich
 from akd.prior.large.errors import PriorError
 from akd.prior.large.folder import open_folder
@@ -16,7 +15,7 @@ from akd.prior.large.quantise import LinearFp8, blocks_of, quantise, to_eight_bi
 from akd.prior.large.schedulers import schedule_of
 from akd.prior.large.settings import Weights
 from akd.prior.large.text import Padding, TextRecipe, embed
-from tests.prior.large.tiny_pipelines import cogvideox, taehv_weights, wan_network
+from tests.prior.large.tiny_pipelines import cogvideox, wan_network
 
 CPU = torch.device("cpu")
 
@@ -151,32 +150,6 @@ def test_padding_of_each_kind(folder: Path, tmp_path: Path) -> None:
     text, mask = run(Padding.ZERO)
     assert (text[~mask] == 0).all()
     assert (text[mask] != 0).any()
-
-
-def test_tiny_encoder_shapes_causality_and_gradient() -> None:
-    encoder = TinyEncoder(taehv_weights(), where="here")
-    assert (encoder.time, encoder.space, encoder.channels, encoder.patch) == (4, 8, 6, 1)
-    video = torch.rand(2, 3, 9, 16, 24, generator=torch.Generator().manual_seed(0))
-    video.requires_grad_()
-    latents = encoder.encode(video)
-    assert latents.shape == (2, 3, 6, 2, 3)
-    (slope,) = torch.autograd.grad(latents[0, 1].sum(), video)
-    # The second latent frame sees its own four frames and those before, and its own video.
-    assert slope[0, :, :8].abs().amax(dim=(0, 2, 3)).min() > 0
-    assert slope[0, :, 8:].abs().max() == 0
-    assert slope[1].abs().max() == 0
-
-
-def test_tiny_encoder_files(tmp_path: Path) -> None:
-    from safetensors.torch import save_file
-
-    with pytest.raises(PriorError, match=r"tiny_encoder must be a \.safetensors file"):
-        load_tiny_encoder(tmp_path / "taew.pth")
-    with pytest.raises(PriorError, match="there is no such file"):
-        load_tiny_encoder(tmp_path / "taew.safetensors")
-    save_file({"decoder.0.weight": torch.zeros(1)}, tmp_path / "other.safetensors")
-    with pytest.raises(PriorError, match="holds no TAEHV encoder"):
-        load_tiny_encoder(tmp_path / "other.safetensors")
 
 
 def test_prompts_are_enriched() -> None:

@@ -404,25 +404,6 @@ def build(name: str, folder: Path) -> Any:
             raise ValueError(other)
 
 
-def taehv_weights() -> dict[str, torch.Tensor]:
-    """A TAEHV encoder of width 4: 4 x in time, 8 x in space, 6 channels."""
-    torch.manual_seed(0)
-    weights = {"encoder.0.weight": torch.randn(4, 3, 3, 3) / 5, "encoder.0.bias": torch.randn(4)}
-    number = 2
-    for stride in (2, 2, 1):
-        weights[f"encoder.{number}.conv.weight"] = torch.randn(4, 4 * stride, 1, 1) / 3
-        weights[f"encoder.{number + 1}.weight"] = torch.randn(4, 4, 3, 3) / 6
-        for block in range(number + 2, number + 5):
-            for i in (0, 2, 4):
-                size = 8 if i == 0 else 4
-                weights[f"encoder.{block}.conv.{i}.weight"] = torch.randn(4, size, 3, 3) / 6
-                weights[f"encoder.{block}.conv.{i}.bias"] = torch.randn(4) / 6
-        number += 5
-    weights[f"encoder.{number}.weight"] = torch.randn(6, 4, 3, 3) / 6
-    weights[f"encoder.{number}.bias"] = torch.randn(6)
-    return weights
-
-
 def load_prior(
     name: str | Path,
     *,

@@ -10,7 +10,6 @@ import torch
 from akd.base.process_group import ProcessGroup
 from akd.prior.large.context import divide_context
 from akd.prior.large.encoder.frozen import freeze
-from akd.prior.large.encoder.taehv import load_tiny_encoder
 from akd.prior.large.families.base import Parts
 from akd.prior.large.folder import PipelineFolder, find_class
 from akd.prior.large.plan import Plan, motion_folder
@@ -30,11 +29,7 @@ def load_planned(plan: Plan, *, cache: Path | None = None) -> PriorDiffusers:
         divide_context(networks, device)
     vae = load_autoencoder(folder, settings, device)
     parts = Parts(plan.label, networks, vae, plan.schedule, settings, plan.size, folder.index)
-    tiny = None
-    if settings.tiny_encoder is not None:
-        tiny = load_tiny_encoder(settings.tiny_encoder).to(device, parts.dtype)
-    family = plan.kind(parts)
-    return PriorDiffusers(plan.label, family, folder, device=device, tiny=tiny, cache=cache)
+    return PriorDiffusers(plan.label, plan.kind(parts), folder, device=device, cache=cache)
 
 
 def part(folder: PipelineFolder, name: str, dtype: torch.dtype) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from akd.prior.large.catalogue import Entry, find
-from akd.prior.large.encoder.taehv import load_tiny_encoder
 from akd.prior.large.errors import PriorError
 from akd.prior.large.families.base import Family, Parts, VideoSize
 from akd.prior.large.families.choose import choose_family
@@ -170,10 +169,3 @@ def check_rules(
     empty: list[Any] = [empty_module(folder, name) for name in networks]
     vae = empty_module(folder, "vae")
     kind(Parts(label, empty, vae, schedule, settings, size, folder.index))
-    if settings.tiny_encoder is not None:
-        tiny = load_tiny_encoder(settings.tiny_encoder)
-        latents = vae.config.get("latent_channels") or vae.config.get("z_dim")
-        if tiny.channels != latents:
-            raise PriorError(
-                f"{settings.tiny_encoder}: makes {tiny.channels} channels, {label} has {latents}"
-            )

@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.prior.estimate import add_noise, clean_estimate
-from akd.prior.large.encoder.taehv import TinyEncoder
 from akd.prior.large.families.base import Family
 from akd.prior.large.folder import PipelineFolder
 from akd.prior.large.text import Embedding, Padding, embed
@@ -32,22 +31,15 @@ class PriorDiffusers:
         folder: PipelineFolder,
         *,
         device: torch.device,
-        tiny: TinyEncoder | None = None,
         cache: Path | None = None,
-        negative: str = "",
     ) -> None:
-        self._name, self.family, self.folder = name, family, folder
-        self.device, self.tiny, self.cache, self.negative = device, tiny, cache, negative
+        self.name, self.family, self.folder = name, family, folder
+        self.device, self.cache = device, cache
         size = family.parts.size
         self.frames, self.fps = size.frames, size.fps
         self.width, self.height = size.width, size.height
         self.takes_reference_image = family.takes_reference_image
         self._said: dict[str, list[Embedding]] = {}
-
-    @property
-    def name(self) -> str:
-        """The model's name; with a tiny encoder it says that latents are approximate."""
-        return f"{self._name} (approximate encoder)" if self.tiny else self._name
 
     @property
     def dtype(self) -> torch.dtype:
@@ -57,7 +49,7 @@ class PriorDiffusers:
     def condition(
         self, prompt: str, *, reference_image: Float[Tensor, "H W 3"] | None = None
     ) -> Condition:
-        """Embeddings of the prompt and of the negative one, and the image's latents.
+        """Embeddings of the prompt and of no words, and the image's latents.
 
         The text encoder is loaded for this, unless the prompt was asked for before, and dropped.
         """
@@ -74,11 +66,11 @@ class PriorDiffusers:
         return Condition(words.text, reference_image, extra)
 
     def embeddings(self, prompt: str) -> list[Embedding]:
-        """Of the prompt and of the negative one; a loop asks for the same words every time."""
+        """Of the prompt and of no words; a loop asks for the same words every time."""
         if prompt not in self._said:
             self._said[prompt] = embed(
                 self.folder,
-                [prompt, self.negative],
+                [prompt, ""],
                 self.family.text,
                 device=self.device,
                 dtype=self.dtype,
@@ -87,7 +79,7 @@ class PriorDiffusers:
         return self._said[prompt]
 
     def unconditioned(self, condition: Condition) -> Condition:
-        """The same with the negative prompt's embedding: a given image stays."""
+        """The same with the embedding of no words: a given image stays."""
         extra = dict(condition.extra)
         if "negative_mask" in extra:
             extra["mask"] = extra["negative_mask"]
@@ -109,13 +101,7 @@ class PriorDiffusers:
             raise ValueError(
                 f"video must have {self.frames} frames for {self.name}, got {video.shape[1]}"
             )
-        pixels = self.pixels(video)
-        if self.tiny is None:
-            return self.family.encode(pixels)
-        latents = self.tiny.encode((pixels * 0.5 + 0.5).to(self.dtype)).float()
-        # The tiny encoder's latents are normalised and have frames before channels.
-        own = type(self.family).__name__ == "FamilyCogVideoX"
-        return latents if own else latents.transpose(1, 2)
+        return self.family.encode(self.pixels(video))
 
     @torch.no_grad()
     def decode(self, latents: Tensor) -> Float[Tensor, "B T H W 3"]:

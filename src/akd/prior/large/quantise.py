@@ -8,7 +8,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from akd.prior.large.errors import PriorError
 from akd.prior.large.settings import Weights
 
 EIGHT_BITS = torch.float8_e4m3fn
@@ -83,8 +82,6 @@ def quantise(network: nn.Module, weights: Weights, device: torch.device) -> int:
         case Weights.FP8 | Weights.FP8_STORED:
             multiply = weights is Weights.FP8 and can_multiply_fp8(device)
             return replace_linears(network, multiply=multiply)
-        case Weights.INT8:
-            return quantise_by_torchao(network)
 
 
 def replace_linears(network: nn.Module, *, multiply: bool) -> int:
@@ -111,18 +108,3 @@ def blocks_of(network: Any) -> list[nn.Module]:
     named = (getattr(network, name, None) for name in ("down_blocks", "mid_block", "up_blocks"))
     found = [blocks for blocks in named if isinstance(blocks, nn.Module)]
     return found or [network]
-
-
-def quantise_by_torchao(network: nn.Module) -> int:
-    """8-bit integers, weight only, by torchao."""
-    try:
-        from torchao.quantization import (  # pyright: ignore[reportMissingImports]
-            Int8WeightOnlyConfig,
-            quantize_,
-        )
-    except ImportError:
-        raise PriorError(
-            "weights=int8 needs torchao, which is not installed: pip install torchao"
-        ) from None
-    quantize_(network, Int8WeightOnlyConfig())
-    return sum(isinstance(module, nn.Linear) for module in network.modules())

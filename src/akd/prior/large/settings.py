@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 
 class Weights(StrEnum):
@@ -16,8 +15,6 @@ class Weights(StrEnum):
     """8-bit floats with one scale a row, multiplied in 8 bits where the GPU can (Hopper, Ada)."""
     FP8_STORED = "fp8-stored"
     """8-bit floats, brought back to the working precision for every product."""
-    INT8 = "int8"
-    """8-bit integers, weight only, by torchao, which must be installed."""
 
 
 class Recompute(StrEnum):
@@ -47,8 +44,8 @@ class Convolutions(StrEnum):
 
 @dataclass(frozen=True)
 class LargeSettings:
-    """Precision, memory and speed of a large prior. None of them but `weights` and
-    `tiny_encoder` changes what is computed beyond rounding."""
+    """Precision, memory and speed of a large prior. Only `weights` changes what is computed beyond
+    rounding."""
 
     precision: str = "bfloat16"
     """`bfloat16`, `float16` or `float32`, for network and autoencoder."""
@@ -76,9 +73,6 @@ class LargeSettings:
     together: bool = True
     """Evaluate all rows (with the words and without, and several samples of noise) in one batch;
     one after the other takes less memory."""
-    tiny_encoder: Path | None = None
-    """Weights (.safetensors) of a TAEHV for this model: an approximate encoder, much faster.
-    Latents are then not the model's own; the prior's name says so."""
 
     def __post_init__(self) -> None:
         if self.precision not in ("bfloat16", "float16", "float32"):
@@ -91,10 +85,8 @@ class LargeSettings:
             raise ValueError("spread and offload exclude each other: set only one of them")
         if self.context_parallel and (self.spread > 1 or self.offload):
             raise ValueError("context_parallel needs the whole network: no spread, no offload")
-        if self.offload and self.weights in (Weights.FP8, Weights.INT8):
-            raise ValueError(
-                f"offload needs weights full or fp8-stored, got {self.weights.value!r}"
-            )
+        if self.offload and self.weights is Weights.FP8:
+            raise ValueError("offload needs weights full or fp8-stored, got 'fp8'")
 
 
 FAST = LargeSettings(
