@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from akd.splat import rules
 from akd.splat.raster_tiles import TileRaster
-from akd.splat.rasterize import covariance_factors
 from tests.splat.splat_clouds import (
     LEAVES,
     as_single,
@@ -113,29 +112,6 @@ def test_alpha_is_clamped_and_a_clamped_alpha_has_no_gradient() -> None:
     assert_same(differentiate(rasterize, as_single(call)), slow)
 
 
-def test_covariances_give_the_pictures_and_gradients_of_their_factors() -> None:
-    call = as_single(random_call(80))
-    factors = call.pop("factors")
-    shape = (factors @ factors.transpose(-1, -2)).requires_grad_()
-    image, _ = rasterize(covariances=shape, **call)
-    pull = torch.randn(image.shape, generator=torch.Generator().manual_seed(2))
-    (gradient,) = torch.autograd.grad(image, shape, pull)
-    leaf = factors.clone().requires_grad_()
-    expected, _ = rasterize(factors=leaf, **call)
-    (of_factors,) = torch.autograd.grad(expected, leaf, pull)
-    torch.testing.assert_close(image, expected, atol=2e-5, rtol=0.0)
-    # S = M M^T, so dM = 2 dS M.
-    ours = 2.0 * gradient @ factors
-    assert float((ours - of_factors).norm() / of_factors.norm()) < 1e-3
-    assert torch.equal(gradient, gradient.transpose(-1, -2))
-
-
-def test_flat_covariances_have_a_factor() -> None:
-    flat = torch.diag(torch.tensor([4.0, 1.0, 0.0]))[None]
-    factor = covariance_factors(flat)
-    torch.testing.assert_close(factor @ factor.transpose(-1, -2), flat)
-
-
 def test_gaussians_below_the_ground_are_switched_off() -> None:
     call = random_call(frames=1)
     plane = torch.tensor([[0.0, -1.0, 0.0, 0.1]], dtype=torch.float64)
@@ -210,8 +186,6 @@ def test_empty_clouds_and_empty_sequences_give_empty_pictures() -> None:
 
 def test_a_wrong_shape_and_a_wrong_call_are_refused() -> None:
     call = as_single(random_call(4))
-    with pytest.raises(ValueError, match="either factors or covariances, and not both"):
-        rasterize(**call, covariances=call["factors"])
     with pytest.raises(ValueError, match=r"one layer or one per frame \(2\), got 3"):
         rasterize(**(call | {"colours": call["colours"].expand(3, -1, -1)}))
     with pytest.raises(Exception, match="means"):

@@ -26,8 +26,8 @@ def test_fused_pictures_are_those_of_a_cloud_skinned_first() -> None:
         view = camera[t : t + 1]
         call = RasterCall(
             view.camera_from_world[:, None, :3], points, cloud.flat_colours()[None],
-            cloud.opacities, torch.zeros(60, 1, dtype=torch.int64), torch.ones(60, 1),
-            torch.cat((view.focal, view.centre), -1), 40, 32, covariances=shapes, antialias=True,
+            torch.linalg.cholesky(shapes), cloud.opacities, torch.zeros(60, 1, dtype=torch.int64),
+            torch.ones(60, 1), torch.cat((view.focal, view.centre), -1), 40, 32, antialias=True,
         )  # fmt: skip
         image, transmittance = rasterize(call)
         torch.testing.assert_close(image[0], fused.colour[t], atol=2e-5, rtol=0.0)

@@ -12,8 +12,7 @@ from torch import Tensor
 class RasterCall:
     """N Gaussians carried by B bones, seen in T frames.
 
-    The shape of a Gaussian is its covariance S or, better conditioned, a factor M with S = M M^T,
-    such as rotation times scales. Means (metres) and shapes are in the mesh's bind space.
+    Means (metres) and factors are in the mesh's bind space.
     """
 
     camera_from_mesh: Float[Tensor, "T B 3 4"]
@@ -21,6 +20,8 @@ class RasterCall:
     means: Float[Tensor, "N 3"]
     colours: Float[Tensor, "C N 3"]
     """sRGB: one layer for all frames, or one per frame."""
+    factors: Float[Tensor, "N 3 3"]
+    """M with covariance M M^T, such as rotation times scales."""
     opacities: Float[Tensor, "N"]
     bones: Int[Tensor, "N K"]
     weights: Float[Tensor, "N K"]
@@ -28,8 +29,6 @@ class RasterCall:
     """fx, fy, cx, cy in pixels."""
     width: int
     height: int
-    factors: Float[Tensor, "N 3 3"] | None = None
-    covariances: Float[Tensor, "N 3 3"] | None = None
     grounds: Float[Tensor, "T 4"] | None = None
     """Planes a x + b y + c z + d = 0 in the camera's frame, below which Gaussians are hidden."""
     antialias: bool = False
@@ -37,8 +36,6 @@ class RasterCall:
     size; without it, the image is that of classic 3DGS."""
 
     def __post_init__(self) -> None:
-        if (self.factors is None) == (self.covariances is None):
-            raise ValueError("a rasterizer needs either factors or covariances, and not both")
         if len(self.colours) not in (1, self.frames):
             raise ValueError(
                 f"colours must have one layer or one per frame ({self.frames}), got "
@@ -52,7 +49,4 @@ class RasterCall:
 
     def shapes(self) -> Float[Tensor, "N 3 3"]:
         """Covariances, metres squared."""
-        if self.covariances is not None:
-            return self.covariances
-        assert self.factors is not None
         return self.factors @ self.factors.transpose(-1, -2)

@@ -21,24 +21,23 @@ from akd.splat.raster_tiles import TileRaster
 
 
 class _Rasterize(torch.autograd.Function):
-    """The bridge between autograd and the kernels. `shape` is factors or covariances."""
+    """The bridge between autograd and the kernels."""
 
     @staticmethod
     def forward(  # type: ignore[override]
         ctx: Any,
         transforms: Tensor,
         means: Tensor,
-        shape: Tensor,
+        factors: Tensor,
         colours: Tensor,
         opacities: Tensor,
         inputs: Inputs,
-        is_factor: bool,
         threads: int | None,
         tiles: bool,
     ) -> tuple[Tensor, Tensor]:
         raster = TileRaster(inputs) if tiles else CpuRaster(inputs, threads)
         raster.forward()
-        ctx.raster, ctx.is_factor = raster, is_factor
+        ctx.raster = raster
         ctx.set_materialize_grads(False)
         size = (inputs.frames, inputs.height, inputs.width)
         return raster.image.view(*size, 3), raster.transmittance.view(size)
@@ -60,12 +59,11 @@ class _Rasterize(torch.autograd.Function):
             cloud_too=cloud_too,
         )
         if not cloud_too:
-            return (d_transforms, *(None,) * 8)
-        d_shape = six[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].unflatten(-1, (3, 3))
-        if ctx.is_factor:
-            # S = M M^T, so dM = 2 dS M.
-            d_shape = 2.0 * d_shape @ raster.inputs.factors
-        return (d_transforms, d_means, d_shape, d_colours, d_opacities, *(None,) * 4)
+            return (d_transforms, *(None,) * 7)
+        d_covariances = six[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].unflatten(-1, (3, 3))
+        # S = M M^T, so dM = 2 dS M.
+        d_factors = 2.0 * d_covariances @ raster.inputs.factors
+        return (d_transforms, d_means, d_factors, d_colours, d_opacities, *(None,) * 3)
 
 
 def _nothing(like: Tensor) -> Tensor:
@@ -73,13 +71,6 @@ def _nothing(like: Tensor) -> Tensor:
     if like.is_cuda:
         return torch.zeros_like(like)
     return torch.from_numpy(np.zeros(like.shape, dtype=np.float32))
-
-
-def covariance_factors(covariances: Float[Tensor, "N 3 3"]) -> Float[Tensor, "N 3 3"]:
-    """M with M M^T = S for symmetric positive semidefinite S; no gradient passes through here."""
-    with torch.no_grad():
-        values, vectors = torch.linalg.eigh(covariances.double())
-        return (vectors * values.clamp_min(0.0).sqrt()[..., None, :]).to(covariances.dtype)
 
 
 def rasterize(
@@ -95,8 +86,6 @@ def rasterize(
     if splats == 0 or frames == 0:
         empty = means.new_zeros(frames, call.height, call.width, 3, dtype=torch.float32)
         return empty, empty.new_ones(frames, call.height, call.width)
-    shape = call.covariances if call.factors is None else call.factors
-    assert shape is not None
     device, intrinsics = means.device, call.intrinsics
 
     def plain(tensor: Tensor) -> Tensor:
@@ -105,7 +94,7 @@ def rasterize(
     inputs = Inputs(
         transforms=plain(call.camera_from_mesh),
         means=plain(means),
-        factors=plain(covariance_factors(shape) if call.factors is None else shape),
+        factors=plain(call.factors),
         colours=plain(call.colours),
         opacities=plain(call.opacities),
         bones=call.bones.detach().to(device=device, dtype=torch.int32).contiguous(),
@@ -120,7 +109,7 @@ def rasterize(
     by_tiles = means.is_cuda if tiles is None else tiles
     if means.is_cuda and not by_tiles:
         raise ValueError("tiles=False is for the CPU; the cloud is on a CUDA device")
-    with_gradient = (call.camera_from_mesh, means, shape, call.colours, call.opacities)
+    with_gradient = (call.camera_from_mesh, means, call.factors, call.colours, call.opacities)
     single = (x.to(dtype=torch.float32) for x in with_gradient)
-    result: Any = _Rasterize.apply(*single, inputs, call.factors is not None, threads, by_tiles)
+    result: Any = _Rasterize.apply(*single, inputs, threads, by_tiles)
     return result

@@ -106,8 +106,8 @@ def render_skinned(
     if ground is not None:
         grounds = ground_planes(camera, ground).detach().expand(frames, 4)
     call = RasterCall(
-        camera_from_mesh, cloud.means, colours, cloud.opacities, cloud.bones, cloud.weights,
-        intrinsics, camera.width, camera.height, factors=cloud.factors(), grounds=grounds,
+        camera_from_mesh, cloud.means, colours, cloud.factors(), cloud.opacities, cloud.bones,
+        cloud.weights, intrinsics, camera.width, camera.height, grounds=grounds,
         antialias=cloud.antialias,
     )  # fmt: skip
     match rasterizer:
