@@ -65,11 +65,11 @@ def walker(seed: int, *, frames: int = 40, scaled: bool = False, stretchy: bool 
     return Motion(skeleton, torch.arange(frames, dtype=torch.float64) / 24, pose, name="walk")
 
 
-def check_same(motion: Motion, path: Path, joints: list[int], scale: float = 1.0) -> Asset:
+def check_same(motion: Motion, path: Path, joints: list[int]) -> Asset:
     asset = reader.read(path)
     names = [n.name for n in asset.nodes]
     found = positions(asset)
-    expected = motion.world()[..., :3, 3].numpy() * scale
+    expected = motion.world()[..., :3, 3].numpy()
     height = np.ptp(expected[0], axis=0).max()
     for joint in joints:
         at = names.index(motion.skeleton.names[joint].replace(" ", "_"))
@@ -77,11 +77,10 @@ def check_same(motion: Motion, path: Path, joints: list[int], scale: float = 1.0
     return asset
 
 
-@pytest.mark.parametrize("order", ["ZXY", "XYZ", "ZYX", "YXZ"])
 @pytest.mark.parametrize("kind", ["plain", "scaled", "stretchy"])
-def test_joints_are_where_they_were(tmp_path: Path, order: str, kind: str) -> None:
+def test_joints_are_where_they_were(tmp_path: Path, kind: str) -> None:
     motion = walker(3, scaled=kind == "scaled", stretchy=kind == "stretchy")
-    write_bvh(motion, tmp_path / "walk.bvh", order=order)
+    write_bvh(motion, tmp_path / "walk.bvh")
     asset = check_same(motion, tmp_path / "walk.bvh", list(range(8)))
     assert asset.problems == ()
     assert asset.clips[0].end == pytest.approx(39 / 24, abs=1e-6)
@@ -92,22 +91,22 @@ def test_joints_are_where_they_were(tmp_path: Path, order: str, kind: str) -> No
 
 def test_zero_pose_of_the_file_is_the_rest_pose(tmp_path: Path) -> None:
     motion = walker(1)
-    write_bvh(motion, tmp_path / "walk.bvh", scale=100.0)
+    write_bvh(motion, tmp_path / "walk.bvh")
     asset = reader.read(tmp_path / "walk.bvh")
-    rest = motion.skeleton.forward(motion.skeleton.rest)[:, :3, 3].numpy() * 100
+    rest = motion.skeleton.forward(motion.skeleton.rest)[:, :3, 3].numpy()
     bind = {
         asset.nodes[j].name: -m[:3, 3]
         for j, m in zip(asset.skins[0].joints, asset.skins[0].inverse_bind, strict=True)
     }
     for name, expected in zip(motion.skeleton.names, rest, strict=True):
-        np.testing.assert_allclose(bind[name.replace(" ", "_")], expected, atol=1e-3)
+        np.testing.assert_allclose(bind[name.replace(" ", "_")], expected, atol=1e-5)
 
 
 def test_a_subset_folds_what_lies_between(tmp_path: Path) -> None:
     motion = walker(5, scaled=True)
     chosen = [0, 2, 3, 5]
-    write_bvh(motion, tmp_path / "walk.bvh", joints=chosen, scale=100.0)
-    asset = check_same(motion, tmp_path / "walk.bvh", chosen, scale=100.0)
+    write_bvh(motion, tmp_path / "walk.bvh", joints=chosen)
+    asset = check_same(motion, tmp_path / "walk.bvh", chosen)
     joints = [asset.nodes[i].name for i in asset.skins[0].joints]
     assert joints == ["hips", "joint_2", "joint_3", "joint_5"]
 
@@ -200,7 +199,7 @@ def test_angles_do_not_jump() -> None:
     rotations = Rotation.from_euler(
         "ZXY", np.stack((turns, middle, 0.3 * turns), 1), degrees=True
     ).as_matrix()
-    angles = euler_angles(rotations[:, None], "ZXY")[:, 0]
+    angles = euler_angles(rotations[:, None])[:, 0]
     back = Rotation.from_euler("ZXY", angles, degrees=True).as_matrix()
     np.testing.assert_allclose(back, rotations, atol=1e-9)
     assert np.abs(np.diff(angles, axis=0)).max() < 10.0
@@ -209,10 +208,6 @@ def test_angles_do_not_jump() -> None:
 def test_nothing_half_written_stays(tmp_path: Path) -> None:
     path = tmp_path / "walk.bvh"
     path.write_text("mine")
-    with pytest.raises(ValueError, match="order must be made of X, Y and Z, got 'ZZY'"):
-        write_bvh(walker(0), path, order="ZZY")
-    with pytest.raises(ValueError, match="scale must be above zero, got 0"):
-        write_bvh(walker(0), path, scale=0.0)
     with pytest.raises(ValueError, match="fps must be above zero, got -1"):
         write_bvh(walker(0), path, fps=-1.0)
     with pytest.raises(ValueError, match="joints must be below 8, got 9"):

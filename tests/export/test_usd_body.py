@@ -22,7 +22,7 @@ def test_masses_joints_and_corners_come_back(tmp_path: Path) -> None:
     body = random_tree(2)
     path = tmp_path / "body.usda"
     parameters = scale_parameters(body)
-    write_usd_body(body, parameters, path, name="2nd body")
+    write_usd_body(body, parameters, path)
     assert usd_errors(path) == []
     stage = Usd.Stage.Open(str(path))
     assert UsdGeom.GetStageUpAxis(stage) == "Y"

@@ -25,6 +25,8 @@ from akd.motion.motion import Motion
 from akd.rig.pose import Pose
 from akd.rig.skeleton import Skeleton
 
+_ORDER = "ZXY"
+"""Of the rotation channels, the outermost axis first."""
 _TOGETHER = 4096
 """Frames whose transforms are found at a time."""
 _STILL = 2e-6
@@ -52,30 +54,23 @@ def write_bvh(
     path: Path,
     *,
     joints: Sequence[int] | None = None,
-    scale: float = 1.0,
     fps: float | None = None,
-    order: str = "ZXY",
 ) -> None:
-    """Write a motion as BVH.
+    """Write a motion as BVH, in metres.
 
     `joints` are the joints to write (None: all); whatever lies between two of them is folded into
-    the lower one. `scale` is file units a metre: 100 for centimetres. `fps` is the frame rate, by
-    default that of the motion's keys; BVH has no other times. `order` is that of the rotation
-    channels, the outermost axis first. Raises `ValueError` where one of these makes no sense.
+    the lower one. `fps` is the frame rate, by default that of the motion's keys; BVH has no other
+    times. Raises `ValueError` where one of these makes no sense.
     """
-    if sorted(order) != ["X", "Y", "Z"]:
-        raise ValueError(f"order must be made of X, Y and Z, got {order!r}")
-    if not (scale > 0 and math.isfinite(scale)):
-        raise ValueError(f"scale must be above zero, got {scale}")
     chosen = _choose(motion.skeleton, joints)
     motion, frame_time = _at_even_times(motion, fps)
     rest, world = _world(motion)
-    roots = _build(motion.skeleton, chosen, rest, world, scale, order)
+    roots = _build(motion.skeleton, chosen, rest, world)
     heights = [joint.offset for root in roots for joint in _walk(root)]
     decimals = _decimals(float(np.abs(np.stack(heights)).max(initial=0.0)))
     lines = ["HIERARCHY"]
     for root in roots:
-        _describe(root, lines, order, decimals)
+        _describe(root, lines, decimals)
     lines += ["MOTION", f"Frames: {len(motion)}", f"Frame Time: {frame_time:.9f}"]
     lines += _rows(roots, len(motion), decimals)
     write_text(path, "\n".join(lines) + "\n")
@@ -128,12 +123,10 @@ def _build(
     chosen: list[int],
     rest: Float[np.ndarray, "J 4 4"],
     world: Float[np.ndarray, "T J 4 4"],
-    scale: float,
-    order: str,
 ) -> list[_Joint]:
     """The chosen joints as trees; returns their roots."""
     members = set(chosen)
-    size = float(np.ptp(rest[chosen, :3, 3], axis=0).max()) * scale
+    size = float(np.ptp(rest[chosen, :3, 3], axis=0).max())
     # How each joint has turned since the rest pose, in the world.
     turned = world[:, :, :3, :3] @ rest[:, :3, :3].transpose(0, 2, 1)
     sequence = _parents_first(skeleton, chosen)
@@ -145,15 +138,14 @@ def _build(
         ],
         axis=1,
     )
-    angles = euler_angles(local, order)
+    angles = euler_angles(local)
     names: set[str] = set()
     built: dict[int, _Joint] = {}
     roots: list[_Joint] = []
     for place, (index, parent) in enumerate(zip(sequence, parents, strict=True)):
-        positions = world[:, index, :3, 3] * scale
-        offset = rest[index, :3, 3] * scale
+        positions, offset = world[:, index, :3, 3], rest[index, :3, 3]
         if parent >= 0:
-            positions = positions - world[:, parent, :3, 3] * scale
+            positions = positions - world[:, parent, :3, 3]
             positions = (turned[:, parent].transpose(0, 2, 1) @ positions[..., None])[..., 0]
             offset = np.median(positions, axis=0)
         is_still = parent >= 0 and np.abs(positions - offset).max() <= _STILL * size
@@ -169,7 +161,7 @@ def _build(
         built[index] = joint
         (roots if parent < 0 else built[parent].children).append(joint)
     for joint in [j for j in built.values() if not j.children]:
-        joint.children.extend(_end_site(skeleton, joint, built, rest, scale, size))
+        joint.children.extend(_end_site(skeleton, joint, built, rest, size))
     return roots
 
 
@@ -194,16 +186,15 @@ def _end_site(
     joint: _Joint,
     built: dict[int, _Joint],
     rest: Float[np.ndarray, "J 4 4"],
-    scale: float,
     size: float,
 ) -> list[_Joint]:
     """Where the bone of a last joint ends: at what hangs on it, else half the bone above it."""
     if _is_end(joint, built):
         return []
     hanging = [rest[c, :3, 3] - rest[joint.index, :3, 3] for c in skeleton.children[joint.index]]
-    candidates = [*(h * scale for h in hanging), joint.offset * 0.5 if joint.parent >= 0 else None]
-    long_enough = (c for c in candidates if c is not None and np.abs(c).max() > 1e-3 * size)
-    offset = next(long_enough, np.array((0.0, 0.1 * size or 0.1 * scale, 0.0)))
+    candidates = [*hanging, *([joint.offset * 0.5] if joint.parent >= 0 else [])]
+    long_enough = (c for c in candidates if np.abs(c).max() > 1e-3 * size)
+    offset = next(long_enough, np.array((0.0, 0.1 * size or 0.1, 0.0)))
     return [_Joint(-1, joint.index, [], "", offset, None, joint.angles)]
 
 
@@ -226,7 +217,7 @@ def _walk(joint: _Joint) -> list[_Joint]:
     return found
 
 
-def _describe(root: _Joint, lines: list[str], order: str, decimals: int) -> None:
+def _describe(root: _Joint, lines: list[str], decimals: int) -> None:
     """Add the lines of a tree of the hierarchy. Deep trees are common enough not to recurse."""
     built = {joint.index: joint for joint in _walk(root)}
     stack: list[tuple[_Joint | None, int]] = [(root, 0)]
@@ -242,7 +233,7 @@ def _describe(root: _Joint, lines: list[str], order: str, decimals: int) -> None
         lines.append(f"{indent}{{")
         lines.append(f"{indent}\tOFFSET {_numbers(joint.offset, decimals)}")
         if not is_end:
-            channels = [f"{axis}rotation" for axis in order]
+            channels = [f"{axis}rotation" for axis in _ORDER]
             if joint.positions is not None:
                 channels = [*(f"{axis}position" for axis in "XYZ"), *channels]
             lines.append(f"{indent}\tCHANNELS {len(channels)} {' '.join(channels)}")
@@ -279,14 +270,14 @@ def _decimals(size: float) -> int:
     return int(min(max(6 - math.floor(math.log10(max(size, 1e-9))), 6), 15))
 
 
-def euler_angles(rotations: Float[np.ndarray, "T J 3 3"], order: str) -> Float[np.ndarray, "T J 3"]:
-    """Degrees about the axes of `order`, the outermost first, that jump as little as they can."""
+def euler_angles(rotations: Float[np.ndarray, "T J 3 3"]) -> Float[np.ndarray, "T J 3"]:
+    """Degrees about the axes of the rotation channels that jump as little as they can."""
     from scipy.spatial.transform import Rotation
 
     with warnings.catch_warnings():
         # At the pole one of the three is free, and scipy sets it to zero.
         warnings.simplefilter("ignore")
-        flat = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_euler(order, degrees=True)
+        flat = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_euler(_ORDER, degrees=True)
     angles = flat.reshape(*rotations.shape[:2], 3)
     # Every rotation has a second set of angles, and each angle repeats: take what is nearest.
     for frame in range(1, len(angles)):

@@ -19,15 +19,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from akd.base.files import write_text
-from akd.export.usd_names import identifier, unique_identifiers
+from akd.export.usd_names import unique_identifiers
 from akd.math import quaternion
 from akd.physics.body import Body
 from akd.physics.parameters import Parameters
 
 
-def write_usd_body(
-    body: Body, parameters: Parameters, path: str | Path, *, name: str = "body"
-) -> None:
+def write_usd_body(body: Body, parameters: Parameters, path: str | Path) -> None:
     """Write a body in the neutral pose and the ground below it, Y up, metres and kilograms."""
     from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
@@ -41,7 +39,7 @@ def write_usd_body(
     scene.CreateGravityDirectionAttr(Gf.Vec3f(*(gravity / max(size, 1e-12)).tolist()))
     scene.CreateGravityMagnitudeAttr(size)
     _add_ground(stage)
-    top = UsdGeom.Xform.Define(stage, f"/{identifier(name)}")
+    top = UsdGeom.Xform.Define(stage, "/body")
     stage.SetDefaultPrim(top.GetPrim())
     UsdPhysics.ArticulationRootAPI.Apply(top.GetPrim())
     labels = unique_identifiers(body.names)

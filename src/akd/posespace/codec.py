@@ -47,11 +47,8 @@ class PoseCodec:
             (axes[:, 0], axes[:, 1], torch.linalg.cross(axes[:, 0], axes[:, 1])), dim=1
         )
 
-    def encode(self, pose: ControlPose, *, floor: float = 0.0) -> Float[Tensor, "T J 3"]:
-        """States of control poses. Joint translation is dropped.
-
-        `floor` is how far the ground of the poses is above that of the neutral pose, metres.
-        """
+    def encode(self, pose: ControlPose) -> Float[Tensor, "T J 3"]:
+        """States of control poses. Joint translation is dropped."""
         turn = davenport.to_quaternion(self.rig.axes, pose.angles)
         joints = (self._frames @ quaternion.to_rotation_vector(turn)[..., None]).squeeze(-1)
         up, left, forward = self.rig.root_axes
@@ -59,7 +56,7 @@ class PoseCodec:
         tilt = quaternion.to_rotation_vector(
             quaternion.multiply(quaternion.conjugate(_about(root, up)), root)
         )
-        height = (pose.translation @ up - floor) / (self.size * HEIGHT_UNIT)
+        height = (pose.translation @ up) / (self.size * HEIGHT_UNIT)
         first = torch.stack((tilt @ left / ANGLE_UNIT, tilt @ forward / ANGLE_UNIT, height), dim=-1)
         return torch.cat((first[..., None, :], joints / ANGLE_UNIT), dim=-2)
 

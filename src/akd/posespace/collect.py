@@ -130,7 +130,7 @@ def collect_assets(folder: Path, *, training: bool) -> Iterator[BodyPoses]:
             yield found
 
 
-def collect_mocap(folder: Path, *, training: bool, most: int = 400) -> Iterator[BodyPoses]:
+def collect_mocap(folder: Path, *, training: bool) -> Iterator[BodyPoses]:
     """Poses of one side of a folder of motion capture, by the sides in its ACTIONS.tsv."""
     with (folder / "ACTIONS.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -138,7 +138,7 @@ def collect_mocap(folder: Path, *, training: bool, most: int = 400) -> Iterator[
         if (row["side"] == "train") == training:
             family = f"mocap-{row['subject']}"
             path = folder / row["file"]
-            found = _file_poses(path, name=row["file"], source="mocap", family=family, most=most)
+            found = _file_poses(path, name=row["file"], source="mocap", family=family, most=400)
             if found is not None:
                 yield found
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from akd.posespace.codec import PoseCodec
 from akd.posespace.model import load_model
 from akd.posespace.score import score
@@ -11,19 +9,8 @@ from akd.rig.character import Character
 from akd.rig.control import ControlPose
 
 
-def implausibility(
-    character: Character, pose: ControlPose, *, weights: Path | None = None
-) -> float:
-    """Mean log-odds that the poses of a motion are implausible: natural ones are below -2.
-
-    Args:
-        character: Who moves.
-        pose: Its coordinates in every frame.
-        weights: File of the pose model; the one that ships if left out.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-    """
+def implausibility(character: Character, pose: ControlPose) -> float:
+    """Mean log-odds that the poses of a motion are implausible: natural ones are below -2."""
     codec = PoseCodec.of(character)
     states = codec.encode(pose.to("cpu"))
-    return float(score(load_model(weights), codec.body.expand(len(states)), states).poses.mean())
+    return float(score(load_model(), codec.body.expand(len(states)), states).poses.mean())

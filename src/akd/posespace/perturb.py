@@ -18,32 +18,24 @@ _ROUNDS = 6
 
 
 def twist_one_joint(
-    body: PoseBody,
-    states: Float[Tensor, "B J 3"],
-    generator: torch.Generator,
-    *,
-    degrees: float = 60.0,
+    body: PoseBody, states: Float[Tensor, "B J 3"], generator: torch.Generator
 ) -> Float[Tensor, "B J 3"]:
-    """One random joint of each pose turned about its own bone, either way."""
+    """One random joint of each pose turned about its own bone by 60 degrees, either way."""
     sign = torch.where(_uniform(states, generator, len(states), 1) < 0.5, -1.0, 1.0)
     about = torch.zeros_like(states[:, 0])
-    about[:, 2:] = sign * math.radians(degrees)
+    about[:, 2:] = sign * math.radians(60.0)
     return _turn_one(body, states, about, generator)
 
 
 def turn_one_joint(
-    body: PoseBody,
-    states: Float[Tensor, "B J 3"],
-    generator: torch.Generator,
-    *,
-    degrees: tuple[float, float] = (30.0, 120.0),
+    body: PoseBody, states: Float[Tensor, "B J 3"], generator: torch.Generator
 ) -> Float[Tensor, "B J 3"]:
-    """One random joint of each pose turned about a random axis; in half of them about its bone."""
+    """One random joint of each pose turned by 30 to 120 degrees about a random axis; in half of
+    them about its bone."""
     axis = torch.randn(len(states), 3, generator=generator, device=states.device)
     along = axis * axis.new_tensor((0.0, 0.0, 1.0))
     axis = torch.where(_uniform(states, generator, len(states), 1) < 0.5, along, axis)
-    low, high = degrees
-    angle = low + (high - low) * _uniform(states, generator, len(states), 1)
+    angle = 30.0 + 90.0 * _uniform(states, generator, len(states), 1)
     about = torch.nn.functional.normalize(axis, dim=-1) * torch.deg2rad(angle)
     return _turn_one(body, states, about, generator)
 
@@ -93,15 +85,10 @@ def jitter(
 
 
 def leave_ground(
-    body: PoseBody,
-    states: Float[Tensor, "B J 3"],
-    generator: torch.Generator,
-    *,
-    sizes: tuple[float, float] = (0.08, 0.35),
+    body: PoseBody, states: Float[Tensor, "B J 3"], generator: torch.Generator
 ) -> Float[Tensor, "B J 3"]:
-    """Each pose as it is but higher, or lower and in the ground, by this many body sizes."""
-    low, high = sizes
-    by = low + (high - low) * _uniform(states, generator, len(states))
+    """Each pose as it is but higher, or lower and in the ground, by 0.08 to 0.35 body sizes."""
+    by = 0.08 + (0.35 - 0.08) * _uniform(states, generator, len(states))
     sink = -by - clearance(body, states).clamp_min(0.0)
     return lifted(states, torch.where(_uniform(states, generator, len(states)) < 0.5, by, sink))
 

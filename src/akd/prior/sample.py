@@ -25,7 +25,6 @@ def sample_latents(
     *,
     steps: int = 40,
     scale: float = 3.0,
-    rescale: float = 0.0,
     first: float = 0.995,
     order: Literal[1, 2] = 2,
     spacing: float = 1.0,
@@ -42,7 +41,6 @@ def sample_latents(
         noise: [B, ...], standard normal.
         steps: Estimates of the model, or guided pairs of them.
         scale: Guidance scale: see `akd.prior.guidance.guide`.
-        rescale: Likewise.
         first: The time at which the noise counts as such.
         order: 2, or 1 for DDIM (eta 0), which takes the clean estimate as constant.
         spacing: Times of the steps are `first * (1 - x**spacing)` for x in equal parts: above 1
@@ -69,7 +67,7 @@ def sample_latents(
     for step in range(steps):
         before = clean
         t = times[step].expand(rows)
-        clean = predict_guided(prior, z, t, conditions, scale=scale, rescale=rescale)
+        clean = predict_guided(prior, z, t, conditions, scale=scale)
         if prior.bound is not None:
             clean = clean.clamp(-prior.bound, prior.bound)
         if known is not None:
@@ -107,14 +105,11 @@ def sample_videos(
     generator: torch.Generator,
     steps: int = 40,
     scale: float = 3.0,
-    rescale: float = 0.0,
     known: Known | None = None,
 ) -> Float[Tensor, "B T H W 3"]:
     """Videos, sRGB 0..1, one a condition: see `sample_latents`."""
     noise = draw_noise(prior, len(conditions), generator=generator)
-    clean = sample_latents(
-        prior, conditions, noise, steps=steps, scale=scale, rescale=rescale, known=known
-    )
+    clean = sample_latents(prior, conditions, noise, steps=steps, scale=scale, known=known)
     # One at a time: a large model's decoder takes more memory than its network.
     videos = [prior.decode(row[None]) for row in clean]
     return torch.cat(videos).clamp(0.0, 1.0)

@@ -149,16 +149,15 @@ def follow(
     width: int,
     height: int,
     radius: float | None = None,
-    smooth: float = SMOOTH,
     turn: float = 0.0,
 ) -> Camera:
     """Cameras that keep the smoothed centre of the bounding box in the middle of the image.
 
     `low` and `high` are the boxes' corners (world, metres), `forward` the way the character faces,
-    `smooth` the frames to smooth over; `radius` is that of the body, by default the largest box's.
+    `radius` is that of the body, by default the largest box's.
     `turn` is how far the camera goes round the character over all frames, radians.
     """
-    centre = smooth_path(0.5 * (low + high), smooth)
+    centre = smooth_path(0.5 * (low + high), SMOOTH)
     if radius is None:
         radius = float((0.5 * (high - low)).norm(dim=-1).amax())
     steps = torch.arange(len(low), dtype=torch.float64, device=centre.device)

@@ -71,7 +71,6 @@ class Camera:
         width: int,
         height: int,
         field_of_view: float = math.radians(40.0),
-        up: tuple[float, float, float] = (0.0, 1.0, 0.0),
         check: bool = True,
     ) -> Camera:
         """Cameras at `eye` (world, metres) that see `target` in the middle of the image.
@@ -86,7 +85,7 @@ class Camera:
         if check and not bool((distance > 1e-9).all()):
             raise ValueError("a camera cannot look at the point it stands on: eye equals target")
         z = view / distance
-        upwards = constant(up, eye).expand_as(z)
+        upwards = constant((0.0, 1.0, 0.0), eye).expand_as(z)
         x = torch.linalg.cross(z, upwards)
         # Looking straight up or down, `up` says nothing: take the world's -z for the image's top.
         fallback = torch.linalg.cross(z, constant((0.0, 0.0, -1.0), eye).expand_as(z))

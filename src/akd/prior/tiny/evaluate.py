@@ -27,6 +27,9 @@ from akd.prior.tiny.vocabulary import NONE, Words, creature_word
 
 FIRST_MEASURING_SEED = 1
 
+_BATCH = 40
+"""Prompts that are sampled at a time."""
+
 
 def measuring_actors(
     count: int, settings: PoolSettings, folder: Path, *, workers: int
@@ -122,7 +125,6 @@ def evaluate(
     steps: int = 40,
     scale: float = 3.0,
     seed: int = 0,
-    batch: int = 40,
 ) -> Evaluation:
     """Ask for an action of each creature in turn, sample, and let the recognisers name it.
 
@@ -146,8 +148,8 @@ def evaluate(
         reference_images.append(footage.reference_images[0].to(prior.device).float() / 255.0)
         conditions.append(prior.condition_of(words[-1], reference_image=reference_images[-1]))
     videos = []
-    for start in range(0, prompts, batch):
-        some = conditions[start : start + batch]
+    for start in range(0, prompts, _BATCH):
+        some = conditions[start : start + _BATCH]
         shape = (len(some), tiny.frames, tiny.height, tiny.width, 3)
         noise = torch.randn(shape, generator=generator).to(prior.device)
         clean = sample_latents(prior, some, noise, steps=steps, scale=scale)
