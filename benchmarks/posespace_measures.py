@@ -17,7 +17,6 @@ from akd.posespace.dataset import PoseSet
 from akd.posespace.diffusion import Steer, interpolate, invert, levels, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
 from akd.posespace.ik import IK_STEPS, Goals, guided_ik
-from akd.posespace.ik_graph import GraphIk
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
@@ -314,9 +313,7 @@ def ik(network: PoseNetwork, bench: Bench) -> Numbers:
 
 @torch.no_grad()
 def ik_seconds(network: PoseNetwork, given: Measured) -> Numbers:
-    """Seconds of single queries, on a GPU by CUDA graphs; the first five are for warming up."""
-    on_gpu = given.states.device.type == "cuda"
-    solve = GraphIk(network) if on_gpu else partial(guided_ik, network)
+    """Seconds of single queries; the first five are for warming up."""
     seconds, draw = [], torch.Generator(given.states.device).manual_seed(1)
     for k in range(len(given.rows)):
         part = given[slice(k, k + 1)]
@@ -325,7 +322,7 @@ def ik_seconds(network: PoseNetwork, given: Measured) -> Numbers:
         chosen = 1 + chance.topk(1 + k % 4).indices[None]
         goals = Goals.at(chosen, truth[:, chosen[0]])
         started = time.perf_counter()
-        solve(part.body, goals, torch.zeros_like(part.states)).cpu()
+        guided_ik(network, part.body, goals, torch.zeros_like(part.states)).cpu()
         seconds.append(time.perf_counter() - started)
     found = torch.tensor(seconds[5:] or seconds)
     return {"p50": float(found.quantile(0.5)), "p95": float(found.quantile(0.95))}

@@ -1,11 +1,11 @@
-"""Seconds of an IK query of the pose space: p50 and p95 over many, on the CPU or by CUDA graphs.
+"""Seconds of an IK query of the pose space: p50 and p95 over many.
 
     python -m benchmarks.posespace_speed [--device cuda] [--queries 200] [--animal fox]
 
 A query asks one to four joints of a body of the zoo to be where they are in another pose, with the
 feet that stand held as softly as `akd pose ik` holds them. It is timed from the goals to the answer
-on the CPU. The first queries of each number of goals load kernels and capture graphs; they are
-timed apart. `residual` is the largest distance of a handle from its target, in body sizes.
+on the CPU. The first queries of each number of goals load kernels; they are timed apart. `residual`
+is the largest distance of a handle from its target, in body sizes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -23,13 +22,12 @@ from akd.export.creature import write_creature
 from akd.posespace.body import PoseBody, kinematics
 from akd.posespace.codec import PoseCodec
 from akd.posespace.ik import Goals, guided_ik
-from akd.posespace.ik_graph import GraphIk
 from akd.posespace.model import load_model
 from akd.posespace.stand import standing_feet
 from akd.zoo.creature import build_creature
 
 _WARM = 12
-"""Queries before the timed ones: three of each number of handles, of which the last captures."""
+"""Queries before the timed ones: three of each number of handles."""
 
 
 def body_of(animal: str) -> PoseBody:
@@ -62,13 +60,12 @@ def main() -> None:
     device = torch.device(options.device)
     network, body = load_model(device=device), body_of(options.animal)
     draw = torch.Generator().manual_seed(1)
-    solve = GraphIk(network) if device.type == "cuda" else partial(guided_ik, network)
     one, start = body.expand(1), torch.zeros(1, body.tokens, 3)
     seconds, residuals = [], []
     for number in range(_WARM + options.queries):
         goals = goals_of(body, number, draw)
         began = time.perf_counter()
-        found = solve(one, goals, start).cpu()
+        found = guided_ik(network, one, goals, start).cpu()
         seconds.append(time.perf_counter() - began)
         residuals.append(float(goals.residual(one, found)))
     first, rest = seconds[:_WARM], torch.tensor(seconds[_WARM:])
@@ -77,8 +74,6 @@ def main() -> None:
     for name, share in (("p50", 0.5), ("p95", 0.95)):
         print(f"  {name} {1000.0 * float(rest.quantile(share)):8.1f} ms")
     print(f"  residual, median {float(torch.tensor(residuals).median()):.4f} body sizes")
-    if isinstance(solve, GraphIk):
-        print(f"  replayed as CUDA graphs: {'yes' if solve.is_captured else 'no, see the log'}")
 
 
 if __name__ == "__main__":

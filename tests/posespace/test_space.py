@@ -1,7 +1,6 @@
 """Queries of the pose space of a character."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -13,7 +12,6 @@ from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import ANGLE_UNIT
 from akd.posespace.space import PoseSpace
 from akd.posespace.stand import standing_feet
-from tests.host_reads import HostReads
 from tests.posespace.conftest import SMALL
 
 LEGS = ("fore", "hind")
@@ -84,7 +82,7 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
         torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw),
         torch.tensor([1.0, 0.1]),
     )  # fmt: skip
-    moved_by = ik.Search.begin(body, states, goals, ik.ancestry(body)).moved_by
+    moved_by = goals.moved_by(ik.ancestry(body))
     found = ik._jacobian(body, states, *kinematics(body, states), goals, moved_by)
     expected = (
         -torch.autograd.functional.jacobian(
@@ -94,50 +92,6 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
         .flatten(2)
     )
     torch.testing.assert_close(found, expected, atol=2e-4, rtol=0)
-
-
-def test_ik_that_can_be_captured_gives_the_same_answers(space):
-    """Padded bodies and goals, no waiting for the device: the same poses, soft goals included."""
-    from akd.posespace.ik_graph import GraphIk
-
-    body = space.codec.body.expand(2)
-    draw = torch.Generator().manual_seed(8)
-    start = 0.2 * torch.randn(2, body.tokens, 3, generator=draw)
-    noise = torch.randn(2, body.tokens, 3, generator=draw)
-    places, _ = kinematics(body, 0.3 * torch.randn(2, body.tokens, 3, generator=draw))
-    solver = GraphIk(space.network)
-    for soft in (1.0, 0.1):
-        tokens = torch.tensor([[space.token("left fore foot"), space.token("head"), 5]])
-        goals = Goals.at(tokens, places[:1, tokens[0]])
-        goals = replace(goals, weights=torch.tensor([1.0, 1.0, soft]))
-        found = solver(body, goals, start, noise=noise)
-        expected = ik.guided_ik(space.network, body, goals, start, noise=noise)
-        torch.testing.assert_close(found, expected, atol=2e-3, rtol=0)
-        assert float(goals.residual(body, found).max()) < 2e-3
-
-
-def test_captured_ik_reads_no_value(space):
-    """Both functions that a GPU captures, with a soft goal and one that looks at a point."""
-    from akd.posespace.ik_graph import _FIELDS, GraphIk, _parts
-
-    body = space.codec.body.expand(2)
-    places, _ = kinematics(body, torch.zeros(2, body.tokens, 3))
-    goals = replace(
-        Goals.at(torch.tensor([[3, 5]]).expand(2, -1), places[:, [3, 5]] + 0.1),
-        weights=torch.tensor([1.0, 0.1]), facing=torch.tensor([[5]]).expand(2, -1),
-        points=places[:, [5]] + 1.0,
-    )  # fmt: skip
-    solver = GraphIk(space.network)
-    given = [getattr(body, name) for name in _FIELDS] + _parts(goals)
-    states, damping = torch.zeros(2, body.tokens, 3), torch.full((2, 1, 1), -1.0)
-    for name, more in (("_near", (states, states)), ("_rounds", (states, damping))):
-        with HostReads() as seen:
-            found = getattr(solver, name)(*given, *more)
-        assert seen.operators > 300
-        assert seen.found == []
-        assert found[0].shape == states.shape
-    # Where there are no values, none can be read.
-    solver._rounds(*(value.to("meta") for value in (*given, states, damping)))
 
 
 def test_ik_looks_at_a_point(space):

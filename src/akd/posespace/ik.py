@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
 from akd.math.resident import constant
-from akd.math.solve import solve_definite
 from akd.posespace.body import DOUBLINGS, PoseBody, kinematics
 from akd.posespace.diffusion import denoise, signal_and_noise
 from akd.posespace.network import PoseNetwork
@@ -18,7 +17,7 @@ from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 
 IK_STEPS, IK_LEVEL = 6, 0.8
 """Noise levels of IK, and where they start."""
-LAST_ROUNDS = 20
+_LAST_ROUNDS = 20
 """Rounds of least squares at the end, at most."""
 _SURE = 0.1
 """Noise level of the joints between the root and a handle, as a share of the others'."""
@@ -35,6 +34,9 @@ _CLOSE = 1e-4
 _LARGEST_STEP = 1.0
 """Of any number of a state in one round: further the kinematics are not linear."""
 
+Movers = tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]]
+"""Which tokens move those with a target, and those that look at a point."""
+
 
 @dataclass(frozen=True)
 class Goals:
@@ -50,8 +52,8 @@ class Goals:
     """Tokens that look at a point."""
     points: Float[Tensor, "#B L 3"]
     weights: Float[Tensor, "H"]
-    """Of the errors of the targets: 1, less for soft ones, which yield where the others cannot be
-    met as well, and 0 for those that do not count."""
+    """Of the errors of the targets: 1, or less for soft ones, which yield where the others cannot
+    be met as well."""
 
     @classmethod
     def at(cls, tokens: Int[Tensor, "#B H"], targets: Float[Tensor, "#B H 3"]) -> Goals:
@@ -95,10 +97,9 @@ class Goals:
         """Without the soft targets."""
         return replace(self, weights=(self.weights == 1.0).to(self.weights))
 
-    @property
-    def has_soft(self) -> bool:
-        """Whether any target is soft. Waits for a GPU."""
-        return bool(((self.weights > 0.0) & (self.weights < 1.0)).any())
+    def moved_by(self, ancestors: Bool[Tensor, "B J J"]) -> Movers:
+        """Ancestors of the tokens with a target, and of those that look at a point."""
+        return _of(ancestors, self.tokens), _of(ancestors, self.facing)
 
     def chains(self, ancestors: Bool[Tensor, "B J J"]) -> Bool[Tensor, "B J"]:
         """Tokens with a goal and those between them and the root; of `ancestry`."""
@@ -138,113 +139,67 @@ def guided_ik(
     The joints between the root and the goals are nearly known, so that the model completes the
     rest of the body to suit them. Soft goals give way in the end.
     """
-    x = approach(network, body, goals, start, noise=noise, steps=steps, level=level)
-    x = reach(body, x, goals, rounds=LAST_ROUNDS)
-    return reach(body, x, goals.hard, rounds=LAST_ROUNDS) if goals.has_soft else x
-
-
-def approach(
-    network: PoseNetwork,
-    body: PoseBody,
-    goals: Goals,
-    start: Float[Tensor, "B J 3"],
-    *,
-    noise: Float[Tensor, "B J 3"] | None = None,
-    steps: int = IK_STEPS,
-    level: float = IK_LEVEL,
-    waits: bool = True,
-) -> Float[Tensor, "B J 3"]:
-    """The part of `guided_ik` with the model: states that are near to the goals. `waits` as in
-    `Search.rounds`."""
     given, ancestors = network.describe(body), ancestry(body)
-
-    def near(states: Float[Tensor, "B J 3"], rounds: int) -> Float[Tensor, "B J 3"]:
-        return Search.begin(body, states, goals, ancestors).rounds(rounds, waits=waits).states
-
-    x = near(start, 3)
+    moved_by = goals.moved_by(ancestors)
+    x = _descend(body, start, goals, moved_by, rounds=3)
     share = torch.where(goals.chains(ancestors), _SURE, 1.0)
     for top in torch.linspace(level, 0.25 * level, steps).tolist():
         alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
         noisy = alpha * x if noise is None else alpha * x + sigma * noise
-        x = near(denoise(network, given, noisy, top * share), 2)
-    return x
+        x = denoise(network, given, noisy, top * share)
+        x = _descend(body, x, goals, moved_by, rounds=2)
+    x = _descend(body, x, goals, moved_by, rounds=_LAST_ROUNDS)
+    if not bool((goals.weights < 1.0).any()):
+        return x
+    return _descend(body, x, goals.hard, moved_by, rounds=_LAST_ROUNDS)
 
 
 def reach(
     body: PoseBody, states: Float[Tensor, "B J 3"], goals: Goals, *, rounds: int
 ) -> Float[Tensor, "B J 3"]:
     """States that meet the goals as nearly as `rounds` rounds of Levenberg-Marquardt bring them."""
-    return Search.begin(body, states, goals, ancestry(body)).rounds(rounds).states
+    return _descend(body, states, goals, goals.moved_by(ancestry(body)), rounds=rounds)
 
 
-@dataclass(frozen=True)
-class Search:
+def _descend(
+    body: PoseBody,
+    states: Float[Tensor, "B J 3"],
+    goals: Goals,
+    moved_by: Movers,
+    *,
+    rounds: int,
+) -> Float[Tensor, "B J 3"]:
     """Levenberg-Marquardt on states of a batch of bodies.
 
     A round that does not bring a pose nearer is not taken, and the next one is damped more. A pose
     that is close enough rests, so that answers do not depend on the batch.
     """
-
-    body: PoseBody
-    goals: Goals
-    moved_by: tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]]
-    """Ancestors of the tokens with a target, and of those that look at a point."""
-    states: Float[Tensor, "B J 3"]
-    damping: Float[Tensor, "B 1 1"]
-
-    @classmethod
-    def begin(
-        cls,
-        body: PoseBody,
-        states: Float[Tensor, "B J 3"],
-        goals: Goals,
-        ancestors: Bool[Tensor, "B J J"],
-    ) -> Search:
-        """Start at some states; `ancestors` are those of `ancestry`."""
-        moved_by = _of(ancestors, goals.tokens), _of(ancestors, goals.facing)
-        return cls(body, goals, moved_by, states, states.new_full((len(states), 1, 1), _DAMPING))
-
-    def rounds(self, count: int, *, waits: bool = True) -> Search:
-        """After so many rounds.
-
-        With `waits` it stops where all poses are close enough, for which the host waits for a GPU;
-        without, a CUDA graph can hold it.
-        """
-        body, goals, states, damping = self.body, self.goals, self.states, self.damping
-        places, turned = kinematics(body, states)
-        error = goals.errors(places, turned)
-        for _ in range(count):
-            far = error.norm(dim=-1) >= _CLOSE
-            if waits and not bool(far.any()):
-                break
-            jacobian = _jacobian(body, states, places, turned, goals, self.moved_by)
-            square = jacobian @ jacobian.transpose(-1, -2)
-            one = torch.eye(square.shape[-1], dtype=square.dtype, device=square.device)
-            # Damped, it is never singular. The plain `solve` waits for a GPU to say so.
-            damped = square + damping * one
-            if waits:
-                solved, _ = torch.linalg.solve_ex(damped, error[..., None])
-            else:
-                solved = solve_definite(damped, error)[..., None]
-            change = (jacobian.transpose(-1, -2) @ solved).squeeze(-1)
-            largest = change.abs().amax(-1, keepdim=True)
-            change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))
-            moved = states + change.view_as(states)
-            new_places, new_turned = kinematics(body, moved)
-            after = goals.errors(new_places, new_turned)
-            better = far & (after.norm(dim=-1) < error.norm(dim=-1))
-            states = torch.where(better[:, None, None], moved, states)
-            places = torch.where(better[:, None, None], new_places, places)
-            turned = torch.where(better[:, None, None, None], new_turned, turned)
-            error = torch.where(better[:, None], after, error)
-            factor = torch.where(better, _EASE, _HARDEN)[:, None, None]
-            damping = (damping * factor).clamp(_LEAST_DAMPING, _MOST_DAMPING)
-        return replace(self, states=states, damping=damping)
-
-    def is_far(self) -> Bool[Tensor, ""]:
-        """Whether any pose has not met its goals."""
-        error = self.goals.errors(*kinematics(self.body, self.states))
-        return (error.norm(dim=-1) >= _CLOSE).any()
+    damping = states.new_full((len(states), 1, 1), _DAMPING)
+    places, turned = kinematics(body, states)
+    error = goals.errors(places, turned)
+    for _ in range(rounds):
+        far = error.norm(dim=-1) >= _CLOSE
+        if not bool(far.any()):
+            break
+        jacobian = _jacobian(body, states, places, turned, goals, moved_by)
+        square = jacobian @ jacobian.transpose(-1, -2)
+        one = torch.eye(square.shape[-1], dtype=square.dtype, device=square.device)
+        # Damped, it is never singular. The plain `solve` waits for a GPU to say so.
+        solved, _ = torch.linalg.solve_ex(square + damping * one, error[..., None])
+        change = (jacobian.transpose(-1, -2) @ solved).squeeze(-1)
+        largest = change.abs().amax(-1, keepdim=True)
+        change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))
+        moved = states + change.view_as(states)
+        new_places, new_turned = kinematics(body, moved)
+        after = goals.errors(new_places, new_turned)
+        better = far & (after.norm(dim=-1) < error.norm(dim=-1))
+        states = torch.where(better[:, None, None], moved, states)
+        places = torch.where(better[:, None, None], new_places, places)
+        turned = torch.where(better[:, None, None, None], new_turned, turned)
+        error = torch.where(better[:, None], after, error)
+        factor = torch.where(better, _EASE, _HARDEN)[:, None, None]
+        damping = (damping * factor).clamp(_LEAST_DAMPING, _MOST_DAMPING)
+    return states
 
 
 def _jacobian(
@@ -253,11 +208,11 @@ def _jacobian(
     places: Float[Tensor, "B J 3"],
     turned: Float[Tensor, "B J 3 3"],
     goals: Goals,
-    moved_by: tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]],
+    moved_by: Movers,
 ) -> Float[Tensor, "B E S"]:
     """Derivative of minus the errors by the state, one row an error.
 
-    `places` and `turned` are those of `kinematics`, `moved_by` those of `Search`.
+    `places` and `turned` are those of `kinematics`, `moved_by` that of `Goals`.
     """
     axes = _turning_axes(body, states, turned)
     travel = _travel(places, axes, goals.tokens, moved_by[0])
