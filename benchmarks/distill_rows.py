@@ -24,8 +24,8 @@ from akd.distill.loop import distil
 from akd.distill.run_folder import RunFolder
 from akd.distill.settings import DistillSettings
 from akd.export.character import write_motions
-from akd.metrics.action import score_action, score_videos
-from akd.metrics.films import film_views
+from akd.metrics.action import score_films, score_videos
+from akd.metrics.films import Films, film_views
 from akd.metrics.recognise.recogniser import (
     find_recogniser,
     reporting_recognisers,
@@ -199,7 +199,7 @@ def measured(
         rows[name] = akd.measure(character, motion, action=case.action).to_json()
         rows[name]["naturalness"] = naturalness_features(character, _played_on(character, motion))
         if (steering := find_recogniser("a")) is not None:
-            steered = score_action(steering, character, motion, case.action)
+            steered = score_films({"a": steering}, Films(character, case.action), motion)["a"]
             rows[name]["steering"] = steered.probability
     return rows
 

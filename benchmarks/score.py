@@ -20,7 +20,8 @@ import torch
 from scipy.stats import rankdata
 
 from akd.math import quaternion
-from akd.metrics.action import score_by_each
+from akd.metrics.action import score_films
+from akd.metrics.films import Films
 from akd.metrics.judge import true_parts
 from akd.metrics.motion import measure
 from akd.metrics.recognise.recogniser import Recogniser, find_recogniser
@@ -102,7 +103,7 @@ def _probabilities(
     looked = [one.settings for one in recognisers.values()]
     seconds = max((one.frames - 1) / one.rate(leg) for one in looked)
     shown = repeat(rig, motion, math.ceil(seconds / motion.duration))
-    scores = score_by_each(recognisers, character, shown, action)
+    scores = score_films(recognisers, Films(character, action), shown)
     found: dict[Name, float] = {}
     for name, score in scores.items():
         found[name] = math.nan if score.probability is None else score.probability

@@ -8,8 +8,8 @@ import torch
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.metrics import films, measures
-from akd.metrics.action import score_action, score_by_each
-from akd.metrics.films import SCENE, VIEWS, film_for
+from akd.metrics.action import ActionScore, score_films
+from akd.metrics.films import SCENE, VIEWS, Films, film_for
 from akd.metrics.measures import Measures
 from akd.metrics.motion import measure
 from akd.metrics.recognise.network import build_network
@@ -41,6 +41,10 @@ def fox(tmp_path_factory):
     return character, motion_from_clip(character, character.asset.clips[0])
 
 
+def score_action(recogniser, character, motion, asked) -> ActionScore:
+    return score_films({"only": recogniser}, Films(character, asked), motion)["only"]
+
+
 def test_recognisers_see_the_scene_they_were_trained_on():
     assert SCENE == film.SCENE
 
@@ -67,10 +71,10 @@ def test_recognisers_that_look_alike_share_videos(recogniser, fox, monkeypatch):
     monkeypatch.setattr(films, "film_for", film)
     other = Recogniser(build_network(replace(RECOGNISERS["c"], frames=12)))
     same = Recogniser(build_network(RECOGNISERS["c"]))
-    scores = score_by_each({"b": recogniser, "c": same}, character, walk, "walk")
+    scores = score_films({"b": recogniser, "c": same}, Films(character, "walk"), walk)
     assert len(filmed) == 1
     assert scores["b"] == score_action(recogniser, character, walk, "walk")
-    score_by_each({"b": recogniser, "c": other}, character, walk, "walk")
+    score_films({"b": recogniser, "c": other}, Films(character, "walk"), walk)
     assert len(filmed) == 4
 
 

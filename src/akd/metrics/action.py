@@ -13,7 +13,6 @@ from akd.metrics.films import Films
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import CLASSES
 from akd.motion.motion import Motion
-from akd.rig.character import Character
 
 N = TypeVar("N", bound=str)
 
@@ -32,25 +31,11 @@ class ActionScore:
     """Of every class."""
 
 
-def score_action(
-    recogniser: Recogniser, character: Character, motion: Motion, asked: str | None
-) -> ActionScore:
-    """What the recogniser says. `asked` is the label of an action, or None where it is not known;
-    it counts as not known where the recogniser has no class for it."""
-    return score_films({"only": recogniser}, Films(character, asked), motion)["only"]
-
-
-def score_by_each(
-    recognisers: Mapping[N, Recogniser], character: Character, motion: Motion, asked: str | None
-) -> dict[N, ActionScore]:
-    """What each recogniser says; those that look at the same frames share the videos."""
-    return score_films(recognisers, Films(character, asked), motion)
-
-
 def score_films(
     recognisers: Mapping[N, Recogniser], films: Films, motion: Motion
 ) -> dict[N, ActionScore]:
-    """The same with videos that others may share; `films.action` is what was asked for."""
+    """What each recogniser says. `films.action` is the label of what was asked for, or None where
+    it is not known, as it is to a recogniser without a class for it."""
     return {
         name: score_videos(recogniser, films.of(recogniser, motion), films.action)
         for name, recogniser in recognisers.items()

@@ -34,7 +34,7 @@ _CLOSE = 1e-4
 _LARGEST_STEP = 1.0
 """Of any number of a state in one round: further the kinematics are not linear."""
 
-Movers = tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]]
+Ancestors = tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]]
 """Which tokens move those with a target, and those that look at a point."""
 
 
@@ -97,7 +97,7 @@ class Goals:
         """Without the soft targets."""
         return replace(self, weights=(self.weights == 1.0).to(self.weights))
 
-    def moved_by(self, ancestors: Bool[Tensor, "B J J"]) -> Movers:
+    def moved_by(self, ancestors: Bool[Tensor, "B J J"]) -> Ancestors:
         """Ancestors of the tokens with a target, and of those that look at a point."""
         return _of(ancestors, self.tokens), _of(ancestors, self.facing)
 
@@ -165,7 +165,7 @@ def _descend(
     body: PoseBody,
     states: Float[Tensor, "B J 3"],
     goals: Goals,
-    moved_by: Movers,
+    moved_by: Ancestors,
     *,
     rounds: int,
 ) -> Float[Tensor, "B J 3"]:
@@ -208,7 +208,7 @@ def _jacobian(
     places: Float[Tensor, "B J 3"],
     turned: Float[Tensor, "B J 3 3"],
     goals: Goals,
-    moved_by: Movers,
+    moved_by: Ancestors,
 ) -> Float[Tensor, "B E S"]:
     """Derivative of minus the errors by the state, one row an error.
 
