@@ -267,7 +267,7 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
 
 def measures(measured: Measures, motion: Motion) -> Row:
     """What recognisers, conditions and selection say of a motion."""
-    found = measured.judged(motion, reporting_recognisers(device=measured.device))
+    found = measured.with_recognisers(motion, reporting_recognisers(device=measured.device))
     assert found.action is not None
     assert found.action_c is not None
     return {

@@ -18,8 +18,8 @@ import torch
 from akd.api.grounding import ground
 from akd.asset.read import read_asset
 from akd.base.splits import asset_trains
-from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.rig.character import load_character
 from benchmarks.measured import write_report
 

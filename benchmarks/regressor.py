@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("weights", nargs="*", type=named, help="NAME=FILE")
     parser.add_argument("--assets", type=Path, help="folder of rigged characters")
-    parser.add_argument("--judges", type=int, default=24, help="bodies of each side")
+    parser.add_argument("--unseen", type=int, default=24, help="bodies of each side")
     parser.add_argument("--each", type=int, default=16, help="videos of each body")
     parser.add_argument("--splats", type=int, default=PoolSettings.splats)
     parser.add_argument("--device", default="cpu")
@@ -95,9 +95,9 @@ def main() -> None:
         regressors["shipped"] = shipped
 
     pool, cache = PoolSettings(splats=options.splats), options.out / "actors"
-    actors = {"zoo": measuring_actors(options.judges, pool, cache, workers=options.workers)}
+    actors = {"zoo": measuring_actors(options.unseen, pool, cache, workers=options.workers)}
     if options.assets is not None:
-        cast = cast_artists(Recordings(options.assets), pool, training=False)[: options.judges]
+        cast = cast_artists(Recordings(options.assets), pool, training=False)[: options.unseen]
         found = collect_actors(cast, pool, cache, workers=options.workers)
         actors["artists"] = sorted(found, key=lambda actor: actor.species)
     measured = {}
@@ -115,7 +115,7 @@ def main() -> None:
         )  # fmt: skip
     print(table(measured))
     report = {
-        "judges": options.judges,
+        "unseen": options.unseen,
         "each": options.each,
         "bodies": {side: [one.species for one in some] for side, some in actors.items()},
         "weights": {name: file_hash(path) for name, path in options.weights},

@@ -22,8 +22,8 @@ from scipy.stats import rankdata
 from akd.math import quaternion
 from akd.metrics.action import score_films
 from akd.metrics.films import Films
-from akd.metrics.judge import true_parts
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import true_parts
 from akd.metrics.recognise.recogniser import Recogniser, find_recogniser
 from akd.metrics.recognise.settings import RECOGNISERS, Name
 from akd.motion.actions import ACTIONS

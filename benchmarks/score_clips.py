@@ -12,7 +12,7 @@ from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
 from akd.base.splits import zoo_seed_trains
 from akd.export.creature import write_creature
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.travel import with_implied_travel
 from akd.motion.actions import ACTIONS, Action
 from akd.motion.clip import motion_from_clip

@@ -17,8 +17,8 @@ import numpy as np
 
 from akd.base.files import write_json
 from akd.base.splits import mocap_trains, training_family, zoo_seed_trains
-from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.reference import ABOUT, AT_MOST, kind_of
 from benchmarks.score_clips import GAITS, stands_on_feet, true_acts, true_clips
 

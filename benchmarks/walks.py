@@ -16,7 +16,7 @@ import torch
 
 import akd
 from akd.base.splits import zoo_seed_trains
-from akd.metrics.measures import judged
+from akd.metrics.measures import measure_with_recognisers
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.motion.motion import Motion
 from akd.presets import find_preset, with_values
@@ -34,7 +34,7 @@ COLUMNS = ("walk", "clip", "B", "C", "limb phase", "bounce", "rough", "duty", "s
 
 def row(name: str, kind: str, character: Character, motion: Motion) -> str:
     """A row of the table."""
-    found = judged(character, motion, reporting_recognisers(), "walk")
+    found = measure_with_recognisers(character, motion, reporting_recognisers(), "walk")
     features = naturalness_features(character, motion)
     assert found.action is not None
     assert found.action_c is not None

@@ -349,10 +349,10 @@ def test_outputs_that_are_no_files_are_refused(tmp_path):
         (("train", "--stop-after", "-1"), "--stop-after must be above zero, got -1"),
         (("train", "--smoke", "--start", "no"), "no: holds no weights of the tiny prior"),
         (("train", "--smoke", "--start", "small"), "small: its weights are of another network"),
-        (("train-recogniser", "a", "--judges", "0"), "--judges must be from 1 to 10000, got 0"),
+        (("train-recogniser", "a", "--unseen", "0"), "--unseen must be from 1 to 10000, got 0"),
         (("train-recogniser", "a", "--minutes", "-1"), "--minutes must be above zero, got -1"),
         (("train-recogniser", "c", "--smoke"), "--assets must be given: recogniser c learns from"),
-        (("train-regressor", "--judges", "-3"), "--judges must be from 1 to 10000, got -3"),
+        (("train-regressor", "--unseen", "-3"), "--unseen must be from 1 to 10000, got -3"),
         (("train-regressor", "--start", "no"), "no: there is no such file"),
         (
             ("train-regressor", "--smoke", "--start", "small/tiny-1.safetensors"),

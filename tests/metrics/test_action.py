@@ -95,7 +95,7 @@ def test_a_motion_is_measured_and_filmed_once(recogniser, fox, monkeypatch):
     other = Recogniser(build_network(RECOGNISERS["c"]))
     asked = Measures(character, "walk")
     chosen = selection_score(asked, walk, recogniser)
-    found = asked.judged(walk, {"b": recogniser, "c": other})
+    found = asked.with_recognisers(walk, {"b": recogniser, "c": other})
     assert made == ["measure", "film_for"]
     assert found == replace(
         measure(character, character.control_rig, walk, asked="walk"),
@@ -104,7 +104,7 @@ def test_a_motion_is_measured_and_filmed_once(recogniser, fox, monkeypatch):
     )
     assert found.action is not None
     assert chosen == asked.of(walk).score - 0.1 * len(found.fails) + found.action.probability
-    asked.judged(replace(walk), {})
+    asked.with_recognisers(replace(walk), {})
     assert made.count("measure") == 2
 
 
@@ -114,10 +114,10 @@ def test_recognisers_and_films_on_a_gpu_say_the_same(fox):
     character, walk = fox
     scores = []
     for device in ("cpu", "cuda"):
-        judges = reporting_recognisers(device=device)
+        recognisers = reporting_recognisers(device=device)
         asked = Measures(character, "walk", device)
-        assert asked.films.of(judges["b"], walk).device.type == device
-        scores.append(asked.judged(walk, judges).action)
+        assert asked.films.of(recognisers["b"], walk).device.type == device
+        scores.append(asked.with_recognisers(walk, recognisers).action)
     assert scores[0].said == scores[1].said
     assert scores[0].probability == pytest.approx(scores[1].probability, abs=0.02)
     videos = [film_motion(character, walk, size=(96, 54), device=d) for d in ("cpu", "cuda")]

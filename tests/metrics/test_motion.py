@@ -7,8 +7,8 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.judge import MotionMetrics, demo_conditions, sound_parts
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import MotionMetrics, demo_conditions, sound_parts
 from akd.metrics.reference import reference_of
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.clip import motion_from_clip

@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from akd.metrics.judge import demo_conditions
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import demo_conditions
 from akd.motion.motion import Motion
 from akd.zoo.creature import build_creature
 from akd.zoo.gait.clips import make_clip

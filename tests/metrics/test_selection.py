@@ -7,14 +7,14 @@ import torch
 
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
-from akd.metrics.judge import MotionMetrics
 from akd.metrics.measures import Measures
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser, load_recogniser
 from akd.metrics.recognise.settings import CLASSES, RECOGNISERS
 from akd.metrics.selection import (
-    Judgement,
+    Criteria,
     lowered,
     selection_score,
     soundness_score,
@@ -86,7 +86,7 @@ def test_only_what_it_was_trained_on_is_judged():
 
 
 def worse(before: MotionMetrics, after: MotionMetrics) -> str | None:
-    return lowered(Judgement(before), Judgement(after))
+    return lowered(Criteria(before), Criteria(after))
 
 
 def test_physics_that_lowers_a_result_is_named(fox):
@@ -120,17 +120,17 @@ def test_physics_that_makes_a_bad_motion_worse_is_named(fox):
 def test_physics_that_hides_an_action_is_named(fox):
     character, walk, _ = fox
     sound = replace(measure(character, character.control_rig, walk), asked="kick")
-    seen = Judgement(sound, likeness=0.8)
-    assert lowered(seen, Judgement(sound, likeness=0.3)) == (
+    seen = Criteria(sound, likeness=0.8)
+    assert lowered(seen, Criteria(sound, likeness=0.3)) == (
         "it looks less like kicking: recogniser A gives 0.80 before physics and 0.30 after"
     )
-    assert lowered(seen, Judgement(sound, likeness=0.77)) is None
+    assert lowered(seen, Criteria(sound, likeness=0.77)) is None
     # What looks more like it may sound worse, unless a foot drills.
-    shaken, unlike = replace(sound, roughness=20.0 * sound.roughness), Judgement(sound, 0.1)
+    shaken, unlike = replace(sound, roughness=20.0 * sound.roughness), Criteria(sound, 0.1)
     assert 0.1 < sound.score - shaken.score < 0.8
-    assert lowered(unlike, Judgement(shaken, likeness=0.95)) is None
-    assert "the part for roughness fell" in (lowered(unlike, Judgement(shaken, 0.1)) or "")
-    assert "a foot slides" in (lowered(seen, Judgement(replace(sound, skate=(9.0,)), 1.0)) or "")
+    assert lowered(unlike, Criteria(shaken, likeness=0.95)) is None
+    assert "the part for roughness fell" in (lowered(unlike, Criteria(shaken, 0.1)) or "")
+    assert "a foot slides" in (lowered(seen, Criteria(replace(sound, skate=(9.0,)), 1.0)) or "")
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_recogniser_a_is_asked_about_actions_that_are_no_gaits():
     steering = load_recogniser("a")
     kick, stand = (make_clip(man, action) for action in ("kick", "stand"))
     measures = Measures(character, "kick")
-    kicks, stands = (Judgement.of(measures, m, steering) for m in (kick, stand))
+    kicks, stands = (Criteria.of(measures, m, steering) for m in (kick, stand))
     assert kicks.likeness is not None
     assert stands.likeness is not None
     assert kicks.likeness > 0.8
@@ -148,5 +148,5 @@ def test_recogniser_a_is_asked_about_actions_that_are_no_gaits():
     assert "it looks less like kicking" in (lowered(kicks, stands) or "")
     assert kicks.improves_on(stands)
     assert not stands.improves_on(kicks)
-    assert Judgement.of(measures, kick, None).likeness is None
-    assert Judgement.of(Measures(character, "walk"), kick, steering).likeness is None
+    assert Criteria.of(measures, kick, None).likeness is None
+    assert Criteria.of(Measures(character, "walk"), kick, steering).likeness is None

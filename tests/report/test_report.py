@@ -9,7 +9,7 @@ from akd.api.evaluating import Evaluation
 from akd.api.loading import load
 from akd.export.character import clip_names, write_motions
 from akd.export.creature import write_creature
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.motion.clip import motion_from_clip
 from akd.motion.grid import on_grid, without_loop_frame
 from akd.report.page import links, notes

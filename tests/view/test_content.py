@@ -8,7 +8,7 @@ import pytest
 
 from akd.asset.asset import AssetError
 from akd.export.creature import write_creature
-from akd.report.entries import Judged
+from akd.report.entries import Outcome
 from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
 from akd.view.frames import distance_to_fit
@@ -44,20 +44,20 @@ def test_a_run_shows_first_what_it_says_to_use(tmp_path, best, shown):
     assert set(subject.motions) == {"distilled", "grounded"}
     assert subject.best == shown
     assert subject.asset == "f.glb"
-    assert subject.judged == {"grounded": Judged(0.5, 1)}
+    assert subject.outcomes == {"grounded": Outcome(0.5, 1)}
 
 
 def test_the_heading_is_text_and_says_what_fails():
-    shown = heading("<i>fox", ("a & b", "", "2 s"), Judged(0.5, 2))
+    shown = heading("<i>fox", ("a & b", "", "2 s"), Outcome(0.5, 2))
     assert "&lt;i&gt;fox" in shown
     assert "a &amp; b · 2 s<" in shown
     assert "score 0.50, fails 2 checks" in shown
-    assert "score 0.90, passes all checks" in heading("fox", (), Judged(0.9, 0))
+    assert "score 0.90, passes all checks" in heading("fox", (), Outcome(0.9, 0))
     assert "score" not in heading("fox", (), None)
 
 
 def test_a_legend_names_the_clips_that_are_compared():
-    shown = legend([("<b>a", None, None), ("b", (1, 2, 3), Judged(0.5, 1))])
+    shown = legend([("<b>a", None, None), ("b", (1, 2, 3), Outcome(0.5, 1))])
     assert "&lt;b&gt;a" in shown
     assert "background:rgb(1, 2, 3)" in shown
     assert "b: <span" in shown

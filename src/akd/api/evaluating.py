@@ -8,8 +8,8 @@ from pathlib import Path
 
 from akd.base.files import write_json, write_text
 from akd.metrics.action import ActionScore
-from akd.metrics.judge import MotionMetrics
-from akd.metrics.measures import judged
+from akd.metrics.measures import measure_with_recognisers
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.metrics.travel import with_implied_travel
 from akd.metrics.videophy import VideoPhyScore
@@ -124,7 +124,9 @@ def evaluate(
     entries = tuple(_with_travel(entry) for entry in load_entries([str(one) for one in given]))
     recognisers = reporting_recognisers(None if weights is None else Path(weights))
     metrics = {
-        entry.name: judged(entry.character, entry.motion, recognisers, action_label(entry.prompt))
+        entry.name: measure_with_recognisers(
+            entry.character, entry.motion, recognisers, action_label(entry.prompt)
+        )
         for entry in entries
     }
     return Evaluation(entries, metrics)

@@ -22,7 +22,7 @@ from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.metrics.measures import Measures
 from akd.metrics.pace import sized_for_walk
 from akd.metrics.recognise.recogniser import find_recogniser
-from akd.metrics.selection import Judgement, lowered
+from akd.metrics.selection import Criteria, lowered
 from akd.motion.actions import action_label
 from akd.motion.motion import Motion
 from akd.motion.retargeting.retarget import retarget
@@ -226,7 +226,7 @@ def _kept(character: Character, clip: Motion, result: Grounded) -> str | None:
     measures = Measures(character, action_label(clip.name))
     given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
     before, after = (
-        Judgement.of(measures, motion, chooser)
+        Criteria.of(measures, motion, chooser)
         for motion in (replace(result.motion, pose=given), result.motion)
     )
     return lowered(before, after)

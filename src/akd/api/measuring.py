@@ -9,8 +9,8 @@ from akd.api.loading import loaded
 from akd.asset.asset import AssetError
 from akd.base.cache import cache_folder
 from akd.base.observer import Observer
-from akd.metrics.judge import MotionMetrics
-from akd.metrics.measures import judged
+from akd.metrics.measures import measure_with_recognisers
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.recognise.recogniser import reporting_recognisers
 from akd.rig.character import Character
 from akd.splat.cloud import SplatCloud
@@ -46,7 +46,9 @@ def measure(
     if character.anatomy.body.root < 0:
         raise AssetError(f"{character.asset.path}: has no body")
     folder = None if weights is None else Path(weights)
-    return judged(character, find_motion(character, clip), reporting_recognisers(folder), action)
+    return measure_with_recognisers(
+        character, find_motion(character, clip), reporting_recognisers(folder), action
+    )
 
 
 def splat(

@@ -21,10 +21,10 @@ from akd.fit.period import SHORTEST_CYCLE, find_period
 from akd.fit.regressor.regressor import MotionRegressor, find_regressor
 from akd.fit.warm_start import VideoScore, fit_finalists, sample_videos
 from akd.math.threads import map_threads, torch_threads
-from akd.metrics.judge import MotionMetrics
 from akd.metrics.measures import Measures
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser, reporting_recognisers
-from akd.metrics.selection import Judgement, lowered
+from akd.metrics.selection import Criteria, lowered
 from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
 from akd.motion.flight import flight_altitude
@@ -349,7 +349,7 @@ def choose_each(
     return map_threads(
         lambda k: _choose(
             request, motions[k], cycles[k], grounded[k], fps=fps,
-            judge=partial(Judgement.of, measures, recogniser=chooser),
+            criteria=partial(Criteria.of, measures, recogniser=chooser),
         ),
         range(len(motions)),
     )  # fmt: skip
@@ -362,17 +362,17 @@ def _choose(
     grounded: Grounded | None,
     *,
     fps: float,
-    judge: Callable[[Motion], Judgement],
+    criteria: Callable[[Motion], Criteria],
 ) -> tuple[Motion, str | None]:
     if grounded is None:
         return motion, None
-    before, after = judge(motion), judge(grounded.motion)
+    before, after = criteria(motion), criteria(grounded.motion)
     why = lowered(before, after)
     plants = request.physics is not None and request.physics.plant
     if not plants or (why is None and not after.metrics.fails):
         return motion, why
     planted = stand_up(request.character, motion, cycle, fps=fps)
-    standing = judge(planted)
+    standing = criteria(planted)
     if not standing.improves_on(before):
         return motion, why
     why = lowered(standing, after)
@@ -389,5 +389,5 @@ def measure_each(
 ) -> dict[str, MotionMetrics]:
     """Metrics of each motion by its name, with the scores of recognisers B and C."""
     recognisers = reporting_recognisers(request.weights, device=measures.device)
-    found = map_threads(lambda m: measures.judged(m, recognisers), list(motions.values()))
+    found = map_threads(lambda m: measures.with_recognisers(m, recognisers), list(motions.values()))
     return dict(zip(motions, found, strict=True))

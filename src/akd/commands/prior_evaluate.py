@@ -11,8 +11,8 @@ from akd.commands.errors import SEEDS, UsageError, check_folders, check_ranges, 
 from akd.commands.options import Device, Out, Seed
 from akd.commands.prior_options import (
     SMOKE_POOL,
-    Judges,
     Smoke,
+    Unseen,
     Workers,
     count_workers,
     device_of,
@@ -42,7 +42,7 @@ class PriorEvaluate:
     """With --assets: number of characters, two prompts each."""
     prompts: int = 400
     """Without --assets: number of prompts."""
-    actors: Judges = 48
+    actors: Unseen = 48
     scale: float = 3.0
     """Guidance scale."""
     steps: int = 40
@@ -67,16 +67,16 @@ class PriorEvaluate:
         device = device_of(self.device)
         own = self.out / "weights"
         prior = _tiny(own if has_weights(own) else None, device)
-        judges = {}
+        recognisers = {}
         for name in ("a", "b", "c"):
             folder = own if has_recogniser(name, own) else None
             if has_recogniser(name, folder):
-                judges[name] = load_recogniser(name, folder, device=device)
-        if "b" not in judges:
+                recognisers[name] = load_recogniser(name, folder, device=device)
+        if "b" not in recognisers:
             raise UsageError("there is no recogniser b; `akd prior train-recogniser b` makes one")
         if self.assets is not None:
-            judges.pop("a", None)
-            self._on_assets(self.assets, prior, judges)
+            recognisers.pop("a", None)
+            self._on_assets(self.assets, prior, recognisers)
             return
         pool, count, prompts, steps = PoolSettings(), self.actors, self.prompts, self.steps
         if self.smoke:
@@ -85,23 +85,37 @@ class PriorEvaluate:
             count, pool, self.out / "actors", workers=min(count, count_workers(self.workers))
         )
         result = evaluate(
-            prior, judges, actors, prompts=prompts, steps=steps, scale=self.scale, seed=self.seed
+            prior,
+            recognisers,
+            actors,
+            prompts=prompts,
+            steps=steps,
+            scale=self.scale,
+            seed=self.seed,
         )
         about = result.write(self.out, scale=self.scale, steps=steps)
-        for name in judges:
+        for name in recognisers:
             print(f"recogniser {name}: {100.0 * result.accuracy(name):.1f} % as asked")
         print(json.dumps(about["b"]["by_action"]))
         print(json.dumps(about["b"]["mistakes"]))
         print(f"{write_card(self.out)}; {self.out / 'evaluation.png'}")
 
-    def _on_assets(self, assets: Path, prior: PriorTiny, judges: dict[str, Recogniser]) -> None:
+    def _on_assets(
+        self, assets: Path, prior: PriorTiny, recognisers: dict[str, Recogniser]
+    ) -> None:
         from akd.prior.tiny.card import asset_lines, write_card
         from akd.prior.tiny.evaluate_assets import evaluate_assets
 
         count, steps = (2, 2) if self.smoke else (self.count, self.steps)
         with usage_errors(prefix="--assets "):
             result = evaluate_assets(
-                prior, judges, assets, count=count, steps=steps, scale=self.scale, seed=self.seed
+                prior,
+                recognisers,
+                assets,
+                count=count,
+                steps=steps,
+                scale=self.scale,
+                seed=self.seed,
             )
         about = result.write(self.out, scale=self.scale, steps=steps)
         print("\n".join(asset_lines(about)))

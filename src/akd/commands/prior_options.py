@@ -27,7 +27,7 @@ Mocap = Annotated[
     arg(help="Folder of motion capture with a table of actions. Its training side is filmed too."),
 ]
 Creatures = Annotated[int, arg(help="Creatures of the zoo to train on.")]
-Judges = Annotated[int, arg(help="Creatures of the measuring side to evaluate on.")]
+Unseen = Annotated[int, arg(help="Creatures of the measuring side to evaluate on.")]
 Workers = Annotated[
     int | None,
     arg(help="Processes that build creatures; by default one per core, less one."),

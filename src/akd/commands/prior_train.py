@@ -20,9 +20,9 @@ from akd.commands.prior_options import (
     SMOKE_TRAIN,
     Assets,
     Creatures,
-    Judges,
     Mocap,
     Smoke,
+    Unseen,
     Workers,
     count_workers,
     device_of,
@@ -32,7 +32,7 @@ from akd.fit.regressor.settings import RegressorSettings, RegressorTraining
 from akd.metrics.recognise.settings import RECOGNISERS
 from akd.prior.tiny.settings import PoolSettings, TrainSettings
 
-_CREATURES, _JUDGES, _WORKERS = (1, 100_000), (1, 10_000), (0, 1000)
+_CREATURES, _UNSEEN, _WORKERS = (1, 100_000), (1, 10_000), (0, 1000)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class PriorTrainRecogniser:
     minutes: float = 1.5
     """Minutes of training, once the creatures are built."""
     creatures: Creatures = PoolSettings.creatures
-    judges: Judges = 48
+    unseen: Unseen = 48
     assets: Assets = None
     mocap: Mocap = None
     device: Device = "auto"
@@ -124,7 +124,7 @@ class PriorTrainRecogniser:
     def run(self) -> None:
         """Film, train, measure on unseen creatures, write."""
         _check_minutes(self.minutes)
-        check_ranges(self, creatures=_CREATURES, judges=_JUDGES, workers=_WORKERS)
+        check_ranges(self, creatures=_CREATURES, unseen=_UNSEEN, workers=_WORKERS)
         if self.name == "c" and self.assets is None:
             raise UsageError(
                 "--assets must be given: recogniser c learns from artists' files alone"
@@ -132,16 +132,16 @@ class PriorTrainRecogniser:
         from akd.base.lock import hold_lock
         from akd.prior.tiny.make_recogniser import make_recogniser
 
-        pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
+        pool, unseen = replace(PoolSettings(), creatures=self.creatures), self.unseen
         seconds, workers = 60.0 * self.minutes, count_workers(self.workers)
         if self.smoke:
-            pool, judges, seconds, workers = SMOKE_POOL, 2, min(seconds, 5.0), min(workers, 2)
+            pool, unseen, seconds, workers = SMOKE_POOL, 2, min(seconds, 5.0), min(workers, 2)
         settings = RECOGNISERS[self.name]
         if self.smoke:
             settings = replace(settings, batch=8)
         with hold_lock(self.out), usage_errors():
             scores = make_recogniser(
-                settings, self.out, seconds=seconds, pool=pool, judges=judges,
+                settings, self.out, seconds=seconds, pool=pool, unseen=unseen,
                 device=device_of(self.device), workers=workers,
                 recordings=find_recordings(self.assets, self.mocap),
             )  # fmt: skip
@@ -163,7 +163,7 @@ class PriorTrainRegressor:
     minutes: float = 8.0
     """Minutes of training, once the first creatures are built."""
     creatures: Creatures = PoolSettings.creatures
-    judges: Judges = 24
+    unseen: Unseen = 24
     assets: Assets = None
     mocap: Mocap = None
     start: Path | None = None
@@ -179,12 +179,12 @@ class PriorTrainRegressor:
         """Film, train, measure on unseen creatures, write."""
         _check_minutes(self.minutes)
         _check_rate(self.learning_rate)
-        check_ranges(self, creatures=_CREATURES, judges=_JUDGES, seed=SEEDS, workers=_WORKERS)
+        check_ranges(self, creatures=_CREATURES, unseen=_UNSEEN, seed=SEEDS, workers=_WORKERS)
         from akd.base.lock import hold_lock
         from akd.fit.regressor.train import train_regressor
         from akd.prior.tiny.load import has_weights, shipped_weights
 
-        pool, judges = replace(PoolSettings(), creatures=self.creatures), self.judges
+        pool, unseen = replace(PoolSettings(), creatures=self.creatures), self.unseen
         if self.start is not None:
             input_file(self.start)
         settings, training = (
@@ -195,14 +195,14 @@ class PriorTrainRegressor:
         if self.smoke:
             settings = replace(settings, size=48, channels=(8, 8, 8, 8), width=32, layers=1)
             training = replace(training, batch=4, warm_up=2, estimated=0.0, lent_clips=2)
-            pool, judges, minutes, workers = SMOKE_POOL, 2, min(minutes, 0.1), min(workers, 2)
+            pool, unseen, minutes, workers = SMOKE_POOL, 2, min(minutes, 0.1), min(workers, 2)
         own = self.out / "weights"
         with hold_lock(self.out), usage_errors():
             scores = train_regressor(
                 self.out, minutes=minutes, device=device_of(self.device), seed=self.seed,
                 workers=workers, recordings=find_recordings(self.assets, self.mocap),
                 weights=own if has_weights(own) else shipped_weights(), start=self.start,
-                settings=settings, training=training, pool=pool, judges=judges,
+                settings=settings, training=training, pool=pool, unseen=unseen,
             )  # fmt: skip
         for side, values in scores.items():
             print(f"regressor: {values['all']:.1f} degrees from the true rotations, unseen {side}")

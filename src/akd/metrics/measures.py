@@ -10,8 +10,8 @@ import torch
 
 from akd.metrics.action import ActionScore, score_films
 from akd.metrics.films import Films
-from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import Name
 from akd.motion.motion import Motion
@@ -50,7 +50,9 @@ class Measures:
         """What a recogniser says of a motion."""
         return score_films({"only": recogniser}, self.films, motion)["only"]
 
-    def judged(self, motion: Motion, recognisers: Mapping[Name, Recogniser]) -> MotionMetrics:
+    def with_recognisers(
+        self, motion: Motion, recognisers: Mapping[Name, Recogniser]
+    ) -> MotionMetrics:
         """Metrics, with what recognisers B and C see in the motion, where they are given."""
         found = self.of(motion)
         if self.character.mesh is None:
@@ -59,11 +61,11 @@ class Measures:
         return replace(found, action=scores.get("b"), action_c=scores.get("c"))
 
 
-def judged(
+def measure_with_recognisers(
     character: Character,
     motion: Motion,
     recognisers: Mapping[Name, Recogniser],
     action: str | None,
 ) -> MotionMetrics:
-    """`Measures.judged` of a single motion."""
-    return Measures(character, action).judged(motion, recognisers)
+    """`Measures.with_recognisers` of a single motion."""
+    return Measures(character, action).with_recognisers(motion, recognisers)

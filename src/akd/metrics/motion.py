@@ -14,7 +14,7 @@ from torch import Tensor
 
 from akd.base.constants import GRAVITY
 from akd.math import quaternion
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.actions import ACTION_LABELS, ACTIONS
 from akd.motion.contact import skate_speed, touches

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.metrics.judge import DEPTH, MotionMetrics, sound_parts, true_parts
 from akd.metrics.measures import Measures
+from akd.metrics.motion_metrics import DEPTH, MotionMetrics, sound_parts, true_parts
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import GLIDING, PADDLING
 from akd.metrics.reference import kind_of
@@ -32,7 +32,7 @@ _SKATES = 1.0
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Criteria:
     """Criteria for choosing between versions of one motion."""
 
     metrics: MotionMetrics
@@ -42,7 +42,7 @@ class Judgement:
     kick."""
 
     @classmethod
-    def of(cls, measures: Measures, motion: Motion, recogniser: Recogniser | None) -> Judgement:
+    def of(cls, measures: Measures, motion: Motion, recogniser: Recogniser | None) -> Criteria:
         """Of a motion of the character and action that `measures` are of."""
         metrics, action = measures.of(motion), measures.action
         if recogniser is None or measures.character.mesh is None or kind_of(action) == "gait":
@@ -54,7 +54,7 @@ class Judgement:
         """Soundness, plus the probability of the action where it is known."""
         return _soundness(self.metrics) + (self.likeness or 0.0)
 
-    def improves_on(self, other: Judgement) -> bool:
+    def improves_on(self, other: Criteria) -> bool:
         """Whether it sinks less, or has a higher total where recogniser A judged it, and is not
         worse in any other respect."""
         less = self.metrics.penetration < other.metrics.penetration
@@ -102,7 +102,7 @@ def _reads(recogniser: Recogniser, style: SceneStyle, size: tuple[int, int, int]
     return style is SceneStyle.ROLES and frames == recogniser.settings.frames and height == width
 
 
-def lowered(before: Judgement, after: Judgement) -> str | None:
+def lowered(before: Criteria, after: Criteria) -> str | None:
     """What physics made worse, in words; None where the motion is as good as before."""
     if (worse := _worsened(before.metrics, after.metrics)) is not None:
         return worse

@@ -20,7 +20,7 @@ from akd.rig.units import UP_AXES
 
 @dataclass(frozen=True)
 class Entry:
-    """One motion to be judged."""
+    """One motion to be measured."""
 
     name: str
     """As tables show it."""
@@ -75,7 +75,7 @@ def _short_titles(paths: set[Path]) -> dict[Path, str]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Outcome:
     """What a run says of a clip."""
 
     score: float
@@ -97,7 +97,7 @@ class Run:
     """The one to use, as the run says: a grounded clip may be worse than the distilled one."""
     asset: str
     """Name of the file that was animated."""
-    judged: dict[str, Judged]
+    outcomes: dict[str, Outcome]
     """What the run says of its clips, by their kind."""
 
 
@@ -135,18 +135,18 @@ def read_run(folder: Path) -> Run:
         prompt, character, dict(zip(kinds, clips, strict=True)),
         best if best in kinds else (kinds or [""])[-1],
         clean_text(str(about.get("asset", ""))),
-        {kind: found for kind in kinds if (found := _judged(about[kind])) is not None},
+        {kind: found for kind in kinds if (found := _outcome(about[kind])) is not None},
     )  # fmt: skip
 
 
-def _judged(about: object) -> Judged | None:
+def _outcome(about: object) -> Outcome | None:
     """Score and failed checks of a clip, where the file has them as `akd animate` writes them."""
     if not isinstance(about, dict):
         return None
     score, fails = about.get("score"), about.get("fails")
     if not isinstance(score, int | float) or not isinstance(fails, list):
         return None
-    return Judged(float(score), len(fails))
+    return Outcome(float(score), len(fails))
 
 
 def _of_folder(path: Path, title: str, method: str) -> list[Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.report.metric_rows import metric_rows
 from akd.report.page import Film, Row, films, header, page, table, wide_image
 

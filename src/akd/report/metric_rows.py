@@ -6,9 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from akd.metrics import judge
 from akd.metrics.action import ActionScore
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion_metrics import (
+    ALTERNATION,
+    CONTACT,
+    DEPTH,
+    FOOT_TRAVEL,
+    SKATE,
+    TILT,
+    TRAVEL,
+    MotionMetrics,
+)
 from akd.metrics.reference import reference_of
 from akd.report.page import Row
 
@@ -83,19 +91,19 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
     ),
     "body": (
         _Metric(
-            "travel, leg lengths", lambda m: f"{m.travel:.2f}", f"at least {judge.TRAVEL:g}",
-            lambda m: m.travel >= judge.TRAVEL, _must_travel,
+            "travel, leg lengths", lambda m: f"{m.travel:.2f}", f"at least {TRAVEL:g}",
+            lambda m: m.travel >= TRAVEL, _must_travel,
         ),
         _Metric("speed, m/s", lambda m: f"{m.speed:.2f}"),
         _Metric("speed / √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
-            "lean of the root, degrees", lambda m: f"{m.tilt:.1f}", f"below {judge.TILT:g}",
-            lambda m: m.tilt < judge.TILT, lambda m: not m.goes_down,
+            "lean of the root, degrees", lambda m: f"{m.tilt:.1f}", f"below {TILT:g}",
+            lambda m: m.tilt < TILT, lambda m: not m.goes_down,
         ),
         _Metric(
             "deepest penetration, of height", lambda m: _percent(m.penetration, 2),
-            f"at most {_percent(judge.DEPTH, 0)}", lambda m: m.penetration <= judge.DEPTH,
+            f"at most {_percent(DEPTH, 0)}", lambda m: m.penetration <= DEPTH,
         ),
         _Metric("roughness, g", lambda m: f"{m.roughness:.2f}", measure="roughness"),
         _Metric("seam, of usual steps", lambda m: _seam(m.seam), measure="seam"),
@@ -106,23 +114,23 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
     "feet": (
         _Metric(
             "feet swing, leg lengths", lambda m: f"{m.foot_travel:.2f}",
-            f"at least {judge.FOOT_TRAVEL:g}", lambda m: m.foot_travel >= judge.FOOT_TRAVEL,
+            f"at least {FOOT_TRAVEL:g}", lambda m: m.foot_travel >= FOOT_TRAVEL,
             _must_travel,
         ),
         _Metric(
             "contact of each foot, of the time", lambda m: _each_percent(m.contact),
-            f"at least {_percent(judge.CONTACT, 0)}",
-            lambda m: bool(m.contact) and min(m.contact) >= judge.CONTACT, _must_travel,
+            f"at least {_percent(CONTACT, 0)}",
+            lambda m: bool(m.contact) and min(m.contact) >= CONTACT, _must_travel,
         ),
         _Metric(
             "skate of each foot, of body speed", lambda m: _each_percent(m.skate),
-            f"at most {_percent(judge.SKATE, 0)}",
-            lambda m: bool(m.skate) and max(m.skate) <= judge.SKATE, _must_travel,
+            f"at most {_percent(SKATE, 0)}",
+            lambda m: bool(m.skate) and max(m.skate) <= SKATE, _must_travel,
         ),
         _Metric(
             "left/right correlation of each leg pair", lambda m: _each(m.alternation, ".2f"),
-            f"at most {judge.ALTERNATION:g}".replace("-", _MINUS),
-            lambda m: bool(m.alternation) and max(m.alternation) <= judge.ALTERNATION,
+            f"at most {ALTERNATION:g}".replace("-", _MINUS),
+            lambda m: bool(m.alternation) and max(m.alternation) <= ALTERNATION,
             lambda m: m.must_alternate,
         ),
         _Metric("clearance of the lowest foot, of height", lambda m: _percent(m.float_, 2)),
@@ -133,7 +141,7 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
 def metric_rows(metrics: Mapping[str, MotionMetrics]) -> dict[str, list[Row]]:
     """Rows by the part of the table they belong to; one metric a row, one motion a cell.
 
-    What `judge.demo_conditions` bounds is marked `good` or `bad`. True clips are those of the last
+    What `demo_conditions` bounds is marked `good` or `bad`. True clips are those of the last
     motion's action and number of legs.
     """
     found = list(metrics.values())

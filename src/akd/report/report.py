@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from akd.base.files import write_text
 from akd.base.version import __version__
-from akd.metrics.judge import MotionMetrics
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.report import page as pages
 from akd.report.metric_rows import metric_rows
 from akd.report.motion_charts import (

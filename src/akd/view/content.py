@@ -15,12 +15,12 @@ import torch
 from akd.api.loading import load
 from akd.asset.asset import AssetError
 from akd.base.files import list_files
-from akd.metrics.judge import MotionMetrics
 from akd.metrics.motion import measure
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.motion.actions import action_label
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
-from akd.report.entries import Judged, read_run
+from akd.report.entries import Outcome, read_run
 from akd.report.view_data import ContactForces, ViewData
 from akd.rig.character import Character
 from akd.view.frames import ClipFrames
@@ -57,7 +57,7 @@ class Subject:
     """The clip that a run says to use."""
     asset: str = ""
     """Name of the file that the run animated."""
-    judged: Mapping[str, Judged] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     """What the run says of its clips."""
     most_triangles: int | None = TRIANGLES
     """As in `Looks`."""
@@ -247,7 +247,7 @@ def _run(name: str, folder: Path) -> Subject:
     motions |= added | {f"file: {c.name}": motion_from_clip(character, c) for c in own}
     return Subject(
         name, folder, character, motions, run.prompt, data.forces, kinds.get(run.best), run.asset,
-        {kinds[kind]: judged for kind, judged in run.judged.items()},
+        {kinds[kind]: outcome for kind, outcome in run.outcomes.items()},
     )  # fmt: skip
 
 

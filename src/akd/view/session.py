@@ -110,12 +110,12 @@ class Session:
             subject.asset, f"{subject.character.height:.2f} m tall",
             f"{seconds:.2f} s" if seconds > 0 else "",
         )  # fmt: skip
-        title, judged = subject.prompt or subject.name, subject.judged.get(clip)
+        title, outcome = subject.prompt or subject.name, subject.outcomes.get(clip)
         if len(self._shown) == 1:
-            return heading(title, facts, judged)
+            return heading(title, facts, outcome)
         ghosts = self._layout.value == OVERLAID
         rows = [
-            (name, _tint(number) if ghosts and number else None, s.judged.get(c))
+            (name, _tint(number) if ghosts and number else None, s.outcomes.get(c))
             for number, (name, (s, c)) in enumerate(zip(self._labels(), self._shown, strict=True))
         ]
         return heading(title, facts, None) + legend(rows)

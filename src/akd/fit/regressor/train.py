@@ -146,7 +146,7 @@ def train_regressor(
     settings: RegressorSettings | None = None,
     training: RegressorTraining | None = None,
     pool: PoolSettings | None = None,
-    judges: int = 24,
+    unseen: int = 24,
 ) -> dict[str, dict[str, float]]:
     """Train for some minutes and write `out/weights/regressor.safetensors`.
 
@@ -176,10 +176,10 @@ def train_regressor(
     size = sum(p.numel() for p in trainer.network.parameters())
     cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)
     print(f"{device}: network of {size / 1e6:.1f} M weights, {len(cast)} actors")
-    unseen = {
-        "zoo": measuring_actors(judges, pool, cache, workers=workers),
+    measuring = {
+        "zoo": measuring_actors(unseen, pool, cache, workers=workers),
         "artists": collect_actors(
-            cast_artists(recordings, pool, training=False)[:judges], pool, cache, workers=workers
+            cast_artists(recordings, pool, training=False)[:unseen], pool, cache, workers=workers
         ),
     }
     feed = build_actors(cast, pool, cache, workers=workers)
@@ -224,7 +224,7 @@ def train_regressor(
     save()
     scores = {
         side: summary(measure_errors(trainer.average, actors, tiny, cameras, device=device))
-        for side, actors in unseen.items()
+        for side, actors in measuring.items()
         if actors
     }
     report = {

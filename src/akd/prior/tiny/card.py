@@ -42,22 +42,22 @@ def asset_lines(evaluation: dict[str, Any]) -> list[str]:
     """Lines about real characters, from `evaluation-assets.json`."""
     if not evaluation:
         return ["Characters of artists: not measured."]
-    judged, true = evaluation["b"], evaluation["true_clips"]["b"]
+    scores, true = evaluation["b"], evaluation["true_clips"]["b"]
     c = evaluation.get("c")
     beside = "" if c is None else f", recogniser C in {_percent(c['all'])}"
     lines = [
         f"{len(evaluation['subjects'])} characters of artists on the measuring side, two prompts "
         f"each ({evaluation['prompts']} in all), guidance {evaluation['scale']}, "
         f"{evaluation['steps']} steps, an image of the character and the word of the action: "
-        f"recogniser B names the asked action in **{_percent(judged['all'])}**{beside}. On "
+        f"recogniser B names the asked action in **{_percent(scores['all'])}**{beside}. On "
         f"{true['videos']} videos of true clips of the same characters, those whose names say what "
         f"is done, B agrees with the name in {_percent(true['all'])}.",
         "",
-        _table(judged["by_action"]),
+        _table(scores["by_action"]),
         f"Characters: {', '.join(evaluation['subjects'])}.",
         "",
     ]
-    seen = (("samples", judged["mistakes"]), ("true clips", true["mistakes"]))
+    seen = (("samples", scores["mistakes"]), ("true clips", true["mistakes"]))
     for what, mistakes in seen:
         said = [f"{mistake} ({count})" for mistake, count in mistakes.items()]
         lines.append(f"- Mistaken in {what}: {', '.join(said) or 'none'}.")
@@ -73,7 +73,7 @@ def write_card(out: Path) -> Path:
     evaluation = _read(out / "evaluation.json")
     on_assets = _read(out / "evaluation-assets.json")
     tiny, pool = training.get("tiny", {}), training.get("pool", {})
-    judged = evaluation.get("b", {})
+    scores = evaluation.get("b", {})
     lines = [
         "# PriorTiny",
         "",
@@ -102,11 +102,11 @@ def write_card(out: Path) -> Path:
         f"{evaluation.get('prompts', 0)} prompts over creatures of the measuring side, guidance "
         f"{evaluation.get('scale', '?')}, {evaluation.get('steps', '?')} steps: recogniser B, "
         f"which nothing is steered by, names the asked action in "
-        f"**{_percent(judged.get('all'))}**, C, which never saw the zoo, in "
+        f"**{_percent(scores.get('all'))}**, C, which never saw the zoo, in "
         f"{_percent(evaluation.get('c', {}).get('all'))}, and A, which steers, in "
         f"{_percent(evaluation.get('a', {}).get('all'))}.",
         "",
-        _table(judged.get("by_action", {})),
+        _table(scores.get("by_action", {})),
         "The recognisers themselves, on true videos of unseen creatures and of unseen characters "
         "of artists:",
         "",
@@ -116,7 +116,7 @@ def write_card(out: Path) -> Path:
         zoo, artists = (scores.get(side, {}).get("all") for side in ("zoo", "artists"))
         lines.append(f"- {name.upper()}: {_percent(zoo)} and {_percent(artists)}")
     lines += ["", "### On real characters", "", *asset_lines(on_assets)]
-    mistakes = list(judged.get("mistakes", {}).items())[:8]
+    mistakes = list(scores.get("mistakes", {}).items())[:8]
     lines += ["", "## Failures", ""]
     lines += [f"- {what}: {count}" for what, count in mistakes] or ["- none were counted"]
     lines += [

@@ -212,7 +212,7 @@ def evaluate_assets(
     paths = [subject.path.as_posix() for subject in subjects for _ in range(PROMPTS_EACH)]
     samples = Evaluation(
         tuple(f"{Path(path).stem} {action}" for path, action in zip(paths, asked, strict=True)),
-        tuple(asked), {name: tuple(judge.names(made)) for name, judge in recognisers.items()},
+        tuple(asked), {name: tuple(one.names(made)) for name, one in recognisers.items()},
         torch.stack(reference_images), made,
     )  # fmt: skip
     true_asked: list[str] = []
@@ -221,8 +221,8 @@ def evaluate_assets(
         videos, names = _true_clips(folder / subject.path, prior, true_views, generator)
         if names:
             true_asked += names
-            for name, judge in recognisers.items():
-                said[name] += judge.names(videos.to(prior.device))
+            for name, recogniser in recognisers.items():
+                said[name] += recogniser.names(videos.to(prior.device))
     answers = {name: tuple(names) for name, names in said.items()}
     return AssetEvaluation(tuple(paths), samples, tuple(true_asked), answers)
 

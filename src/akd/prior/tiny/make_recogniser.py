@@ -37,7 +37,7 @@ def make_recogniser(
     *,
     seconds: float,
     pool: PoolSettings,
-    judges: int,
+    unseen: int,
     device: torch.device,
     workers: int,
     recordings: Recordings,
@@ -60,11 +60,11 @@ def make_recogniser(
             raise ValueError("recogniser c learns from artists' files alone: give --assets")
     else:
         cast = cast_actors(recordings, pool, first_seed=FIRST_SEED)
-    unseen = {
-        "zoo": measuring_actors(judges, pool, cache, workers=workers),
+    measuring = {
+        "zoo": measuring_actors(unseen, pool, cache, workers=workers),
         "artists": _certain(
             collect_actors(
-                _spread(cast_artists(recordings, pool, training=False), judges), pool, cache,
+                _spread(cast_artists(recordings, pool, training=False), unseen), pool, cache,
                 workers=workers,
             )
         ),
@@ -106,7 +106,7 @@ def make_recogniser(
     feed.close()
     save_recogniser(recogniser, out / "weights")
     scores = {}
-    for side, actors in unseen.items():
+    for side, actors in measuring.items():
         if actors:
             seen, labels = true_videos(
                 actors, tiny, cameras, each=20, device=device, seed=settings.seed + 7
