@@ -121,6 +121,7 @@ def test_a_read_only_folder_is_one_line(walker, alone, read_only, command):
     errors = [line for line in done.stderr.splitlines() if line.startswith("akd: ")]
     assert len(errors) == 1, done.stderr
     assert "Permission denied" in errors[0]
+    assert ".part" not in errors[0]
     assert [path.name for path in read_only.iterdir()] == ["old.glb"]
     assert (read_only / "old.glb").read_text() == "old"
 

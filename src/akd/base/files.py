@@ -54,24 +54,25 @@ def replace_atomically(
         raise FileExistsError(errno.EEXIST, "is not a regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")  # see _TEMPORARY
-    # Exclusive creation follows no symlink, and the mode follows the umask (mkstemp's does not).
-    temporary.open("xb").close()
     try:
-        yield temporary
-        if durable:
-            _flush(temporary)
-        if previous is not None and path.exists():
-            path.replace(previous)
-        temporary.replace(path)
-        if durable:
-            _flush(path.parent)
+        # Exclusive creation follows no symlink, and the mode follows the umask, unlike mkstemp's.
+        temporary.open("xb").close()
+        try:
+            yield temporary
+            if durable:
+                _flush(temporary)
+            if previous is not None and path.exists():
+                path.replace(previous)
+            temporary.replace(path)
+            if durable:
+                _flush(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         # The user knows the file by its final name. An error without a number has its own words.
         if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)
         raise
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def remove_temporaries(folder: Path) -> None:
