@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from akd.engine.call import Engine, Resources
+from akd.engine.call import Engine, Refused, Resources
 from akd.engine.folder import RUN, JobFolder
 from akd.engine.job import Job, Workspace
 from akd.engine.local import Local
@@ -34,8 +34,8 @@ from akd.engine.run import Event, run_jobs
 
 def walk(arguments: Mapping[str, Any], place: Workspace) -> dict[str, Any]:
     """A random walk with a checkpoint after every step, which goes on from it."""
-    with (place.out / "began.txt").open("a") as file:
-        file.write(f"{arguments['seed']}\n")
+    if any(place.out.glob(f"walk-{arguments['seed']}-*")):
+        raise Refused("is done already")
     (place.folder.parent / "pid").write_text(str(os.getpid()))
     checkpoint = place.folder / "checkpoint.json"
     steps = json.loads(checkpoint.read_text()) if checkpoint.exists() else []
@@ -163,13 +163,15 @@ def faults(task: str, folder: Path) -> None:
         counts, seconds = follow(jobs, out, engine, each=kill)
         engine.close()
     same = results(out) == results(folder / "local")
+    assert not counts["failed"], counts
     print(f"three nodes, killed {', '.join(killed)}: {dict(counts)}, {seconds:.0f} s; same: {same}")
     if task == "walk":
         ended = Counter((out / "ended.txt").read_text().split())
         resumed = [int(path.read_text()) for path in out.glob(f"{RUN}/*/resumed")]
         print(
-            f"ended {len(ended)} jobs, {sum(n > 1 for n in ended.values())} of them twice; "
-            f"{sum(n > 0 for n in resumed)} went on from a checkpoint"
+            f"none begun after its results were there; {sum(n > 1 for n in ended.values())} killed "
+            f"between their end and their results, and done again; {sum(n > 0 for n in resumed)} "
+            f"went on from a checkpoint"
         )
 
 

@@ -79,39 +79,21 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(sys.stdout, io.TextIOWrapper):
             # Names may hold letters that a terminal's encoding has not.
             sys.stdout.reconfigure(errors="backslashreplace")
-    if not arguments:
-        print(START)
-        return 0
     try:
         match arguments:
+            case []:
+                print(START)
             case ["--version" | "-V"]:
                 print(version_text())
-                return 0
             case ["help" | "--help" | "-h"]:
                 print(help_text(_subcommands(Command)))
-                return 0
             case ["help", *words]:
-                command = _parse([*words, "--help"])
+                _parse([*words, "--help"])
             case _:
-                command = _parse(arguments)
+                return _run(_parse(arguments))
     except UsageError as error:
         print(f"akd: {printable(error)}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return _hang_up()
-    avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
-    from akd.asset.asset import AssetError  # after the help, which needs no numpy
-    from akd.base.files import DamagedFile
-    from akd.distill.run_folder import RunError
-
-    try:
-        command.run()
-    except (UsageError, AssetError, RunError, DamagedFile) as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
-        return 2
-    except ResultFailed as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
-        return 3
     except BrokenPipeError:
         return _hang_up()
     except OSError as error:
@@ -121,6 +103,26 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
         return 130
+    return 0
+
+
+def _run(command: Any) -> int:
+    """Run a command; what any of its stages can raise is left to `main`."""
+    avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
+    from akd.asset.asset import AssetError  # after the help, which needs no numpy
+    from akd.base.files import DamagedFile
+    from akd.distill.run_folder import RunError
+
+    try:
+        command.run()
+    except (AssetError, RunError, DamagedFile) as error:
+        print(f"akd: {printable(error)}", file=sys.stderr)
+        return 2
+    except ResultFailed as error:
+        print(f"akd: {printable(error)}", file=sys.stderr)
+        return 3
+    except (UsageError, OSError):
+        raise
     except Exception as error:
         where = _write_traceback(error)
         print(f"akd: internal error: {printable(repr(error))}; see {where}", file=sys.stderr)

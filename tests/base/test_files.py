@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -219,6 +220,24 @@ def test_json_is_read_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_bytes(b"1" * ((1 << 20) + 1))
     with pytest.raises(files.DamagedFile, match="must be at most 1 MiB"):
         files.read_json(path)
+
+
+@pytest.mark.parametrize("name", ["a", '"a"', "'a'", '"\\""', "a "])
+def test_toml_with_long_keys_is_refused_at_once(name: str) -> None:
+    began = time.process_time()
+    for text in (".".join([name] * 100_000) + " = 1", f"[[{'.'.join([name] * 101)}]]"):
+        with pytest.raises(ValueError, match="at most 100 names"):
+            files.parse_toml(text)
+    assert time.process_time() - began < 1.0
+    assert files.parse_toml(f"a.b = '{'c.' * 90}'\nx = {[0.5] * 1000}")["a"] == {"b": "c." * 90}
+    for broken in ("x = " + "9" * 5000, "x = " + "[" * 100_000, "x ="):
+        with pytest.raises(ValueError, match=r".+"):
+            files.parse_toml(broken)
+
+
+def test_names_that_are_no_utf8_are_written_with_question_marks(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "a.html", "f\udcff\u00fcchs")
+    assert (tmp_path / "a.html").read_text("utf-8") == "f?\u00fcchs"
 
 
 def test_no_flipped_bit_of_a_checkpoint_goes_unnoticed(tmp_path: Path) -> None:

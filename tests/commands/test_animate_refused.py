@@ -35,6 +35,7 @@ def test_options_that_make_no_sense(capsys, fox, weights, tmp_path, more, messag
     ("prompt", "message"),
     [
         ("  ", "the prompt is empty: say what the character does"),
+        ("a fox walking \udcff", "the prompt must be valid UTF-8"),
         ("walk " * 2000, "the prompt must be at most 1000 characters, got 9999"),
         ("a fox knitting", "prompt 'a fox knitting': the tiny prior knows no such action"),
     ],

@@ -168,6 +168,8 @@ def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
     ("text", "message"),
     [
         ("[[job", "is not valid TOML"),
+        ("x = " + "9" * 5000, "is not valid TOML"),
+        ("x" + ".x" * 100_000 + " = 1", "is not valid TOML (a key must have at most 100 names"),
         ("", "holds no jobs"),
         ("\ufeff", "holds no jobs"),  # editors on Windows begin files so
         ("[[jobs]]", "'jobs' is unknown; known are job, options, product, resources"),
@@ -295,6 +297,9 @@ def test_wrong_options_are_refused(fox, tmp_path, capsys):
     assert "--together is for --engine local" in capsys.readouterr().err
     assert run(jobs, "-o", out, "--together", "0") == 2
     assert "--together must be from 1 to 64" in capsys.readouterr().err
+    for letter in ("\n", "\udcff"):  # a line for each job, of text
+        assert run(jobs, "-o", tmp_path / f"a{letter}b", "--engine", "shell") == 2
+        assert "--engine shell needs a path of printable letters" in capsys.readouterr().err
     assert run(tmp_path / "none.toml", "-o", out) == 2
     assert "there is no such file" in capsys.readouterr().err
 

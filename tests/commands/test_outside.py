@@ -121,6 +121,7 @@ def test_a_read_only_folder_is_one_line(walker, alone, read_only, command):
     errors = [line for line in done.stderr.splitlines() if line.startswith("akd: ")]
     assert len(errors) == 1, done.stderr
     assert "Permission denied" in errors[0]
+    assert ".part" not in errors[0]
     assert [path.name for path in read_only.iterdir()] == ["old.glb"]
     assert (read_only / "old.glb").read_text() == "old"
 
@@ -161,6 +162,55 @@ def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
     assert (process.returncode, said) == (130, "akd: stopped\n")
     assert (tmp_path / "old.txt").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.txt"]
+
+
+INTERRUPTED = """
+import os, signal, sys
+import akd.cli
+
+def stop(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+akd.cli._parse = stop
+sys.exit(akd.cli.main(["inspect", "fox.glb"]))
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_before_a_command_begins_is_one_line(alone):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], env=alone, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
+
+
+@pytest.mark.slow
+def test_help_onto_a_full_disk_is_one_line(alone):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*AKD, "--help"], env=alone, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, "akd: No space left on device\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("home", [None, "/proc/none"])
+def test_a_user_without_a_home_can_work(alone, walker, tmp_path, home):
+    """As in containers that run as any user; Warp keeps its kernels in the home."""
+    for name in ("AKD_CACHE", "XDG_CACHE_HOME", "WARP_CACHE_PATH", "HOME"):
+        alone.pop(name, None)
+    if home is not None:
+        alone["HOME"] = home
+    script = (
+        "import os, sys; os.getuid = lambda: 424242; from akd.cli import main; sys.exit(main())"
+    )
+    for words in (["splat", walker, "-o", tmp_path / "a.ply", "--quick"], ["cache"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *map(str, words)], env=alone, cwd=tmp_path,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ply"]
 
 
 @pytest.mark.slow

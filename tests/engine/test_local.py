@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from akd.base.files import write_json
 from akd.engine.call import Busy, Call, Ended, Resources, Seat
 from akd.engine.folder import JobFolder, execute
 from akd.engine.job import Job
@@ -40,6 +41,7 @@ def test_failures_stay_alone_and_a_restart_does_the_rest(local, tmp_path):
         Job(dummies.fail, {}, "fails"),
         Job(dummies.refuse, {"number": 9}, "refused"),
         Job(dummies.answer_badly, {}, "answers badly"),
+        Job(dummies.fail_in_two, {}, "fails in two"),
         Job(dummies.die, {}, "always dies"),
     ]
     out = tmp_path / "out"
@@ -47,7 +49,7 @@ def test_failures_stay_alone_and_a_restart_does_the_rest(local, tmp_path):
     assert states(events) == {
         "number 0": "done", "number 1": "done", "number 2": "done", "dies once": "done",
         "fails": "failed", "refused": "failed", "answers badly": "failed",
-        "always dies": "failed",
+        "fails in two": "failed", "always dies": "failed",
     }  # fmt: skip
     attempts = {e.job.label: e.attempt for e in events if e.state in ("done", "failed")}
     assert attempts["fails"] == attempts["always dies"] == 3
@@ -56,6 +58,7 @@ def test_failures_stay_alone_and_a_restart_does_the_rest(local, tmp_path):
     died = next(e for e in events if e.state == "done" and e.job.label == "dies once")
     assert died.values == {"square": 49, "resumed": True}
     assert (out / died.job.name / "text.txt").read_text() == "hello"
+    assert JobFolder(out, jobs[-2]).failure() == "OfTwo: no answer"
     failed = JobFolder(out, jobs[4])
     assert failed.failure() == "no luck"
     log = failed.log.read_text()
@@ -205,6 +208,51 @@ def test_what_a_killed_attempt_left_is_no_result(tmp_path):
     assert names == {"number.txt", "outcome.json", "run", ".part", ".mine"}
 
 
+@pytest.mark.parametrize("at", ["run", "job", "work"])
+def test_links_in_the_folder_of_a_batch_are_refused(local, tmp_path, at):
+    (job,), mine, out = numbers(1), tmp_path / "mine", tmp_path / "out"
+    (mine / "run").mkdir(parents=True)
+    (mine / "run" / "kept").touch()
+    (mine / ".0123456789abcdef.part").touch()
+    folder = JobFolder(out, job)
+    link = {"run": folder.path.parent, "job": folder.path, "work": folder.work}[at]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(mine)
+    (event,) = [e for e in run_jobs([job], out, local) if e.state == "failed"]
+    assert event.error.startswith(f"{link}: must not be a link")
+    left = {path.relative_to(mine).as_posix() for path in mine.rglob("*")}
+    assert left == {"run", "run/kept", ".0123456789abcdef.part"}
+
+
+@pytest.mark.parametrize("spoil", ["job", "work", "log", "pipe", "attempt"])
+def test_a_damaged_folder_fails_alone(local, tmp_path, spoil):
+    bad, good = numbers(2)
+    folder = JobFolder(tmp_path, bad)
+    if spoil == "job":
+        folder.path.parent.mkdir()
+        folder.path.touch()
+    else:
+        folder.path.mkdir(parents=True)
+    match spoil:
+        case "work":
+            folder.work.touch()
+        case "log":
+            folder.log.mkdir()
+        case "pipe":
+            os.mkfifo(folder.log)
+        case "attempt":
+            (folder.path / "attempt.json").mkdir()
+    found = states(run_jobs([bad, good], tmp_path, local))
+    assert found == {"number 0": "failed", "number 1": "done"}
+
+
+@pytest.mark.parametrize("values", [[1], "x", None, 3])
+def test_an_outcome_of_another_kind_is_none(tmp_path, values):
+    folder = JobFolder(tmp_path, numbers(1)[0])
+    write_json(folder.result / "outcome.json", {"id": folder.job.id, "values": values})
+    assert folder.outcome() is None
+
+
 def test_one_batch_at_a_time(tmp_path):
     with (
         hold_batch(tmp_path),
@@ -220,7 +268,7 @@ def test_ids_follow_from_the_content(tmp_path):
     file = tmp_path / "a.txt"
     file.write_text("a")
     job = Job(dummies.fail, {"number": 1}, "Über/../ein Fuchs!", files={"text": file})
-    assert job.name == f"ber-ein-fuchs-{job.id[:8]}"
+    assert job.name == f"ber-ein-fuchs-{job.id[:12]}"
     same = Job(dummies.fail, {"number": 1}, "another label", files={"text": file})
     assert same.id == job.id
     file.write_text("bc")

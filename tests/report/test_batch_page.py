@@ -47,6 +47,15 @@ def test_failed_checks_are_shown_in_place_of_the_verdict(jobs, tmp_path):
     assert "it goes 1.0" not in page
 
 
+@pytest.mark.parametrize("score", [10**400, float("inf"), float("nan"), True, [1], None])
+def test_values_that_are_no_numbers_have_empty_cells(tmp_path, score):
+    job = Job(fail, {}, "a")
+    folder = JobFolder(tmp_path, job).result
+    write_json(folder / "outcome.json", {"id": job.id, "values": {"score": score}})
+    shown = "1.00" if score is True else ""
+    assert f'<td data-name="score">{shown}</td>' in batch_page(tmp_path, [job])
+
+
 @pytest.mark.slow
 def test_a_click_sorts_and_words_filter(jobs, tmp_path):
     write_batch_page(tmp_path / "index.html", tmp_path, jobs)

@@ -35,7 +35,7 @@ from akd.prior.tiny.vocabulary import ignored_words, read_prompt
 from akd.rig.character import Character
 from akd.rig.limits import BodyPlan
 
-LONGEST_PROMPT = 1000
+_LONGEST_PROMPT = 1000
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,18 @@ def _asset_hash(asset: Asset) -> str:
     return bytes_hash([text.encode("utf-8"), *map(bytes, asset.document.buffers)])
 
 
+def check_prompt(prompt: str) -> None:
+    """Raise `ValueError` for a prompt that cannot be used, whatever the prior."""
+    if not prompt.strip():
+        raise ValueError("the prompt is empty: say what the character does")
+    if len(prompt) > _LONGEST_PROMPT:
+        raise ValueError(
+            f"the prompt must be at most {_LONGEST_PROMPT} characters, got {len(prompt)}"
+        )
+    if any("\ud800" <= letter <= "\udfff" for letter in prompt):  # bytes that are not UTF-8
+        raise ValueError("the prompt must be valid UTF-8")
+
+
 def make_request(
     character: Character | str | Path,
     prompt: str,
@@ -157,13 +169,8 @@ def make_request(
     template: str = "auto",
 ) -> Request:
     """Check what was asked for, and fill in the defaults. See `akd.animate` for the arguments."""
+    check_prompt(prompt)
     plain = " ".join(prompt.split())
-    if not plain:
-        raise ValueError("the prompt is empty: say what the character does")
-    if len(prompt) > LONGEST_PROMPT:
-        raise ValueError(
-            f"the prompt must be at most {LONGEST_PROMPT} characters, got {len(prompt)}"
-        )
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed must be from 0 to 2^63 - 1, got {seed}")
     check_fps(fps)

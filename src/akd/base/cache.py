@@ -14,8 +14,12 @@ def cache_folder() -> Path:
     """`$AKD_CACHE`, else `akd` in the user's own cache folder. It may not exist yet."""
     if chosen := os.environ.get("AKD_CACHE"):
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "akd"
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "akd"
+    try:
+        return Path.home() / ".cache" / "akd"
+    except RuntimeError:  # a user without a home, as in containers: nothing is kept
+        return Path(os.devnull) / "akd"
 
 
 def cache_size() -> tuple[int, int]:

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import secrets
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,9 @@ _SAMPLE = 1 << 20
 _CHECKSUM = "checksum"
 _LARGEST_JSON = 64 << 20
 """Bytes of a JSON file; its values take several times as much memory."""
-
+_LONG_KEY = re.compile(
+    r"""(?<![\w"'\\.-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
+)
 _TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.part(\..*)?")
 
 
@@ -51,24 +54,25 @@ def replace_atomically(
         raise FileExistsError(errno.EEXIST, "is not a regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")  # see _TEMPORARY
-    # Exclusive creation follows no symlink, and the mode follows the umask (mkstemp's does not).
-    temporary.open("xb").close()
     try:
-        yield temporary
-        if durable:
-            _flush(temporary)
-        if previous is not None and path.exists():
-            path.replace(previous)
-        temporary.replace(path)
-        if durable:
-            _flush(path.parent)
+        # Exclusive creation follows no symlink, and the mode follows the umask, unlike mkstemp's.
+        temporary.open("xb").close()
+        try:
+            yield temporary
+            if durable:
+                _flush(temporary)
+            if previous is not None and path.exists():
+                path.replace(previous)
+            temporary.replace(path)
+            if durable:
+                _flush(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         # The user knows the file by its final name. An error without a number has its own words.
         if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)
         raise
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def remove_temporaries(folder: Path) -> None:
@@ -100,8 +104,8 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = False) -> None:
 
 
 def write_text(path: Path, text: str, *, durable: bool = False) -> None:
-    """Write UTF-8."""
-    write_bytes(path, text.encode("utf-8"), durable=durable)
+    """Write UTF-8, and ? for the bytes of file names that are no UTF-8."""
+    write_bytes(path, text.encode("utf-8", errors="replace"), durable=durable)
 
 
 def write_json(path: Path, value: object, *, durable: bool = False) -> None:
@@ -126,6 +130,19 @@ def read_json(path: Path) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: cannot be read as JSON ({error})") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """TOML as a dictionary. Raises `ValueError` where it is broken.
+
+    Python's parser takes quadratic time for a key of many names, which is refused.
+    """
+    if _LONG_KEY.search(text):
+        raise ValueError("a key must have at most 100 names with dots between them")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -91,7 +95,17 @@ def start_warp() -> None:
     # Without a CUDA driver Warp's native library writes a line to the terminal that no setting
     # stops, and that says nothing to somebody who asked for the CPU.
     with _silent_stderr() if _has_no_driver() else nullcontext():
-        wp.init()
+        try:
+            if not any(map(os.environ.get, ("WARP_CACHE_PATH", "XDG_CACHE_HOME"))):
+                Path.home()
+            wp.init()
+        except (OSError, RuntimeError):
+            # A user without a home that can be written, as in containers: every process compiles
+            # its kernels, into a folder that no other user can reach.
+            folder = tempfile.mkdtemp(prefix="akd-warp-")
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            wp.config.kernel_cache_dir = folder
+            wp.init()
 
 
 def _has_no_driver() -> bool:

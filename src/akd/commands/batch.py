@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import tyro
 
 from akd.commands.engines import EngineName, job_resources, open_engine
-from akd.commands.errors import UsageError, check_ranges, usage_errors
+from akd.commands.errors import UsageError, check_ranges, printable, usage_errors
 from akd.commands.options import Out
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ class Batch:
 
     def _hand_over(self, jobs: Iterable[Job], engine: Engine) -> None:
         from akd.engine.run import run_jobs
+
+        for path in (self.jobs.resolve(), self.out.resolve()):
+            if printable(path) != str(path):  # schedulers take one line a job
+                raise UsageError(f"{path}: --engine shell needs a path of printable letters")
 
         for _ in run_jobs(jobs, self.out, engine):
             pass

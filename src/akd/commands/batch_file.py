@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from akd.base.files import parse_toml
 from akd.commands.batch_kinds import KINDS, Kind, Needs
 from akd.commands.errors import UsageError, input_file
 
@@ -33,8 +33,8 @@ def read_jobs(path: Path, needs: Needs) -> list[Job]:
     if input_file(path).stat().st_size > _MOST_BYTES:
         raise UsageError(f"{path}: must be at most {_MOST_BYTES >> 20} MiB")
     try:
-        found = tomllib.loads(path.read_text("utf-8-sig"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        found = parse_toml(path.read_text("utf-8-sig"))
+    except ValueError as error:
         raise UsageError(f"{path}: is not valid TOML ({error})") from None
     _known_keys(str(path), found, {"options", "resources", "product", "job"})
     if stated := _resources(f"{path}: resources", _table(str(path), found, "resources")):

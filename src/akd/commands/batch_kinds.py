@@ -70,7 +70,7 @@ def _animate(where: str, folder: Path, values: dict[str, Any], needs: Needs) -> 
 
 @lru_cache(maxsize=4096)
 def _check_prior_and_prompt(prior: str, prompt: str) -> None:
-    from akd.api.request import LONGEST_PROMPT
+    from akd.api.request import check_prompt
     from akd.prior.choose import is_tiny, prompt_for
     from akd.prior.large.catalogue import find
 
@@ -78,8 +78,7 @@ def _check_prior_and_prompt(prior: str, prompt: str) -> None:
         if Path(prior).is_absolute():
             raise ValueError(f"{prior}: there is no such folder")
         find(prior)
-    if len(prompt) > LONGEST_PROMPT:
-        raise ValueError(f"prompt must be at most {LONGEST_PROMPT} characters")
+    check_prompt(prompt)
     prompt_for(prior, prompt)
 
 

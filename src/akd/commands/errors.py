@@ -20,6 +20,8 @@ class ResultFailed(Exception):
 
 SEEDS = (0, 2**63 - 1)
 """What torch takes for a seed."""
+_LONGEST_LINE = 4096
+"""Letters: as many as a path may have."""
 
 
 @contextmanager
@@ -73,7 +75,8 @@ def check_folders(**folders: Path | None) -> None:
 
 def printable(text: object) -> str:
     """One line without escape sequences: names of files and what is in them may hold anything."""
-    return "".join(c if c.isprintable() else "?" for c in str(text))
+    line = "".join(c if c.isprintable() else "?" for c in str(text)[: _LONGEST_LINE + 1])
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 3]}..."
 
 
 def input_file(path: Path) -> Path:

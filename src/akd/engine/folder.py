@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from akd.base.files import read_json, remove_temporaries, write_json
+from akd.base.files import check_regular, read_json, remove_temporaries, write_json
 from akd.base.lock import take_lock
 from akd.engine.call import Busy, Refused, Seat
 from akd.engine.job import Job, Workspace
@@ -44,10 +44,9 @@ class JobFolder:
 
     def outcome(self) -> dict[str, Any] | None:
         """What the task returned, if the job is done."""
-        found = _read(self.result / "outcome.json")
-        if found is None or found.get("id") != self.job.id:
-            return None
-        return found.get("values", {})
+        found = _read(self.result / "outcome.json") or {}
+        values = found.get("values")
+        return values if found.get("id") == self.job.id and isinstance(values, dict) else None
 
     def failure(self) -> str | None:
         """Why the job was given up, if it was."""
@@ -58,12 +57,17 @@ class JobFolder:
         return _read(self.path / "attempt.json") or {}
 
     def give_up(self, error: str, attempts: int) -> None:
-        """Note why no further attempt is made."""
+        """Note why no further attempt is made. Raises `OSError`, and `Refused` for links."""
+        self._refuse_links()
         write_json(self.path / "failed.json", {"error": error, "attempts": attempts})
 
     @contextmanager
     def claim(self) -> Iterator[None]:
-        """Hold the job while the block runs, or as long as this process lives. Raises `Busy`."""
+        """Hold the job while the block runs, or as long as this process lives.
+
+        Raises `Busy` or, for links, `Refused`.
+        """
+        self._refuse_links()
         try:
             lock = take_lock(self.path)
         except BlockingIOError:
@@ -99,6 +103,12 @@ class JobFolder:
         self.work.rename(self.result)
         (self.path / "failed.json").unlink(missing_ok=True)
 
+    def _refuse_links(self) -> None:
+        """A folder may come from somebody else: nothing is written or removed through a link."""
+        for path in (self.path.parent, self.path, self.work):
+            if path.is_symlink():
+                raise Refused(f"{path}: must not be a link")
+
 
 def execute(job: Job, out: Path, seat: Seat) -> dict[str, Any]:
     """Do a job in this process, unless it is done already; returns the values of its outcome.
@@ -126,6 +136,7 @@ def _output_to(log: Path) -> Iterator[None]:
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
+    check_regular(log)  # writing to a pipe could wait for ever
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     file = os.open(log, flags, 0o666)
     try:

@@ -64,7 +64,7 @@ class Job:
     def name(self) -> str:
         """Name of the folder of results: the label in plain letters, and the start of the id."""
         plain = re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()
-        return f"{plain[:_LABEL_LENGTH].rstrip('-')}-{self.id[:8]}".lstrip("-")
+        return f"{plain[:_LABEL_LENGTH].rstrip('-')}-{self.id[:12]}".lstrip("-")
 
 
 def _hash(path: Path) -> str:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 from akd.base.parent import end_with_parent
@@ -238,7 +239,7 @@ def _work(pipe: Connection, gpu: str | None, begin: Callable[[], None] | None) -
             try:
                 answer = function(*arguments, seat), None
             except Exception as error:
-                answer = None, error
+                answer = None, _portable(error)
             try:
                 pipe.send(answer)
             except (BrokenPipeError, ConnectionResetError):
@@ -247,3 +248,12 @@ def _work(pipe: Connection, gpu: str | None, begin: Callable[[], None] | None) -
                 pipe.send((None, RuntimeError(f"{error}: {answer[1]!r}"[:1000])))
     except (EOFError, KeyboardInterrupt):
         return
+
+
+def _portable(error: Exception) -> Exception:
+    """An error that survives the pipe: those with arguments of their own may not."""
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from akd.base.lock import take_lock
-from akd.engine.call import Call, Engine
+from akd.engine.call import Call, Engine, Refused
 from akd.engine.folder import RUN, JobFolder, execute
 from akd.engine.job import Job
 from akd.engine.queue import run_calls
@@ -84,7 +84,10 @@ def run_jobs(
         else:
             error = _one_line(ended.error)
             if progress.final:
-                JobFolder(out, job).give_up(error, attempt)
+                try:
+                    JobFolder(out, job).give_up(error, attempt)
+                except (OSError, Refused) as unwritten:  # damaged folders stop no other job
+                    error = f"{error}; {_one_line(unwritten)}"
             yield Event(job, "failed" if progress.final else "retried", attempt, error=error)
     yield from _earlier(earlier, out)
 

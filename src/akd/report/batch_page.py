@@ -14,6 +14,8 @@ from akd.report.page import badge, checks_badge, data_uri, header, page, verdict
 
 _MOST_PREVIEW = 256 << 10
 """Bytes of a preview that the page carries; larger ones are linked."""
+_LARGEST_NUMBER = 1e15
+"""In a cell: outcomes can be edited, and larger integers are no floats."""
 _METRICS = {
     "score": ("from 0 to 1", 2),
     "travel": ("leg lengths", 1),
@@ -83,7 +85,8 @@ def _row(folder: JobFolder, out: Path) -> tuple[str, str]:
 
 
 def _number(value: object, digits: int) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, int | float) else ""
+    shown = isinstance(value, int | float) and abs(value) < _LARGEST_NUMBER
+    return f"{value:.{digits}f}" if shown else ""
 
 
 def _preview(path: Path, where: str) -> str:

@@ -10,7 +10,6 @@ Feet, sides and limbs follow from it; what is not mentioned stays as it was foun
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from akd.asset.asset import AssetError
 from akd.asset.gltf.fields import shown
 from akd.asset.surface import naming_file, read_bytes
+from akd.base.files import parse_toml
 from akd.rig.character import Character
 from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.names import Side
@@ -61,8 +61,8 @@ def read_role_file(path: Path) -> dict[str, Role]:
     with naming_file(path):
         data = read_bytes(path, growth=100)
     try:
-        given = tomllib.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        given = parse_toml(data.decode("utf-8-sig"))
+    except ValueError as error:
         raise AssetError(f"{path}: must be TOML: {shown(str(error))}") from None
     roles: dict[str, Role] = {}
     for name, text in given.items():

@@ -6,7 +6,6 @@ left_fore_foot = [0.08, 0.15, 0.29]
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from jaxtyping import Float
 from akd.asset.asset import AssetError
 from akd.asset.gltf.fields import shown
 from akd.asset.surface import naming_file, read_bytes
+from akd.base.files import parse_toml
 
 _FARTHEST = 1e12
 
@@ -25,7 +25,7 @@ def read_joint_file(path: Path) -> dict[str, Float[np.ndarray, "3"]]:
         data = read_bytes(path, growth=100)
     try:
         text = data.decode("utf-8-sig")
-        given = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        given = json.loads(text) if path.suffix.lower() == ".json" else parse_toml(text)
     except (ValueError, RecursionError) as error:
         raise AssetError(f"{path}: must be TOML or JSON: {shown(str(error))}") from None
     if not isinstance(given, dict):
