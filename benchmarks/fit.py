@@ -33,6 +33,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.fit.losses import LossTerm
@@ -202,10 +203,10 @@ def run(job: Job, *, images: Path | None = None) -> Row:
     stated = {}
     if found is not None:
         stated = found.quality.parts() | unstated(found)
-    error, degrees, swapped = measure(clip, character, pose, cameras)
+    error, degrees, swapped, heading, ahead = measure(clip, character, pose, cameras)
     row = Row(
         job.key, job.part, job.variant, job.clip, error, degrees, swapped, value, overlap, seconds,
-        stated=stated,
+        stated=stated, heading=heading, ahead=ahead,
     )  # fmt: skip
     if images is not None and found is not None:
         write_frames(images / image_name(row), stage, found, observations[0])
@@ -238,8 +239,9 @@ def observe(clip: Clip, job: Job) -> list[Observation]:
 
 def measure(
     clip: Clip, character: Character, pose: ControlPose, camera: Camera
-) -> tuple[float, float, bool]:
-    """Joint error as a share of the height, degrees, and whether legs are exchanged."""
+) -> tuple[float, float, bool, float, float]:
+    """Joint error as a share of the height, degrees, whether legs are exchanged, by how many
+    degrees the heading is off, and the joint error without that."""
     rig, true_rig = character.control_rig, clip.character.control_rig
     found = _seen(rig.world(pose)[:, [rig.root, *rig.joints]], camera, character.height)
     true = _seen(
@@ -249,7 +251,19 @@ def measure(
     wanted = true_rig.from_world(clip.world).angles
     turned = [davenport.to_quaternion(rig.axes, angles) for angles in (pose.angles, wanted)]
     degrees = float(torch.rad2deg(quaternion.geodesic(turned[0], turned[1])).mean())
-    return error, degrees, _swapped(character, found, true)
+    up = clip.camera.camera_from_world[0, :3, 1]
+    heading = turn_about(up, found, true)
+    turned_back = quaternion.rotate(quaternion.from_rotation_vector(heading * up), found)
+    ahead = float((turned_back - true).norm(dim=-1).mean())
+    away = abs(math.degrees(heading))
+    return error, degrees, _swapped(character, found, true), away, ahead
+
+
+def turn_about(up: Float[Tensor, "3"], found: Tensor, true: Tensor) -> float:
+    """Radians about `up` by which `found` must be turned to come nearest to `true`."""
+    level = [places - (places @ up)[..., None] * up for places in (found, true)]
+    across = (torch.linalg.cross(*level) @ up).sum()
+    return math.atan2(float(across), float((level[0] * level[1]).sum()))
 
 
 def _seen(world: Tensor, camera: Camera, height: float) -> Tensor:

@@ -34,6 +34,10 @@ class Row:
     failed: str = ""
     stated: dict[str, float] = field(default_factory=dict)
     """What the stated quality is made of."""
+    heading: float | None = None
+    """Degrees about the vertical, one for all frames, by which the fit is off."""
+    ahead: float | None = None
+    """The error without them."""
 
     @classmethod
     def of_failure(cls, key: str, part: str, variant: str, clip: str, why: str) -> Row:

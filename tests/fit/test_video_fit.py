@@ -430,6 +430,7 @@ def test_quality_names_frames_to_distrust():
     assert float(quality.outline[0]) == 0.0
     assert 0.0 < quality.score < 1.0
     assert quality.verdict().startswith("good")
+    assert all(len(replace(quality, what=what).verdict()) < 80 for what in ("points", quality.what))
     cropped = assess_fit([mask[:, :12]], [mask[:, :12]], None)
     assert cropped.score < assess_fit([mask], [mask], None).score
     empty = assess_fit([torch.zeros_like(mask)], [mask], None)
