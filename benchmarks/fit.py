@@ -11,8 +11,10 @@ Joint positions are compared in the camera's frame, relative to the root, as sha
 height; angles are geodesic between the true and the found rotation of every driven joint.
 Fits are those of `akd fit`: with the pose model and, in role colours, what the regressor reads.
 `--rows` receives a line for each fit as it ends; a run that was interrupted, or that `--minutes`
-ended, goes on from there. The parts come in order of importance (`PARTS`); spoiled videos and fits
-without a part are those of every third clip (`--every`).
+ended, goes on from there. The parts come in order of importance (`PARTS`), and their clips in one
+in which characters, actions and styles take turns; two views, points, the warm start, spoiled
+videos and fits without a part are those of every third clip (`--every`). Seconds are those of all
+cores together on a CPU, so that other work on the machine hardly counts, and wall-clock on a GPU.
 `--side training` is for choosing settings; `--smoke` runs every part once, tiny, and checks nothing
 but that it runs. The warm start of `akd animate` is a baseline that knows action and camera.
 """
@@ -26,11 +28,12 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from akd.fit.losses import LossTerm
@@ -49,9 +52,11 @@ from akd.scene.stage import Stage
 from akd.splat.camera import Camera
 from benchmarks.fit_clips import FPS, SPOILS, Clip, ClipSpec, film, front_view, specs, spoil
 from benchmarks.fit_points import fit_noisy_points
-from benchmarks.fit_tables import Row, append_row, read_rows, tables
+from benchmarks.fit_sheet import image_name, write_best_and_worst, write_frames
+from benchmarks.fit_tables import Row, tables
 from benchmarks.fit_warm_start import fit_warm_start
 from benchmarks.measured import write_report
+from benchmarks.rows import append_row, read_rows
 
 POSE_MODEL = "pose model"
 WITHOUT: dict[str, dict[str, object]] = {
@@ -66,8 +71,9 @@ WITHOUT: dict[str, dict[str, object]] = {
     "pose regulariser": {"rest": 0.0},
     "sagittal regulariser": {"sagittal": 0.0},
 }
-PARTS = ("main", "views", "spoiled", "without", "warm start", "points")
-"""In the order in which they are run."""
+TRUE, FOUND = "true mask", "found mask"
+PARTS = (TRUE, FOUND, "two views", "spoiled", "without", "points", "warm start")
+"""In the order in which they are run. The first two have one view."""
 SMOKE = FitSettings(size=48, splats=400, starts=2, trial=2, iterations=3, limb_search=False)
 
 
@@ -108,19 +114,25 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
                 )
             )  # fmt: skip
 
-    for number, spec in enumerate(specs(arguments.clips, training=arguments.side == "training")):
-        for variant in ("true mask", "found mask"):
-            add("main", variant, spec)
-        add("views", "side and front", spec)
+    for spec in in_turns(specs(arguments.clips, training=arguments.side == "training")):
+        for part in (TRUE, FOUND):
+            add(part, "one view", spec)
+        if spec.number % arguments.every:
+            continue
+        add("two views", "side and front", spec)
         add("warm start", "of animate", spec)
         add("points", "noisy points", spec)
-        if number % arguments.every:
-            continue
         for name, changes in WITHOUT.items():
             add("without", name, spec, **changes)
         for kind in SPOILS:
             add("spoiled", kind, spec)
     return found
+
+
+def in_turns(clips: Sequence[ClipSpec]) -> list[ClipSpec]:
+    """One clip of each character, then the other; walks and faster gaits, textured and in role
+    colours, take turns: a run that ends early has as many of each."""
+    return sorted(clips, key=lambda spec: spec.number % 2 != spec.number // 4 % 2)
 
 
 def batches_of(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
@@ -134,14 +146,14 @@ def batches_of(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
     return [batch for batch in batches if batch]
 
 
-def run_batch(jobs: Sequence[Job], *, rows: Path, until: float) -> None:
+def run_batch(jobs: Sequence[Job], *, rows: Path, images: Path | None, until: float) -> None:
     """Fit one after the other; every row is written at once. After `until`, seconds since the
     epoch, no fit is begun."""
     for job in jobs:
         if time.time() > until:
             return
-        row = run(job)
-        append_row(rows, row)
+        row = run(job, images=images)
+        append_row(rows, asdict(row))
         print(
             f"{row.part}, {row.variant}, {row.clip}: {100 * row.error:.2f} %, "
             f"{row.degrees:.1f} deg, exchanged {row.swapped}, score {row.score:.3f}, "
@@ -150,7 +162,7 @@ def run_batch(jobs: Sequence[Job], *, rows: Path, until: float) -> None:
         )
 
 
-def run(job: Job) -> Row:
+def run(job: Job, *, images: Path | None = None) -> Row:
     """Film, fit and measure."""
     torch.set_num_threads(1)
     spec = job.spec
@@ -159,9 +171,15 @@ def run(job: Job) -> Row:
     character = clip.character
     if job.variant == "wrong scale":
         character = load_character(character.asset, height=0.6 * character.height)
-    began = time.perf_counter()
+    clock = time.process_time if job.device == "cpu" else time.perf_counter
+    began = clock()
     value = overlap = math.nan
     found: VideoFit | None = None
+    observations: list[Observation] = []
+    stage = Stage.of(
+        character, style=spec.style, size=(job.settings.size, job.settings.size),
+        splats=job.settings.splats, device=job.device, ground=False,
+    )  # fmt: skip
     try:
         if job.part == "points":
             pose, value = fit_noisy_points(clip, job.settings, device=job.device)
@@ -170,10 +188,6 @@ def run(job: Job) -> Row:
             pose, cameras = fit_warm_start(clip, job.settings, device=job.device), clip.camera
         else:
             observations = observe(clip, job)
-            stage = Stage.of(
-                character, style=spec.style, size=(job.settings.size, job.settings.size),
-                splats=job.settings.splats, device=job.device, ground=False,
-            )  # fmt: skip
             losses: list[LossTerm] = [] if job.variant == POSE_MODEL else [pose_prior(1.0)]
             found = fit_video(
                 stage, observations, fps=FPS, settings=job.settings, losses=losses,
@@ -185,15 +199,18 @@ def run(job: Job) -> Row:
             value, overlap = found.quality.score, float(found.quality.overlap.mean())
     except (ValueError, RuntimeError) as error:
         return Row.of_failure(job.key, job.part, job.variant, job.clip, str(error))
-    seconds = time.perf_counter() - began
+    seconds = clock() - began
     stated = {}
     if found is not None:
         stated = found.quality.parts() | unstated(found)
-    error, degrees, swapped = measure(clip, character, pose, cameras)
-    return Row(
+    error, degrees, swapped, heading, ahead = measure(clip, character, pose, cameras)
+    row = Row(
         job.key, job.part, job.variant, job.clip, error, degrees, swapped, value, overlap, seconds,
-        stated=stated,
+        stated=stated, heading=heading, ahead=ahead,
     )  # fmt: skip
+    if images is not None and found is not None:
+        write_frames(images / image_name(row), stage, found, observations[0])
+    return row
 
 
 def unstated(found: VideoFit) -> dict[str, float]:
@@ -211,9 +228,9 @@ def observe(clip: Clip, job: Job) -> list[Observation]:
     if job.part == "spoiled":
         frames, masks = spoil(clip, job.variant)
         return [Observation(frames, find_masks(frames).masks if masks is None else masks)]
-    masks = clip.masks if job.variant != "found mask" else find_masks(clip.frames).masks
+    masks = clip.masks if job.part != FOUND else find_masks(clip.frames).masks
     first = Observation(clip.frames, masks)
-    if job.part != "views":
+    if job.part != "two views":
         return [first]
     frames, masks, _ = front_view(clip, device=job.device)
     side = replace(first, azimuth=torch.deg2rad(torch.tensor(clip.spec.azimuth)).item())
@@ -222,8 +239,9 @@ def observe(clip: Clip, job: Job) -> list[Observation]:
 
 def measure(
     clip: Clip, character: Character, pose: ControlPose, camera: Camera
-) -> tuple[float, float, bool]:
-    """Joint error as a share of the height, degrees, and whether legs are exchanged."""
+) -> tuple[float, float, bool, float, float]:
+    """Joint error as a share of the height, degrees, whether legs are exchanged, by how many
+    degrees the heading is off, and the joint error without that."""
     rig, true_rig = character.control_rig, clip.character.control_rig
     found = _seen(rig.world(pose)[:, [rig.root, *rig.joints]], camera, character.height)
     true = _seen(
@@ -233,7 +251,19 @@ def measure(
     wanted = true_rig.from_world(clip.world).angles
     turned = [davenport.to_quaternion(rig.axes, angles) for angles in (pose.angles, wanted)]
     degrees = float(torch.rad2deg(quaternion.geodesic(turned[0], turned[1])).mean())
-    return error, degrees, _swapped(character, found, true)
+    up = clip.camera.camera_from_world[0, :3, 1]
+    heading = turn_about(up, found, true)
+    turned_back = quaternion.rotate(quaternion.from_rotation_vector(heading * up), found)
+    ahead = float((turned_back - true).norm(dim=-1).mean())
+    away = abs(math.degrees(heading))
+    return error, degrees, _swapped(character, found, true), away, ahead
+
+
+def turn_about(up: Float[Tensor, "3"], found: Tensor, true: Tensor) -> float:
+    """Radians about `up` by which `found` must be turned to come nearest to `true`."""
+    level = [places - (places @ up)[..., None] * up for places in (found, true)]
+    across = (torch.linalg.cross(*level) @ up).sum()
+    return math.atan2(float(across), float((level[0] * level[1]).sum()))
 
 
 def _seen(world: Tensor, camera: Camera, height: float) -> Tensor:
@@ -267,10 +297,15 @@ def _swapped(character: Character, found: Tensor, true: Tensor) -> bool:
     return False
 
 
+def rows_in(path: Path) -> dict[str, Row]:
+    """Rows by their key."""
+    return {row["key"]: Row(**row) for row in read_rows(path)}
+
+
 def warm_up(device: str) -> None:
     """Load kernels and libraries, so that the first fit is no slower than the others."""
     spec = specs(1, training=True)[0]
-    run(Job("main", "true mask", spec, 4, 48, device, SMOKE))
+    run(Job(TRUE, "one view", spec, 4, 48, device, SMOKE))
 
 
 def main() -> None:
@@ -284,23 +319,28 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="every part once, tiny")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--every", type=int, default=3, help="clips for one that is spoiled")
+    parser.add_argument("--every", type=int, default=3, help="clips for one of the later parts")
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="no fit is begun after this time"
     )
     parser.add_argument("--rows", type=Path, help="a line for each fit; goes on from what is there")
+    parser.add_argument("--images", type=Path, help="folder for frames of each video and its fit")
+    parser.add_argument("--sheet", type=Path, help="image of the best and worst fits of --images")
     parser.add_argument("--report-only", action="store_true", help="tables of the rows that exist")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    if arguments.sheet is not None and arguments.images is None:
+        parser.error("--sheet needs --images")
     if arguments.smoke:
         arguments.clips, arguments.frames, arguments.size = 1, 8, 64
     jobs = jobs_of(arguments)
     with tempfile.TemporaryDirectory() as folder:
         path = arguments.rows or Path(folder) / "rows.jsonl"
-        done = read_rows(path)
+        done = rows_in(path)
         left = [] if arguments.report_only else [job for job in jobs if job.key not in done]
         waiting = batches_of(left, arguments.processes)
-        work = partial(run_batch, rows=path, until=time.time() + 60.0 * arguments.minutes)
+        until = time.time() + 60.0 * arguments.minutes
+        work = partial(run_batch, rows=path, images=arguments.images, until=until)
         if arguments.processes > 1:
             warm_up(arguments.device)  # kernels are compiled once, not by every process
             context = multiprocessing.get_context("spawn")
@@ -311,14 +351,18 @@ def main() -> None:
         else:
             for batch in waiting:
                 work(batch)
-        done = read_rows(path)
+        done = rows_in(path)
+    shown = [done[job.key] for job in jobs if job.key in done]
     text = tables(
-        [done[job.key] for job in jobs if job.key in done],
+        shown,
         f"{arguments.clips} clips of the {arguments.side} side, {arguments.frames} frames of "
         f"{arguments.size} x {arguments.size}, {arguments.device}, {arguments.processes} processes "
         f"at a time.",
     )
     print(text)
+    if arguments.sheet is not None:
+        own = [row for row in shown if row.part == TRUE]
+        write_best_and_worst(own, arguments.images, arguments.sheet)
     if arguments.out is not None:
         write_report(arguments.out, text)
 

@@ -28,6 +28,7 @@ from akd.scene.settings import SceneStyle
 from akd.scene.stage import Stage
 from akd.splat.camera import Camera
 from akd.zoo import Style, build_creature, make_clip
+from benchmarks.fit_tables import BIPEDS
 
 SPECIES = (
     "fox", "man", "horse", "trex", "cat", "woman", "elephant", "ostrich", "dog", "child", "deer",
@@ -35,7 +36,6 @@ SPECIES = (
 )  # fmt: skip
 SECOND = {"elephant": "amble", "giraffe": "gallop"}
 """The other action beside a walk; `trot` of other quadrupeds, `run` of other bipeds."""
-BIPEDS = ("man", "woman", "child", "ogre", "trex", "allosaur", "raptor", "ostrich")
 FPS = 24.0
 VERTICES = 2000
 FILM_SPLATS = 20_000

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
 from torch import Tensor
 
 import akd
@@ -26,6 +25,7 @@ from akd.posespace.body import kinematics
 from akd.posespace.space import PoseSpace
 from akd.rig.character import Character
 from akd.scene.video import Video
+from benchmarks.sheet import NamedRow, write_sheet
 
 ZOO = (("cat", 0), ("giraffe", 0), ("ostrich", 0), ("cat", 1), ("giraffe", 1), ("ostrich", 1))
 FILES = (
@@ -46,12 +46,10 @@ FILES = (
 )
 SIZE = 150
 """Pixels of an image."""
-NAMES = 18
 COUNT = 8
 """Images of a row."""
 DRAGGED = ("cat 0", "ostrich 0", "KnightCharacter", "Fox")
 """Bodies of the sheets of IK and interpolation."""
-Row = tuple[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,8 @@ class BodySheets:
     name: str
     samples: np.ndarray
     scores: list[float]
-    drags: list[Row]
-    between: list[Row]
+    drags: list[NamedRow]
+    between: list[NamedRow]
 
     def images(self) -> list[tuple[float, str, np.ndarray]]:
         """Score, name and image of each sample."""
@@ -102,21 +100,6 @@ def shown(character: Character, space: PoseSpace, states: Tensor) -> np.ndarray:
     """Poses side by side, on one ground, seen by one camera."""
     images = akd.keyframes(character, space, states, size=(SIZE, SIZE)).mesh
     return np.concatenate(list(Video(images, 24.0).bytes()), axis=1)
-
-
-def write_sheet(rows: list[Row], path: Path) -> None:
-    """Rows of images under their names; nothing where there are none."""
-    if not rows:
-        return
-    width = max(row.shape[1] for _, row in rows)
-    sheet = Image.new("RGB", (width, len(rows) * (SIZE + NAMES)), (255, 255, 255))
-    draw = ImageDraw.Draw(sheet)
-    for number, (name, row) in enumerate(rows):
-        top = number * (SIZE + NAMES)
-        draw.text((4, top + 3), name, fill=(0, 0, 0))
-        sheet.paste(Image.fromarray(row), (0, top + NAMES))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sheet.save(path, quality=85)
 
 
 def drag(space: PoseSpace, joint: str, way: tuple[float, float, float]) -> Tensor:

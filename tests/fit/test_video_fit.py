@@ -15,7 +15,7 @@ from akd.fit.observation import Observation, PointTracks
 from akd.fit.placing import find_shifts
 from akd.fit.quality import assess_fit, disagreement
 from akd.fit.settings import FitSettings
-from akd.fit.video_fit import fit_video, show_fit
+from akd.fit.video_fit import fit_video, show_fit, show_over
 from akd.fit.view_search import (
     angle_between,
     canvas_camera,
@@ -231,6 +231,23 @@ def test_a_moving_camera_and_normals_are_used(stage):
     assert float(found.quality.overlap.mean()) > 0.7
 
 
+def test_what_a_fit_leaves_uncovered_is_grey(stage, filmed):
+    curves = Spline(knots=4, free_root=True).begin(MotionStart(stage.rig, FRAMES, 12.0, 0.3), stage)
+    away = torch.zeros(FRAMES, 3)
+    away[:, 1] = 10.0
+    still, angles = torch.zeros(FRAMES, 3), torch.zeros(FRAMES, len(stage.rig), 3)
+    curves.set_controls(ControlPose(away, still, angles))
+    shown = show_over(stage, curves, camera_at(stage, 90.0), filmed)
+    inside, outside = filmed.masks > 0.999, filmed.masks < 0.001
+    torch.testing.assert_close(
+        shown[inside], torch.full_like(shown[inside], 0.5), atol=2e-3, rtol=0.0
+    )
+    torch.testing.assert_close(shown[outside], filmed.frames[outside], atol=2e-3, rtol=0.0)
+    curves.set_controls(swinging(stage))
+    shown = show_over(stage, curves, camera_at(stage, 90.0), filmed)
+    assert float((shown - filmed.frames)[inside].abs().mean()) < 0.05
+
+
 def test_observations_are_checked():
     frames, masks = torch.zeros(3, 8, 8, 3), torch.zeros(3, 8, 8)
     with pytest.raises(ValueError, match="at least 2 frames"):
@@ -413,6 +430,7 @@ def test_quality_names_frames_to_distrust():
     assert float(quality.outline[0]) == 0.0
     assert 0.0 < quality.score < 1.0
     assert quality.verdict().startswith("good")
+    assert all(len(replace(quality, what=what).verdict()) < 80 for what in ("points", quality.what))
     cropped = assess_fit([mask[:, :12]], [mask[:, :12]], None)
     assert cropped.score < assess_fit([mask], [mask], None).score
     empty = assess_fit([torch.zeros_like(mask)], [mask], None)

@@ -25,7 +25,7 @@ from akd.fit.points_fit import fit_points
 from akd.fit.sequence import PointSequence, is_sequence, read_sequence
 from akd.fit.settings import FitSettings
 from akd.fit.starts import colours_agree
-from akd.fit.video_fit import VideoFit, fit_video, show_fit
+from akd.fit.video_fit import VideoFit, fit_video, show_over
 from akd.fit.view_search import search_views
 from akd.motion.motion import Motion
 from akd.physics.settings import TrackingSettings
@@ -94,7 +94,9 @@ class Fitting:
         )
 
     def rendered(self, view: int = 0) -> Float[Tensor, "T H W 3"]:
-        """Render the fitted character over the video.
+        """Render the fitted character over the video's background.
+
+        Where the video's character is and the fit is not, the background is grey.
 
         Args:
             view: Index of the view.
@@ -102,12 +104,8 @@ class Fitting:
         Returns:
             Frames, sRGB 0..1.
         """
-        with torch.no_grad():
-            transforms = self.result.curves.pose(self.stage).transforms
-        colour, transmittance = show_fit(self.stage, transforms, self.result.cameras[view])
-        return (
-            colour.cpu() + transmittance.cpu()[..., None] * self.observations[view].frames
-        ).clamp(0, 1)
+        found = self.result
+        return show_over(self.stage, found.curves, found.cameras[view], self.observations[view])
 
     def save(
         self,

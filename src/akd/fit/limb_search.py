@@ -222,17 +222,19 @@ def search_limbs(
     *,
     most: int = MOST_FRAMES,
     rounds: int = _ROUNDS,
+    like: LimbSearch | None = None,
 ) -> LimbSearch:
     """The poses of all limbs that look most like the targets, limb after limb; without `rounds`,
     the neutral ones.
 
     Of longer videos `most` frames are searched, evenly taken; the others take the pose before.
+    `like` is a search from the same directions and distances, whose layers are used again.
     """
     total = len(targets[0].image)
     every = max(1, -(-total // most))
     if every > 1:
         targets = [replace(target, image=target.image[::every]) for target in targets]
-    layers = [_layers(stage, limbs, target) for target in targets]
+    layers = [_layers(stage, limbs, target) for target in targets] if like is None else like.layers
     frames = len(targets[0].image)
     device = targets[0].image.device
     rest = [int(limb.angles.square().sum(1).argmin()) for limb in limbs]

@@ -92,14 +92,10 @@ class FitQuality:
         good = overlap > GOOD_OVERLAP and float(self.outline.median()) < _GOOD_OUTLINE
         word = "good" if good else "fair" if overlap > 0.65 else "poor"
         if self.what == "points":
-            return (
-                f"{word}: {overlap:.0%} of the points are explained, the surface is "
-                f"{100 * away:.1f} % of the body's height away from them"
-            )
-        return (
-            f"{word}: silhouettes overlap by {overlap:.0%}, outlines are {100 * away:.1f} % of the "
-            f"body's height apart, {self.explained:.0%} of the mask is explained"
-        )
+            explained = f"{overlap:.0%} of the points are explained"
+            return f"{word}: {explained}, the surface is {away:.1%} of the height away"
+        outlines = f"outlines are {away:.1%} of the height apart"
+        return f"{word}: silhouettes overlap by {overlap:.0%}, {outlines}"
 
     def to_json(self) -> dict[str, object]:
         """Plain values."""

@@ -166,11 +166,12 @@ def _directions(
         """With the body upright, or leaning as one that runs, and placed with its limbs."""
         left = []
         for pitch in _PITCHES[1:]:
-            own = replace(guess, places=guess.places[chosen.to(guess.places.device)])
+            own, found = replace(guess, places=guess.places[chosen.to(guess.places.device)]), None
             for rounds in (0, 1, 1):
                 target = replace(_limb_target(stage, some, own, settings), pitch=pitch)
-                found = search_limbs(stage, limbs, [target], rounds=rounds)
+                found = search_limbs(stage, limbs, [target], rounds=rounds, like=found)
                 own = _moved(stage, some, own, found.images[0], settings)
+            assert found is not None
             left.append(found.residual)
         return min(left)
 
@@ -206,12 +207,14 @@ def _with_limbs(
         angles = torch.zeros(len(observations[0]), len(stage.rig), 3)
         return [(0.0, _candidate(stage, observations, guesses, angles, settings, fps, name))]
 
-    def search(guesses: Sequence[ViewGuess], pitch: float, **options: int) -> LimbSearch:
+    def search(
+        guesses: Sequence[ViewGuess], pitch: float, like: LimbSearch | None = None, **options: int
+    ) -> LimbSearch:
         targets = [
             replace(_limb_target(stage, observation, guess, settings), pitch=pitch)
             for observation, guess in zip(observations, guesses, strict=True)
         ]
-        return search_limbs(stage, limbs, targets, **options)
+        return search_limbs(stage, limbs, targets, like=like, **options)
 
     def located(guesses: Sequence[ViewGuess], found: LimbSearch) -> list[ViewGuess]:
         return [
@@ -222,13 +225,15 @@ def _with_limbs(
     # With its limbs where they are, the body is found more exactly, and then the limbs are.
     tried = []
     for pitch in _PITCHES:
-        placed = located(guesses, search(guesses, pitch, most=_FEW, rounds=0))
+        found = search(guesses, pitch, most=_FEW, rounds=0)
+        placed = located(guesses, found)
         for _ in range(_ROUNDS):
-            placed = located(placed, search(placed, pitch, most=_FEW))
-        tried.append((search(placed, pitch, most=_FEW).residual, pitch, placed))
-    _, pitch, guesses = min(tried, key=lambda one: one[0])
-    guesses = located(guesses, search(guesses, pitch))
-    found = search(guesses, pitch)
+            placed = located(placed, search(placed, pitch, found, most=_FEW))
+        found = search(placed, pitch, found, most=_FEW)
+        tried.append((found, pitch, placed))
+    best, pitch, guesses = min(tried, key=lambda one: one[0].residual)
+    guesses = located(guesses, search(guesses, pitch, best))
+    found = search(guesses, pitch, best)
 
     def starts(poses: Tensor, angles: Tensor, name: str) -> list[tuple[float, Candidate]]:
         rotation = torch.zeros(len(observations[0]), 3)

@@ -169,7 +169,8 @@ def optimise(
     count, curves = len(candidates), [c.curves for c in candidates]
     wanted = [pyramid(_target(o, settings).expand(count, -1, -1, -1, -1)) for o in observations]
     evidence = [Evidence.of(stage, candidates, k, o) for k, o in enumerate(observations)]
-    exponents = [_exponent(stage, candidates[0], k) for k in range(len(observations))]
+    plain_cameras = candidates[0].plain_cameras()
+    exponents = [_exponent(stage, curves[0], camera) for camera in plain_cameras]
     anchored = [(k, c.anchor) for k, c in enumerate(candidates) if c.anchor is not None]
 
     def compare(*, progress: float) -> list[Tensor | None]:
@@ -241,11 +242,10 @@ def _rendered(
 
 
 @torch.no_grad()
-def _exponent(stage: Stage, candidate: Candidate, k: int) -> float:
-    """What brings the coverage of splats to that of the surface, for one observation."""
-    camera = candidate.plain_cameras()[k]
+def _exponent(stage: Stage, curves: ControlCurves, camera: Camera) -> float:
+    """What brings the coverage of splats to that of the surface, as one camera sees it."""
     pose = camera.camera_from_world
-    where = neutral_middle(stage).to(pose) + candidate.curves.controls().translation.to(pose)
+    where = neutral_middle(stage).to(pose) + curves.controls().translation.to(pose)
     depth = (where * pose[:, 2, :3]).sum(-1) + pose[:, 2, 3]
     scale = camera.focal.mean() / depth.median().clamp_min(1e-6)
     return stage.coverage_exponent(float(scale))
@@ -302,6 +302,20 @@ def show_fit(
 
 
 @torch.no_grad()
+def show_over(
+    stage: Stage, curves: ControlCurves, camera: Camera, observation: Observation
+) -> Float[Tensor, "T H W 3"]:
+    """The fitted body over the video's background, which is grey where the video's body hides it:
+    what the fit leaves uncovered shows. On the CPU."""
+    exponent = _exponent(stage, curves, camera)
+    seen = narrowed(*show_fit(stage, curves.pose(stage).transforms, camera), exponent)
+    colour, transmittance = (x.cpu() for x in seen)
+    mask = observation.masks.cpu()[..., None]
+    behind = observation.frames.cpu() * (1.0 - mask) + _GREY * mask
+    return (colour + transmittance[..., None] * behind).clamp(0, 1)
+
+
+@torch.no_grad()
 def _joints(stage: Stage, candidate: Candidate) -> Float[Tensor, "T J 3"]:
     """Joints as the first camera sees them: in its frame, from the root, in body heights."""
     rig = stage.rig
@@ -322,10 +336,9 @@ def _assess(
     """How well the fit explains the observations, at the size that was compared."""
     transforms = pose_together([best.curves], stage).transforms[0].detach()
     coverage, differences = [], []
-    for k, (observation, camera) in enumerate(zip(observations, best.plain_cameras(), strict=True)):
-        colour, transmittance = narrowed(
-            *show_fit(stage, transforms, camera), _exponent(stage, best, k)
-        )
+    for observation, camera in zip(observations, best.plain_cameras(), strict=True):
+        exponent = _exponent(stage, best.curves, camera)
+        colour, transmittance = narrowed(*show_fit(stage, transforms, camera), exponent)
         colour = colour * _tint(colour[None], transmittance[None], observation)[0]
         coverage.append(1.0 - transmittance)
         both = ((1.0 - transmittance) * observation.masks > 0.9)[..., None].expand_as(colour)

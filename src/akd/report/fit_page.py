@@ -39,7 +39,7 @@ class Panel:
     video: Float[Tensor, "T H W 3"]
     masks: Float[Tensor, "T H W"]
     fit: Float[Tensor, "T H W 3"]
-    """Over the video's own background."""
+    """Over the video's background, grey where the video's body hides it."""
 
     def comparison(self) -> Float[Tensor, "T H W3 3"]:
         """Video with the mask's outline, fit, and their difference, side by side."""
