@@ -146,10 +146,18 @@ def _middle(
     if not pairs and len(starts) == 1 and _is_only_tail(evidence, chain(ahead, True), forward):
         return [body.root], chain(ahead, True)
     trunk = [body.root, *_to_head(evidence, body, chain(ahead, True), pairs)]
-    # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
+    # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone. What hangs on
+    # the head and begins there is hair, a trunk or a tentacle.
+    places = evidence.positions
+
+    def is_hair(joint: int) -> bool:
+        root, head = np.linalg.norm(places[joint] - places[[trunk[0], trunk[-1]]], axis=1)
+        return body.parents[joint] == trunk[-1] != trunk[0] and head < root
+
     hanging = [
         c for j in trunk for c in body.children[j] if c not in plane.partners and c not in trunk
     ]
+    hanging = [c for c in hanging if not is_hair(c)]
     tails = [_behind_legs(evidence, chain(c, False), pairs) for c in hanging]
     tails = [t for t in tails if t and _is_tail(evidence, t, forward, bool(carriers[t[0]]))]
     return trunk, max(tails, key=len, default=[])
