@@ -180,6 +180,22 @@ def test_a_body_that_is_cut_at_the_neck_keeps_its_arms():
     assert called(PERSON, anatomy.trunk)[-1] == "neck"
 
 
+def test_a_body_that_lost_an_arm_has_the_other():
+    lost = ("upper_l", "lower_l", "hand_l", "fingers_l")
+    joints = {n: v for n, v in PERSON.items() if n not in lost}
+    new = {"upper_r": "upper_arm_r", "lower_r": "lower_arm_r"}
+    joints = {new.get(n, n): (new.get(p, p), x) for n, (p, x) in joints.items()}
+    joints["head"] = ("neck", (0.0, 1.7, 0.0))
+    boxes = thick(joints, hips=0.11, spine=0.11, chest=0.12, neck=0.05, head=0.12)
+    anatomy = find_anatomy(skinned(joints, boxes))
+    assert [limb.kind for limb in anatomy.limbs] == [LimbKind.LEG] * 2 + [LimbKind.ARM]
+    arm, names = anatomy.limbs[-1], tuple(joints)
+    assert arm.side == "right"
+    assert called(joints, arm.joints) == ["upper_arm_r", "lower_arm_r", "hand_r"]
+    parts = [anatomy.roles[names.index(n)].part for n in ("upper_arm_r", "lower_arm_r", "hand_r")]
+    assert parts == [Part.UPPER, Part.LOWER, Part.HAND]
+
+
 def test_collar_bones_of_a_flat_tree_are_no_second_arms():
     joints: Joints = {"root": ("", (0.0, 0.0, 0.0))}
     joints |= {n: (p or "root", x) for n, (p, x) in PERSON.items()}
