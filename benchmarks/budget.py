@@ -245,7 +245,7 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
                     world=replace(world_for(request.action), step=physics.step),
                 )  # fmt: skip
                 tracked = time.process_time() - began
-                [(chosen, worse)] = choose_each(
+                [(chosen, physical, worse)] = choose_each(
                     request,
                     [motion],
                     [cycle],
@@ -262,7 +262,7 @@ def run(case: Case, seed: int, name: str, device: str) -> Iterator[Row]:
                     "rank": rank, "iterations": iterations, "tracking": tracking,
                     "error": grounded.tracking.error, "early": early,
                     "seconds": {**seconds, "distil": spent, "physics": tracked},
-                } | measures(measured, chosen if worse else grounded.motion)  # fmt: skip
+                } | measures(measured, chosen if worse else physical.motion)  # fmt: skip
 
 
 def measures(measured: Measures, motion: Motion) -> Row:

@@ -179,7 +179,7 @@ def animate_part(
     chosen = choose_each(
         request, motions, cycles, grounded, fps=rate, measures=measures, chooser=chooser
     )
-    motions, worse = [motion for motion, _ in chosen], [why for _, why in chosen]
+    motions, grounded, worse = (list(each) for each in zip(*chosen, strict=True))
 
     observer.begin("select")
     finals = [

@@ -14,10 +14,12 @@ from akd.motion.clip import motion_from_clip
 from akd.motion.footing.replant import stand_up
 from akd.motion.loop import repeat
 from akd.motion.motion import Motion
-from akd.physics.ground import ground
+from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
 from akd.rig.character import Character, load_character
+from akd.rig.control import ControlPose
 from akd.zoo import build_creature, make_clip
+from tests.rig.block_figure import block_figure
 
 DEPTH = 0.05
 """Body heights by which clips are lowered."""
@@ -76,13 +78,60 @@ def test_the_planted_clip_is_kept_where_physics_failed(spider):
         rig, character.mesh, cycle, fps=30.0, travel=False, settings=TrackingSettings(iterations=1)
     )
     request = make_request(character, "a spider walking", device="cpu")
-    worse = replace(grounded, motion=sunk(character, low))
     measures = measures_for(request)
-    [(kept, why)] = choose_each(request, [low], [low], [worse], fps=30.0, measures=measures)
+
+    def chosen(physical: Grounded) -> tuple[Motion, Grounded | None, str | None]:
+        [found] = choose_each(request, [low], [low], [physical], fps=30.0, measures=measures)
+        return found
+
+    still = replace(cycle, pose=cycle.pose[0].expand(len(cycle)))
+    kept, _, why = chosen(replace(grounded, motion=still, cycle=None))
     assert why is not None
     assert measured(character, kept).penetration < 0.01
     # A grounded motion that is sound is kept, and the distilled one stays as it was.
-    sound = replace(grounded, motion=cycle)
-    [(kept, why)] = choose_each(request, [low], [low], [sound], fps=30.0, measures=measures)
+    sound = replace(grounded, motion=cycle, cycle=cycle)
+    kept, physical, why = chosen(sound)
     assert kept is low
+    assert physical is sound
     assert why is None
+    # One that sinks is planted again, and kept then.
+    kept, physical, why = chosen(replace(grounded, motion=low, cycle=low))
+    assert physical is not None
+    assert why is None
+    assert kept is low
+    assert not measured(character, physical.motion).fails
+    assert measured(character, physical.motion).loop_gap < 0.01
+    torch.testing.assert_close(
+        character.control_rig.from_pose(physical.motion.pose).translation,
+        physical.controls.translation,
+    )
+
+
+@pytest.mark.slow
+def test_legs_that_cannot_shorten_are_lifted_by_rolling_over_the_other():
+    character = block_figure()
+    rig, frames, fps = character.control_rig, 31, 30.0
+    phase = torch.linspace(0.0, 2.0 * torch.pi, frames)
+    angles = torch.zeros(frames, len(rig), 3)
+    for joint, role in enumerate(rig.roles):
+        if role.limb is not None and role.limb.is_leg:
+            swing = 0.4 * torch.sin(phase if role.side == "left" else phase + torch.pi)
+            angles[:, joint, 0] = swing
+    # As far as a stance foot goes back in its half of the cycle, twice.
+    gone = phase / phase[-1] * 4.0 * 0.7 * torch.tensor(0.4).sin()
+    up, _, forward = rig.root_axes
+    # The body rises and falls with the foot that stands.
+    rise = 0.7 * (torch.cos(0.4 * torch.sin(phase)) - 1.0)
+    translation = gone[:, None] * forward + rise[:, None] * up
+    pose = rig.to_pose(ControlPose(translation, torch.zeros(frames, 3), angles))
+    cycle = Motion(character.skeleton, torch.arange(frames) / fps, pose, "walk")
+    clip = repeat(rig, cycle, 2)
+    before = measured(character, clip)
+    assert max(before.skate) > 0.5  # the feet pass each other on the ground
+    made = stand_up(character, clip, cycle, fps=fps)
+    after = measured(character, made)
+    assert max(after.skate) < 0.2
+    assert min(after.contact) > 0.3
+    assert after.penetration < 0.01
+    roll = rig.from_pose(made.pose).root_rotation[:, 2]
+    assert 0.05 < float(roll.abs().max()) < 0.35

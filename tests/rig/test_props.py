@@ -83,6 +83,8 @@ def blocks(names: tuple[str, ...], parents: tuple[int, ...], bones: tuple[int, .
         (("hips", "hand", "neck", "piece"), {"piece"}),
         (("hips", "arm", "hair", "body"), {"hair", "body"}),
         (("hips", "arm", "neck", "Wood_Shield"), {"Wood_Shield"}),
+        # A joint of the skin that is no part of the body, and the piece on it.
+        (("hips", "skateboard", "neck", "trucks"), {"skateboard", "trucks"}),
     ],
 )
 def test_what_is_a_prop(names, props):

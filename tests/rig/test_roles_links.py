@@ -180,6 +180,22 @@ def test_a_body_that_is_cut_at_the_neck_keeps_its_arms():
     assert called(PERSON, anatomy.trunk)[-1] == "neck"
 
 
+def test_a_body_that_lost_an_arm_has_the_other():
+    lost = ("upper_l", "lower_l", "hand_l", "fingers_l")
+    joints = {n: v for n, v in PERSON.items() if n not in lost}
+    new = {"upper_r": "upper_arm_r", "lower_r": "lower_arm_r"}
+    joints = {new.get(n, n): (new.get(p, p), x) for n, (p, x) in joints.items()}
+    joints["head"] = ("neck", (0.0, 1.7, 0.0))
+    boxes = thick(joints, hips=0.11, spine=0.11, chest=0.12, neck=0.05, head=0.12)
+    anatomy = find_anatomy(skinned(joints, boxes))
+    assert [limb.kind for limb in anatomy.limbs] == [LimbKind.LEG] * 2 + [LimbKind.ARM]
+    arm, names = anatomy.limbs[-1], tuple(joints)
+    assert arm.side == "right"
+    assert called(joints, arm.joints) == ["upper_arm_r", "lower_arm_r", "hand_r"]
+    parts = [anatomy.roles[names.index(n)].part for n in ("upper_arm_r", "lower_arm_r", "hand_r")]
+    assert parts == [Part.UPPER, Part.LOWER, Part.HAND]
+
+
 def test_collar_bones_of_a_flat_tree_are_no_second_arms():
     joints: Joints = {"root": ("", (0.0, 0.0, 0.0))}
     joints |= {n: (p or "root", x) for n, (p, x) in PERSON.items()}
@@ -207,3 +223,56 @@ def test_the_plane_is_found_once_however_deep_the_root_lies(monkeypatch):
     assert len(body.parents) > 1
     assert len(asked) > 5
     assert len(planes) == 1
+
+
+ON_GOALS: Joints = mirrored({
+    "hips": ("", (0.0, 1.0, 0.0)),
+    "spine": ("hips", (0.0, 1.2, 0.0)),
+    "head": ("spine", (0.0, 1.7, 0.0)),
+    "p_tail1": ("head", (0.0, 1.9, -0.2)),
+    "p_tail2": ("p_tail1", (0.0, 1.7, -0.3)),
+    "p_tail3": ("p_tail2", (0.0, 1.5, -0.3)),
+    "upper_leg_l": ("hips", (0.15, 0.95, 0.0)),
+    "lower_leg_l": ("upper_leg_l", (0.15, 0.5, 0.0)),
+    "foot_l": ("lower_leg_l", (0.15, 0.05, 0.0)),
+    "upper_arm_l": ("spine", (0.2, 1.5, 0.0)),
+    "lower_arm_l": ("upper_arm_l", (0.5, 1.5, 0.0)),
+    "wrist_l": ("lower_arm_l", (0.8, 1.5, 0.0)),
+    "goal_l": ("spine", (0.8, 1.5, 0.0)),
+    "grip_l": ("goal_l", (0.8, 1.5, 0.0)),
+    "thumb_l": ("grip_l", (0.85, 1.5, 0.05)),
+})  # fmt: skip
+"""Hands that IK goals hold, which hang on the spine; nothing moves the wrists' own skin."""
+
+
+def test_hands_on_ik_goals_belong_to_the_forearms_that_end_where_they_begin():
+    joints = {n: v for n, v in ON_GOALS.items() if not n.startswith("p_tail")}
+    boxes = {n: t for n, t in thick(joints).items() if not n.startswith(("wrist", "goal"))}
+    anatomy = find_anatomy(skinned(anonymous(joints), renamed(joints, boxes)))
+    arms = [limb for limb in anatomy.limbs if limb.kind is LimbKind.ARM]
+    assert len(arms) == 2
+    for limb in arms:
+        side = called(joints, limb.joints)[0][-2:]
+        names = [n + side for n in ("upper_arm", "lower_arm", "grip")]
+        assert called(joints, limb.joints)[: len(names)] == names
+
+
+def test_a_chain_that_hangs_on_the_head_is_no_tail():
+    boxes = {n: t for n, t in thick(ON_GOALS, p_tail=0.04).items() if not n.startswith("goal")}
+    anatomy = find_anatomy(skinned(ON_GOALS, boxes))
+    assert called(ON_GOALS, anatomy.trunk)[-1] == "head"
+    assert anatomy.tail == ()
+
+
+def test_the_root_has_no_mirror_image():
+    # A bird whose wings hang on two roots in one place, which share the body.
+    joints: Joints = {"file": ("", (0.0, 0.0, 0.0))} | mirrored({
+        "root_wing_l": ("file", (0.0, 0.2, 0.2)),
+        "wing1_l": ("root_wing_l", (0.1, 0.3, 0.2)),
+        "wing2_l": ("wing1_l", (0.5, 0.1, 0.2)),
+        "wing3_l": ("wing2_l", (0.9, 0.1, 0.2)),
+    })  # fmt: skip
+    boxes = {n: 0.1 if n.startswith("root") else 0.03 for n in joints if n != "file"}
+    anatomy = find_anatomy(skinned(joints, boxes))
+    assert [limb.kind for limb in anatomy.limbs] == [LimbKind.WING] * 2
+    assert [called(joints, limb.joints)[0] for limb in anatomy.limbs] == ["wing1_l", "wing1_r"]

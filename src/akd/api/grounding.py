@@ -12,6 +12,7 @@ import torch
 
 from akd.api.clips import Clip, check_fps, check_reach, check_size, find_motion
 from akd.api.loading import loaded
+from akd.api.planting import planted_if_better
 from akd.asset.asset import AssetError
 from akd.base.observer import Observer
 from akd.export.bvh import write_bvh
@@ -215,18 +216,26 @@ def ground(
         settings=settings, make_simulator=Simulates,
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip
-    return Grounding(source, motion, result, fps, _kept(source, motion, result))
+    plants = settings is None or settings.plant
+    result, kept = _judged(source, motion, result, plants=plants)
+    return Grounding(source, motion, result, fps, kept)
 
 
-def _kept(character: Character, clip: Motion, result: Grounded) -> str | None:
-    """Why the clip is better than what physics made of it; None where it is not."""
+def _judged(
+    character: Character, clip: Motion, result: Grounded, *, plants: bool
+) -> tuple[Grounded, str | None]:
+    """What physics made of a clip, with its feet planted again if it fails a condition and that is
+    better; and why the clip is better, None where it is not."""
     if result.tracking.failed:
-        return "the simulation diverged; this is its last good result"
+        return result, "the simulation diverged; this is its last good result"
     rig, chooser = character.control_rig, find_recogniser("a")
     measures = Measures(character, action_label(clip.name))
+
+    def criteria(motion: Motion) -> Criteria:
+        return Criteria.of(measures, motion, chooser)
+
     given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
-    before, after = (
-        Criteria.of(measures, motion, chooser)
-        for motion in (replace(result.motion, pose=given), result.motion)
-    )
-    return lowered(before, after)
+    before, after = criteria(replace(result.motion, pose=given)), criteria(result.motion)
+    if plants:
+        result, after = planted_if_better(character, result, after, criteria)
+    return result, lowered(before, after)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.api.planting import planted_if_better
 from akd.api.request import Request
 from akd.base.files import checking_content
 from akd.base.observer import Observer
@@ -336,15 +337,17 @@ def choose_each(
     fps: float,
     measures: Measures,
     chooser: Recogniser | None = None,
-) -> list[tuple[Motion, str | None]]:
-    """Each distilled motion, and what physics made worse; None to keep the grounded one. Each is
-    chosen in a thread of its own.
+) -> list[tuple[Motion, Grounded | None, str | None]]:
+    """Each distilled motion, the grounded one, and what physics made worse; None to keep the
+    grounded one. Each is chosen in a thread of its own.
 
     Of an action that is no gait, `chooser` (recogniser A) says how much each looks like it.
 
-    Where the grounded motion is worse, or fails a condition, the distilled one with its feet
-    planted and nothing under the ground (`stand_up`) takes the place of the distilled one, provided
-    that it is better than both, and that physics plants feet too.
+    Where the grounded motion fails a condition, its feet are planted by their skin, provided that
+    this is better (`akd.api.planting`). Where it is worse than the distilled one, or still fails,
+    the distilled one with its feet planted and nothing under the ground (`stand_up`) takes the
+    place of the distilled one, provided that it is better than both. Neither is done if physics is
+    told not to plant feet.
     """
     return map_threads(
         lambda k: _choose(
@@ -363,20 +366,22 @@ def _choose(
     *,
     fps: float,
     criteria: Callable[[Motion], Criteria],
-) -> tuple[Motion, str | None]:
+) -> tuple[Motion, Grounded | None, str | None]:
     if grounded is None:
-        return motion, None
-    before, after = criteria(motion), criteria(grounded.motion)
-    why = lowered(before, after)
+        return motion, None, None
     plants = request.physics is not None and request.physics.plant
+    before, after = criteria(motion), criteria(grounded.motion)
+    if plants:
+        grounded, after = planted_if_better(request.character, grounded, after, criteria)
+    why = lowered(before, after)
     if not plants or (why is None and not after.metrics.fails):
-        return motion, why
-    planted = stand_up(request.character, motion, cycle, fps=fps)
-    standing = criteria(planted)
-    if not standing.improves_on(before):
-        return motion, why
-    why = lowered(standing, after)
-    return (motion, None) if why is None else (planted, why)
+        return motion, grounded, why
+    standing = stand_up(request.character, motion, cycle, fps=fps)
+    stood = criteria(standing)
+    if not stood.improves_on(before):
+        return motion, grounded, why
+    why = lowered(stood, after)
+    return (motion, grounded, None) if why is None else (standing, grounded, why)
 
 
 def measures_for(request: Request) -> Measures:

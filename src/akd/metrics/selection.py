@@ -55,11 +55,9 @@ class Criteria:
         return _soundness(self.metrics) + (self.likeness or 0.0)
 
     def improves_on(self, other: Criteria) -> bool:
-        """Whether it sinks less, or has a higher total where recogniser A judged it, and is not
-        worse in any other respect."""
+        """Whether it sinks less or has a higher total, and is not worse in any other respect."""
         less = self.metrics.penetration < other.metrics.penetration
-        better = self.likeness is not None and self.total > other.total
-        return (less or better) and lowered(other, self) is None
+        return (less or self.total > other.total) and lowered(other, self) is None
 
 
 def video_score(

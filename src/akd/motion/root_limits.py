@@ -27,7 +27,7 @@ jump, attack), yaw by 0.45 (twist), pitch by 0.62 (drink) and roll by 0.13 radia
 DOWN = RootLimits((0.2, 1.3, 0.9), (0.6, 2.2, 0.2))
 """Of actions that leave them: the zoo's people sink by 0.93 leg lengths as they sit down, go back
 by 0.66 and pitch by 1.5 radians as they lie down."""
-_WADDLE = 0.3
+WADDLE = 0.3
 """Roll of a body on stiff legs, radians: less than the 20 degrees at which a clip fails."""
 _WALK_BOUNCE = 0.02
 """Of a walk on four legs, leg lengths: the hips rise while the shoulders sink. True walks of the
@@ -54,7 +54,7 @@ def root_limits(
     if undulates:
         yaw = max(yaw, 0.9)
     if waddles:
-        roll = max(roll, _WADDLE)
+        roll = max(roll, WADDLE)
     if gait is not None and gait.medium == "air":
         pitch, roll = max(pitch, 1.0), max(roll, 0.3)
     # Stiff legs cannot shorten: the body rises over each of them.

@@ -49,6 +49,8 @@ class Grounded:
     before: GroundContact
     """Of the clip, before it was moved to the ground and its feet were planted."""
     after: GroundContact
+    cycle: Motion | None = None
+    """What `motion` repeats; None for a clip that is no cycle."""
     repeats: int = 1
     """How often `motion` goes through the cycle that was simulated."""
 
@@ -159,8 +161,9 @@ def ground(
     if mesh is not None:
         controls = lift_skin(rig, mesh, controls, height=body.height, cyclic=cyclic)
     made = character.target_motion(controls, fps)
+    motion = replace(frames, pose=rig.to_pose(controls))
     return Grounded(
-        motion=replace(frames, pose=rig.to_pose(controls)),
+        motion=motion,
         controls=controls,
         character=character,
         tracking=tracking,
@@ -168,6 +171,7 @@ def ground(
         clip=target,
         first_left_out=apart,
         cycle_gap=gap,
+        cycle=motion if cyclic else None,
         before=assess(body, character.feet, target),
         after=assess(body, character.feet, made),
     )

@@ -1,7 +1,8 @@
 """Foot planting: the nearest motion whose stance feet keep their place and nothing sinks.
 
-The root's place, the joints of the legs and the arms give way; all other joints keep their angles.
-Solved for all frames at once with L-BFGS, in body heights.
+The root's place, the joints of the legs and the arms give way, and the roll of a body on stiff
+legs, which lifts a foot by rolling over the other; all other joints keep their angles. Solved for
+all frames at once with L-BFGS, in body heights.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from akd.math.lbfgs import minimise
 from akd.motion.contact import nearness
 from akd.motion.footing.points import BodyPoints, DrivenPoints
 from akd.motion.footing.stance import number_stands, slide_error, smooth
+from akd.motion.root_limits import WADDLE
 from akd.motion.smooth import laplacian
 from akd.rig.control import ControlPose, ControlRig
-from akd.rig.limits import AngleLimits
+from akd.rig.limits import AngleLimits, has_stiff_legs
 
 _ITERATIONS = 100
 _STAND = 100.0
@@ -68,21 +70,34 @@ def plant_feet(
         problem = _Problem.of(rig, points, pose, footing, limbs, height=height)
     shift = torch.zeros_like(pose.translation, requires_grad=True)
     turns = torch.zeros_like(pose.angles[:, limbs], requires_grad=True)
+    roll = torch.zeros_like(pose.root_rotation[:, :1], requires_grad=True)
+    waddles = has_stiff_legs(rig.roles)
 
     def moved() -> ControlPose:
         angles = pose.angles.index_add(1, torch.tensor(limbs, dtype=torch.long), turns)
-        return replace(pose, translation=pose.translation + height * shift, angles=angles)
+        lean = torch.cat((torch.zeros_like(roll), torch.zeros_like(roll), roll), dim=1)
+        return replace(
+            pose,
+            translation=pose.translation + height * shift,
+            root_rotation=pose.root_rotation + lean,
+            angles=angles,
+        )
 
     def loss() -> Tensor:
         made = moved()
         beyond = made.angles - limits.clamped(made.angles.detach())
         value = problem.misfit(rig, points, made) + beyond.square().sum()
-        value = value + _TURN * turns.square().sum()
+        value = value + _TURN * (turns.square().sum() + roll.square().sum())
+        leans = (made.root_rotation[:, 2].abs() - WADDLE).clamp_min(0.0)
+        value = value + leans.square().sum()
         return value + _SMOOTH * (
-            laplacian(shift).square().sum() + 0.09 * laplacian(turns).square().sum()
+            laplacian(shift).square().sum()
+            + 0.09 * laplacian(turns).square().sum()
+            + 0.09 * laplacian(roll).square().sum()
         )
 
-    minimise(loss, (shift, turns), iterations=_ITERATIONS, history=12, tolerances=(1e-7, 1e-9))
+    free = (shift, turns, roll) if waddles else (shift, turns)
+    minimise(loss, free, iterations=_ITERATIONS, history=12, tolerances=(1e-7, 1e-9))
     with torch.no_grad():
         planted = moved()
     sound = bool(planted.angles.isfinite().all() and planted.translation.isfinite().all())

@@ -93,6 +93,8 @@ def find_anatomy(evidence: Evidence) -> Anatomy:
     forward, left = facing.forward, np.cross(UP, facing.forward)
     trunk, tail = _middle(evidence, body, plane, pairs, forward)
     limbs = _limbs(evidence, body, pairs, trunk, forward, left)
+    if not any(limb.kind is LimbKind.ARM for limb in limbs):
+        limbs += _lone(evidence, finder.lone_arms(trunk), trunk, left)
     roles = _roles(evidence, body, trunk, tail, limbs, plane, left)
     return Anatomy(
         body,
@@ -146,10 +148,18 @@ def _middle(
     if not pairs and len(starts) == 1 and _is_only_tail(evidence, chain(ahead, True), forward):
         return [body.root], chain(ahead, True)
     trunk = [body.root, *_to_head(evidence, body, chain(ahead, True), pairs)]
-    # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone.
+    # A tail may hang on the root or on any joint of the trunk, as on a `Back` bone. What hangs on
+    # the head and begins there is hair, a trunk or a tentacle.
+    places = evidence.positions
+
+    def is_hair(joint: int) -> bool:
+        root, head = np.linalg.norm(places[joint] - places[[trunk[0], trunk[-1]]], axis=1)
+        return body.parents[joint] == trunk[-1] != trunk[0] and bool(head < root)
+
     hanging = [
         c for j in trunk for c in body.children[j] if c not in plane.partners and c not in trunk
     ]
+    hanging = [c for c in hanging if not is_hair(c)]
     tails = [_behind_legs(evidence, chain(c, False), pairs) for c in hanging]
     tails = [t for t in tails if t and _is_tail(evidence, t, forward, bool(carriers[t[0]]))]
     return trunk, max(tails, key=len, default=[])
@@ -335,19 +345,38 @@ def _sided(
     if abs(across[0] - across[1]) < 1e-3 * evidence.size:  # limbs of one joint, on the plane
         across = [float(_middle_of(evidence, b.joints) @ left) for b in pair]
     ordered = pair if across[0] >= across[1] else pair[::-1]
-    return [
-        Limb(
-            kind,
-            side,
-            branch.joints,
-            branch.tip,
-            number,
-            branch.verdict.confidence,
-            branch.verdict.doubt,
-            branch.lies and kind.is_leg,
+    sides = zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
+    return [_limb(branch, kind, side, number) for side, branch in sides]
+
+
+def _lone(
+    evidence: Evidence, branches: list[Branch], trunk: list[int], left: Float[np.ndarray, "3"]
+) -> tuple[Limb, ...]:
+    """Arms without another, each on the side on which it is."""
+    middle = evidence.positions[trunk].mean(axis=0)
+    return tuple(
+        _limb(
+            branch,
+            LimbKind.ARM,
+            Side.LEFT
+            if float((evidence.positions[branch.tip] - middle) @ left) > 0
+            else Side.RIGHT,
         )
-        for side, branch in zip((Side.LEFT, Side.RIGHT), ordered, strict=True)
-    ]
+        for branch in branches
+    )
+
+
+def _limb(branch: Branch, kind: LimbKind, side: Side, number: int = 0) -> Limb:
+    return Limb(
+        kind,
+        side,
+        branch.joints,
+        branch.tip,
+        number,
+        branch.verdict.confidence,
+        branch.verdict.doubt,
+        branch.lies and kind.is_leg,
+    )
 
 
 def _middle_of(evidence: Evidence, joints: tuple[int, ...]) -> Float[np.ndarray, "3"]:

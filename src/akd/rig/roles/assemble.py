@@ -7,7 +7,7 @@ hang on the wrong place in the file: paws on detached IK roots, or every bone of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -22,6 +22,9 @@ from akd.rig.skeleton import Skeleton
 
 _SAME_PLACE = 1e-3
 """A control lies where its bone does, up to this fraction of the body's size."""
+_FAR, _BESIDE = 0.1, 0.03
+"""What a goal hangs on is further from a hand, and the end of its forearm nearer, than these
+fractions of the body's size."""
 _STRAY_MASS = 0.02
 """Up to this fraction may be stray weight on a joint that only holds others."""
 _SHARED_SKIN = 0.95
@@ -52,6 +55,7 @@ _LIMB_GROUPS = {"leg", "arm", "wing", "fin", "tail", "head"}
 def find_body(evidence: Evidence) -> Body:
     """Keep the joints that move something, find the root, and attach what hangs elsewhere."""
     moved = _on_bones(evidence)
+    moved = _on_goals(evidence, moved.keys()) | moved
     if not moved:
         return _find_body(evidence)
     skeleton = evidence.skeleton
@@ -85,6 +89,32 @@ def _on_bones(evidence: Evidence) -> dict[int, int]:
         if others:
             bone = max(others, key=lambda j: mass[j])
             moved |= {c: bone for c in skeleton.children[control] if below[c] > 0}
+    return moved
+
+
+def _on_goals(evidence: Evidence, known: Set[int]) -> dict[int, int]:
+    """Hands and feet that hang on an IK goal further up the body, and the forearm or shank that
+    they belong to: it is the end of a limb, and its skin is beside theirs, while that of what the
+    goal hangs on is far away."""
+    skeleton, mass, skin = evidence.skeleton, evidence.mass, evidence.skin_of
+    below = _mass_below(skeleton, mass)
+    moved: dict[int, int] = {}
+    for goal in np.flatnonzero((mass == 0.0) & (below > 0.0)).tolist():
+        above = [j for j in skeleton.ancestors(goal) if len(skin[j])]
+        for joint in (c for c in skeleton.children[goal] if above and c not in known):
+            part = list(skeleton.subtree(joint))
+            points = np.concatenate([skin[j] for j in part])
+            if not len(points):
+                continue
+            gaps = KDTree(points).query(np.concatenate([skin[j] for j in above]))[0]
+            if gaps.min() < _FAR * evidence.size:
+                continue
+            ends = np.flatnonzero((below == mass) & (mass > IDLE_MASS)).tolist()
+            ends = [j for j in ends if len(skin[j]) and j not in part]
+            near = {j: float(KDTree(points).query(skin[j])[0].min()) for j in ends}
+            bone = min(near, key=near.__getitem__, default=-1)
+            if bone >= 0 and near[bone] < _BESIDE * evidence.size:
+                moved[joint] = bone
     return moved
 
 

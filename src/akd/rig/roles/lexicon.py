@@ -42,8 +42,9 @@ _WORDS: dict[str, str] = {
     "prop": "prop weapon sword shield knife dagger axe hammer mace staff wand spear bow crossbow "
     "arrow quiver gun pistol rifle hat helmet cap crown cape cloak scarf hair ponytail pigtail "
     "twintail braid bangs fringe mane saddle wheel backpack bag mug throwable spellbook skirt "
-    "dress robe coat cloth clothes ribbon sash belt necktie pouch espada escudo capa falda cabello "
-    "pelo schwert schild haar rock umhang",
+    "dress robe coat cloth clothes ribbon sash belt necktie pouch skateboard snowboard surfboard "
+    "hoverboard board skis sled scooter bicycle umbrella lantern guitar espada escudo capa falda "
+    "cabello pelo schwert schild haar rock umhang",
     "flesh": "breast breasts bust boob boobs butt glute glutes muscle",
     "tentacle": "tentacle tentacles tentáculo tentaculo tentakel tentacule",
     "end": "end tip nub site",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -38,6 +39,8 @@ _ANKLE_HEIGHT = 0.3
 _FEET, _TOES = ("foot", "hand"), ("toe", "finger")
 """What feet and toes are called; those of fore legs may be hands and fingers."""
 _LEG_WORDS, _ARM_WORDS = frozenset({"leg", "foot"}), frozenset({"arm", "hand"})
+_NO_ARM = frozenset({"head", "prop", "helper", "wing", "tail"})
+"""What no lone arm is called, nor anything on it."""
 _SHOULDER, _AS_LOW = 0.5, 0.2
 """Limbs that begin higher than this fraction of the body's height are arms where the trunk reaches
 down to this fraction of where they begin."""
@@ -143,6 +146,20 @@ class LimbFinder:
             )
             found.append(_on_like_feet(one, other))
         return found
+
+    def lone_arms(self, trunk: Sequence[int]) -> list[Branch]:
+        """Arms, by name and with a side, that have no mirror image: the other one is lost."""
+        verdict = LimbVerdict(LimbKind.ARM, 1.0, LimbKind.ARM, LimbKind.ARM)
+        hanging = [c for j in trunk for c in self.body.children[j] if c not in trunk]
+        return [
+            self._branch(joint, joint, verdict, is_named=True, lies=True)
+            for joint in hanging
+            if joint not in self.plane.partners
+            and self._words(joint) & _ARM_WORDS
+            and not self._words(joint) & (_LEG_WORDS | _NO_ARM)
+            and names.side_of(self.evidence.skeleton.names[joint]) is not names.Side.CENTRE
+            and self._reach(joint) > _SHORT * self.evidence.height
+        ]
 
     def stands(self, said: list[frozenset[str]]) -> list[bool]:
         """Whether each pair can be legs, by what reaches the ground and what names say."""

@@ -49,7 +49,9 @@ class Sagittal:
 
 def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
     """The plane by left/right names where they agree, else by the best match of mirrored joints."""
-    named = names.mirror_pairs(evidence.skeleton.names, sorted(body.parents))
+    # The root is in the middle, whatever it is called.
+    limbs = sorted(body.parents.keys() - {body.root})
+    named = names.mirror_pairs(evidence.skeleton.names, limbs)
     if named:
         across = np.array([evidence.positions[a] - evidence.positions[b] for a, b in named])
         across[:, 1] = 0.0
