@@ -172,7 +172,9 @@ def _gathered(options: list[str], command: type) -> list[str]:
     Of an option that is given twice, tyro would take the last values and drop the first.
     """
     hints = typing.get_type_hints(command)
-    several = {"--" + name.replace("_", "-") for name, kind in hints.items() if ... in get_args(kind)}
+    several = {
+        "--" + name.replace("_", "-") for name, kind in hints.items() if ... in get_args(kind)
+    }
     values: dict[str, list[str]] = {}
     rest: list[str] = []
     place = rest

@@ -148,12 +148,12 @@ def _widened(goals: Goals, count: int, device: torch.device) -> Goals:
 
     return Goals(
         padded(rows(goals.tokens), 1), padded(rows(goals.targets), 1), rows(goals.facing),
-        rows(goals.points), padded(goals.weights.to(device), 0),
+        rows(goals.points), padded(goals.weights.to(device), 0), padded(rows(goals.offsets), 1),
     )  # fmt: skip
 
 
 def _parts(goals: Goals) -> list[Tensor]:
-    return [goals.tokens, goals.targets, goals.facing, goals.points, goals.weights]
+    return [getattr(goals, field.name) for field in fields(Goals)]
 
 
 def _unpacked(given: list[Tensor]) -> tuple[PoseBody, Goals]:
