@@ -2,6 +2,7 @@
 
     python -m benchmarks.distill cases ablation field --assets FOLDER --out out/distill
     python -m benchmarks.distill controls --assets FOLDER --out out/distill
+    python -m benchmarks.distill people --pose-prior 3 --assets FOLDER --out out/people
     python -m benchmarks.distill paper --out out/distill        10,000 iterations a row
     python -m benchmarks.distill full --out out/distill         10,000 iterations; hours
     python -m benchmarks.distill table --out out/distill --doc docs/benchmarks/distill.md
@@ -15,6 +16,7 @@ cases: start, distilled, grounded and true clip of each case. ablation: six case
 and with some more.
 controls: every case with another action than the words say, a prior of noise, no score, and a sine
 gait without a video model.
+people: six people without and with the pose model as a loss, in turn.
 paper: the preset `paper` with the tiny prior and the paper's physics (no planting, no foot-plant
 loss), as it is and without ground rendering, L_ground and L_smooth.
 field: no skeleton, as many steps. full: 10,000 iterations of the ablation's cases.
@@ -35,9 +37,16 @@ import torch
 from akd.distill.settings import DistillSettings
 from akd.physics.settings import TrackingSettings
 from akd.presets import TRACKING, find_preset, with_values
-from benchmarks.distill_cases import ABLATED, CASES, PAPER_CASES
+from benchmarks.distill_cases import ABLATED, CASES, PAPER_CASES, PEOPLE
 from benchmarks.distill_controls import CONTROLS
-from benchmarks.distill_parts import ALL, CHANGES, PAPER_TRACKING, PAPER_VARIANTS, alone
+from benchmarks.distill_parts import (
+    ALL,
+    CHANGES,
+    PAPER_TRACKING,
+    PAPER_VARIANTS,
+    POSE_PRIOR,
+    alone,
+)
 from benchmarks.distill_rows import FIELDS, Job, work
 from benchmarks.distill_sheet import write_sheet
 from benchmarks.distill_tables import line, write_tables
@@ -63,9 +72,10 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
         settings: DistillSettings,
         physics: TrackingSettings | None = tracking,
         seed: int = options.seeds[0],
+        pose_prior: float = options.pose_prior,
     ) -> None:
         plan.append(Job(
-            part, case, variant, settings, seed, physics, options.weights, options.pose_prior,
+            part, case, variant, settings, seed, physics, options.weights, pose_prior,
             options.pose_weights,
         ))  # fmt: skip
 
@@ -78,6 +88,11 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
         for seed in options.seeds:
             for case in CASES:
                 add("cases", case.name, ALL, settings, seed=seed)
+    if "people" in options.parts:
+        for seed in options.seeds:
+            for case in PEOPLE:
+                add("people", case, ALL, settings, seed=seed, pose_prior=0.0)
+                add("people", case, POSE_PRIOR, settings, seed=seed)
     if "controls" in options.parts:
         for case in CASES:
             for name, variant in CONTROLS.items():
@@ -140,7 +155,7 @@ def run(jobs: list[Job], options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parts = ("cases", "controls", "paper", "ablation", "field", "full", "table")
+    parts = ("cases", "controls", "people", "paper", "ablation", "field", "full", "table")
     parser.add_argument("parts", nargs="+", choices=parts)
     parser.add_argument("--assets", type=Path, help="folder of real files")
     parser.add_argument("--out", type=Path, default=Path("out/distill"))

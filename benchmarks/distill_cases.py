@@ -156,6 +156,11 @@ ABLATED: tuple[str, ...] = (
     "quaternius Wolf, walk", "quaternius Knight, run",
 )  # fmt: skip
 """Cases of the ablation: both plans, both sources, slow and fast."""
+PEOPLE: tuple[str, ...] = (
+    "zoo man 4, walk", "zoo woman 5, run", "zoo child 12, kick",
+    "quaternius Knight, run", "three.js Robot, walk", "cyberpunk character, wave",
+)  # fmt: skip
+"""Cases of the pose model as a loss: people of both sources, gaits and other actions."""
 
 
 def find_case(name: str) -> Case:

@@ -75,6 +75,7 @@ def alone(settings: DistillSettings) -> DistillSettings:
 
 
 ALL, ALONE, PRESET = "everything", "one finalist", "two finalists, the preset"
+POSE_PRIOR = "pose prior"
 WITHOUT: dict[str, Variant] = {
     ALONE: Variant(),
     "no warm start": Variant(_warm(samples=0)),

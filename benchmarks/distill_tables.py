@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from statistics import median, pstdev
+from statistics import median, pstdev, stdev
 from typing import Any
 
 from akd.motion.actions import ACTIONS
 from benchmarks.distill_cases import CASES
 from benchmarks.distill_controls import CONTROLS
-from benchmarks.distill_parts import ALL, ALONE, PAPER_VARIANTS, PRESET, WITH, WITHOUT
+from benchmarks.distill_parts import (
+    ALL,
+    ALONE,
+    PAPER_VARIANTS,
+    POSE_PRIOR,
+    PRESET,
+    WITH,
+    WITHOUT,
+)
 from benchmarks.natural_range import NaturalRange
 
 Row = dict[str, Any]
@@ -39,8 +47,8 @@ def write_tables(rows: Sequence[Row], doc: Path | None, ranges: NaturalRange | N
     """Print the tables and, with `doc`, put them below the marker of a page: what is written above
     it by hand stays."""
     found = (
-        *case_tables(rows, ranges), controls_table(rows, ranges), paper_table(rows),
-        *other_tables(rows),
+        *case_tables(rows, ranges), controls_table(rows, ranges), people_table(rows, ranges),
+        paper_table(rows), *other_tables(rows),
     )  # fmt: skip
     tables = "\n\n".join(t for t in found if t) + "\n"
     print(tables)
@@ -281,6 +289,44 @@ def _footing(row: Row) -> list[float]:
     ]  # fmt: skip
 
 
+def people_table(rows: Sequence[Row], ranges: NaturalRange | None) -> str:
+    """Clips without and with the pose model as a loss, of the same case and seed."""
+    found = {
+        (r["case"], r["seed"], r["variant"]): r
+        for r in rows
+        if r["part"] == "people" and "error" not in r
+    }
+    keys = [key[:2] for key in found if key[2] == ALL]
+    pairs = [(found[*k, ALL], found[*k, POSE_PRIOR]) for k in keys if (*k, POSE_PRIOR) in found]
+    if len(pairs) < 2:
+        return ""
+    measures: dict[str, Callable[[Row], float | None]] = {
+        "lean, degrees": lambda r: result(r)["naturalness"]["lean"],
+        "natural": lambda r: _natural([r], ranges),
+        "named by B": lambda r: _named([r], "action"),
+        "named by C": lambda r: _named([r], "action_c"),
+        "B's probability": lambda r: _score(result(r)),
+        "conditions hold": lambda r: float(not result(r)["fails"]),
+        "processor seconds": lambda r: _seconds(r, "processor"),
+    }
+    body = []
+    for name, measure in measures.items():
+        values = [(measure(a), measure(b)) for a, b in pairs]
+        known = [(a, b) for a, b in values if a is not None and b is not None]
+        if not known:
+            continue
+        more = [b - a for a, b in known]
+        means = [_mean(column) for column in zip(*known, strict=True)]
+        error = stdev(more) / len(more) ** 0.5 if len(more) > 1 else 0.0
+        body.append([name, *(f"{m:.3f}" for m in means), f"{_mean(more):+.3f} ± {error:.3f}"])
+    about = (
+        f"{len(pairs)} pairs of clips of one case and seed, the clip that akd says to use: means, "
+        "and the mean difference with its standard error."
+    )
+    head = ["", "without", "with", "difference"]
+    return f"## The pose model as a loss\n\n{about}\n\n{table(head, body)}"
+
+
 def paper_table(rows: Sequence[Row]) -> str:
     """The paper's setting and its ablation, distilled and tracked, over the cases of all."""
     found = rows_of(rows, "paper")
@@ -441,9 +487,9 @@ def _said(motion: Row) -> str:
     return "-" if not action else f"{_score(motion):.2f} {action['said']}"
 
 
-def _seconds(row: Row) -> float:
+def _seconds(row: Row, clock: str = "stages") -> float:
     """What the search took, with grounding but without measuring and films."""
-    return sum(s for n, s in row["stages"].items() if n not in ("measure", "film"))
+    return sum(s for n, s in row[clock].items() if n not in ("measure", "film"))
 
 
 def _fails(motion: Row) -> str:

@@ -110,7 +110,7 @@ def drag(space: PoseSpace, joint: str, way: tuple[float, float, float]) -> Tenso
     axes = torch.stack((left, up, forward))
     found = []
     for share in torch.linspace(0.0, 1.0, COUNT):
-        point = places[0, space.token(joint)] + share * torch.tensor(way)
+        point = places[0, space.spot(joint).token] + share * torch.tensor(way)
         target = codec.rig.root_pivot + codec.size * (point @ axes)
         found.append(space.ik({joint: target.tolist()}).states)
     return torch.cat(found)

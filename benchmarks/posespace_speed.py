@@ -21,7 +21,7 @@ import akd
 from akd.export.creature import write_creature
 from akd.posespace.body import PoseBody, kinematics
 from akd.posespace.codec import PoseCodec
-from akd.posespace.ik import Goals, guided_ik
+from akd.posespace.ik import Goals, Spot, guided_ik
 from akd.posespace.model import load_model
 from akd.posespace.stand import standing_feet
 from akd.zoo.creature import build_creature
@@ -44,9 +44,9 @@ def goals_of(body: PoseBody, number: int, draw: torch.Generator) -> Goals:
     pose[:, 0] = 0.0
     places, _ = kinematics(body.expand(1), pose)
     order = 1 + torch.randperm(body.tokens - 1, generator=draw)
-    handles = {int(token): places[0, token] for token in order[: 1 + number % 4]}
+    handles = {Spot(int(token)): places[0, token] for token in order[: 1 + number % 4]}
     neutral = torch.zeros(body.tokens, 3)
-    feet = standing_feet(body, neutral, moved=set(handles))
+    feet = standing_feet(body, neutral, moved={spot.token for spot in handles})
     return Goals.of(body, neutral, handles=handles, look={}, pin=(), stand=feet)
 
 

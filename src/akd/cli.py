@@ -145,6 +145,8 @@ def _parse(arguments: list[str]) -> Any:
         within = typing.get_type_hints(commands[name], include_extras=True).get("do")
         if within is not None and options and not options[0].startswith("-"):
             _check_name(options[0], _subcommands(within), prog=f"akd {name}")
+        inner = _subcommands(within).get(options[0]) if within is not None and options else None
+        options = _gathered(options, inner or commands[name])
         prog = f"akd {name}"
         parse = partial(tyro.cli, commands[name], prog=prog, config=config)
         try:
@@ -164,6 +166,31 @@ def _parse(arguments: list[str]) -> Any:
         args=arguments,
         config=config,
     )
+
+
+def _gathered(options: list[str], command: type) -> list[str]:
+    """The same with the values of every option that takes several in one place.
+
+    Of an option that is given twice, tyro would take the last values and drop the first.
+    """
+    hints = typing.get_type_hints(command)
+    several = {
+        "--" + name.replace("_", "-") for name, kind in hints.items() if ... in get_args(kind)
+    }
+    values: dict[str, list[str]] = {}
+    rest: list[str] = []
+    place = rest
+    for option in options:
+        name, equals, value = option.partition("=")
+        if (name := name.replace("_", "-")) in several:
+            place = values.setdefault(name, [])
+            place += [value] if equals else []
+        elif re.match(r"-[^\d.]", option):
+            place = rest
+            rest.append(option)
+        else:
+            place.append(option)
+    return rest + [word for name, words in values.items() for word in (name, *words)]
 
 
 def _subcommands(union: object) -> dict[str, type]:

@@ -12,7 +12,7 @@ import pytest
 import tyro
 
 from akd import __version__
-from akd.cli import Command, main
+from akd.cli import Command, _parse, main
 from akd.commands.terminal import viewer_needs
 from akd.export.creature import write_creature
 from akd.zoo.creature import build_creature
@@ -78,6 +78,15 @@ def test_an_unknown_option_suggests_the_right_one(capsys, words, wrong, meant, c
         f"akd: there is no option {wrong!r}; did you mean {meant!r}? "
         f"`akd {command} --help` lists all options"
     )
+
+
+def test_an_option_with_several_values_may_be_given_several_times():
+    words = ["pose", "ik", "fox.glb", "--handle", "a=0,0,0", "b=1,0,0", "-o", "out", "--pin", "c"]
+    solve = _parse([*words, "--handle=d=2,0,0", "--pin", "e", "--no-stand"]).do
+    assert solve.handle == ("a=0,0,0", "b=1,0,0", "d=2,0,0")
+    assert (solve.pin, str(solve.out), solve.stand) == (("c", "e"), "out", False)
+    words = ["animate", "fox.glb", "a fox", "-o", "out", "--set", "iterations=1"]
+    assert _parse([*words, "--set", "splats=10"]).set == ("iterations=1", "splats=10")
 
 
 @pytest.mark.parametrize(

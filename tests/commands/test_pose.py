@@ -1,5 +1,6 @@
 """`akd pose`, with a very small untrained model."""
 
+import re
 from importlib import resources
 from types import SimpleNamespace
 
@@ -43,15 +44,20 @@ def test_sample_writes_a_clip_for_each_pose(files, tmp_path, capsys):
     names = [clip.name for clip in read_asset(tmp_path / "poses.glb").clips]
     assert names[-2:] == ["sample 1", "sample 2"]
     assert (tmp_path / "poses.png").is_file()
-    assert "worst:" in capsys.readouterr().out
+    assert "poses are implausible; the worst: pose " in capsys.readouterr().out
 
 
 def test_score_names_the_worst_joints(files, capsys):
     fox, model = files
     assert run("score", fox, "--weights", model, "--fps", 4) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) >= 2
-    assert all("worst:" in line for line in lines)
+    head, *lines, last = capsys.readouterr().out.splitlines()
+    assert "below 0: plausible" in head
+    scores = {line.split()[0]: float(line.split()[2]) for line in lines}
+    assert len(scores) == len(lines) >= 2
+    assert all(line.count(",") == 2 for line in lines)
+    wrong = sum(score > 0.0 for score in scores.values())
+    assert last.startswith(f"{wrong} of {len(lines)} poses are implausible; the worst: ")
+    assert scores[last.split()[-2]] == max(scores.values())
 
 
 @pytest.mark.slow
@@ -60,7 +66,9 @@ def test_ik_states_the_residual(files, stand, tmp_path, capsys):
     fox, model = files
     handle = "left fore foot=0.05,0.1,0.25"
     assert run("ik", fox, "--handle", handle, stand, "--weights", model, "-o", tmp_path) == 0
-    assert "% of height" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert re.search(r"left fore foot: from \S+,\S+,\S+ to 0.05,0.1,0.25\n", said)
+    assert "% of height" in said
 
 
 @pytest.mark.parametrize(
@@ -110,7 +118,7 @@ def test_chains_of_any_length_are_scored(files, joints, tmp_path, capsys):
     _, model = files
     chain = write_chain(tmp_path / "chain.bvh", joints)
     assert run("score", chain, "--weights", model) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert len(capsys.readouterr().out.splitlines()) == 4
 
 
 def test_a_body_without_joints_is_refused(files, tmp_path, capsys):

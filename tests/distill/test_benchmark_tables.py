@@ -73,6 +73,29 @@ def test_controls_stand_beside_the_results():
     assert tables.controls_table(rows[:1], None) == ""
 
 
+def test_the_pose_model_as_a_loss_is_compared_pair_by_pair():
+    def clip(case, variant, lean, seconds):
+        asked = case.rsplit(" ", 1)[-1]
+        made = motion(0.5, asked, naturalness={"lean": lean})
+        processor = {"fit": seconds, "film": 9.0}
+        return row(case, "people", variant, motion=made, processor=processor)
+
+    rows = [
+        clip("zoo man 4, walk", "everything", 10.0, 40.0),
+        clip("zoo man 4, walk", tables.POSE_PRIOR, 8.0, 43.0),
+        clip("zoo woman 5, run", "everything", 20.0, 60.0),
+        clip("zoo woman 5, run", tables.POSE_PRIOR, 14.0, 65.0),
+        clip("three.js Robot, walk", "everything", 90.0, 60.0),
+    ]
+    ranges = tables.NaturalRange({"walk, 2 legs": {"lean": (5.0, 2.0)}})
+    text = tables.people_table(rows, ranges)
+    assert "2 pairs" in text
+    assert "| lean, degrees | 15.000 | 11.000 | -4.000 ± 2.000 |" in text
+    assert "| natural | 0.000 | 1.000 | +1.000 ± 0.000 |" in text
+    assert "| processor seconds | 50.000 | 54.000 | +4.000 ± 1.000 |" in text
+    assert tables.people_table(rows[:1], ranges) == ""
+
+
 def test_the_papers_setting_is_shown_distilled_and_tracked():
     case = "zoo tiger 2, walk"
     rows = [

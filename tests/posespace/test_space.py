@@ -32,7 +32,7 @@ def world_places(space, states):
 
 def test_ik_reaches_a_handle(space):
     foot = "left fore foot"
-    token = space.token(foot)
+    token = space.spot(foot).token
     start = torch.zeros(1, space.codec.body.tokens, 3)
     target = world_places(space, start)[0, token] + torch.tensor((0.0, 0.03, 0.04))
     found = space.ik({foot: target.tolist()}, pin=["head"], count=2, seed=1)
@@ -43,7 +43,7 @@ def test_ik_reaches_a_handle(space):
         torch.maximum(
             (reached - target).norm(dim=-1),
             (world_places(space, found.states) - world_places(space, start))[
-                :, space.token("head")
+                :, space.spot("head").token
             ].norm(dim=-1),
         ).max(),
         atol=1e-4, rtol=0,
@@ -55,6 +55,22 @@ def test_ik_reaches_a_handle(space):
     torch.testing.assert_close(lengths, rest.expand_as(lengths), atol=1e-5, rtol=0)
 
 
+def test_a_joint_that_is_not_driven_is_a_handle_too(space):
+    """An ear goes where it is asked to, with the head that moves it."""
+    codec, head = space.codec, space.spot("head").token
+    ear = codec.rig.skeleton.names.index("left_ear")
+    assert ear not in codec.rig.joints
+    before = codec.rig.neutral_world[ear, :3, 3]
+    torch.testing.assert_close(torch.tensor(space.place("left_ear")), before, atol=1e-5, rtol=0)
+    assert space.spot("left_ear").token == head
+    target = before - 0.05 * codec.size * codec.rig.root_axes[0]
+    found = space.ik({"left_ear": target.tolist()}, pin=["left fore foot"])
+    reached = codec.rig.world(codec.decode(found.states))[0, ear, :3, 3]
+    assert float((reached - target).norm()) < 0.002 * codec.size
+    placed = torch.tensor(space.place("left_ear", found.states[0]))
+    torch.testing.assert_close(placed, reached, atol=1e-4, rtol=0)
+
+
 def test_answers_differ_and_the_first_has_no_noise(space):
     handles = {"left fore foot": (0.05, 0.1, 0.25)}
     several = space.ik(handles, count=2, seed=3).states
@@ -63,7 +79,7 @@ def test_answers_differ_and_the_first_has_no_noise(space):
 
 
 def test_chains_lead_from_the_goals_to_the_root(space):
-    body, foot = space.codec.body, space.token("left fore foot")
+    body, foot = space.codec.body, space.spot("left fore foot").token
     goals = Goals.at(torch.tensor([[foot]]), torch.zeros(1, 1, 3))
     expected, token = set(), foot
     while token:
@@ -80,7 +96,7 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
     goals = Goals(
         torch.tensor([[0, 9], [5, 12], [20, 3]]), torch.randn(3, 2, 3, generator=draw),
         torch.tensor([[7]]), torch.randn(1, 1, 3, generator=draw),
-        torch.tensor([1.0, 0.1]),
+        torch.tensor([1.0, 0.1]), 0.2 * torch.randn(3, 2, 3, generator=draw),
     )  # fmt: skip
     moved_by = goals.moved_by(ik.ancestry(body))
     found = ik._jacobian(body, states, *kinematics(body, states), goals, moved_by)
@@ -96,7 +112,7 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
 
 def test_ik_looks_at_a_point(space):
     codec = space.codec
-    head = space.token("head")
+    head = space.spot("head").token
     at = codec.rig.root_pivot + codec.size * (codec.rig.root_axes[2] + codec.rig.root_axes[1])
     found = space.ik({}, look={"head": at.tolist()})
     before = torch.zeros_like(found.states)
@@ -118,7 +134,7 @@ def test_standing_feet_stay_on_the_ground(space):
     before = world_places(space, neutral)
     feet = standing_feet(space.codec.body, neutral[0], moved=[])
     up = 0.05 * space.codec.size * space.codec.rig.root_axes[0]
-    target = {"head": (before[0, space.token("head")] + up).tolist()}
+    target = {"head": (before[0, space.spot("head").token] + up).tolist()}
 
     def moved(**options):
         found = space.ik(target, **options)
@@ -133,12 +149,12 @@ def test_standing_feet_stay_on_the_ground(space):
 def test_feet_leave_the_ground_where_a_handle_asks_for_it(space):
     body, neutral = space.codec.body, torch.zeros(space.codec.body.tokens, 3)
     every = standing_feet(body, neutral, moved=[])
-    toes = [space.token(f"{side} {leg} toes") for side in ("left", "right") for leg in LEGS]
+    toes = [space.spot(f"{side} {leg} toes").token for side in ("left", "right") for leg in LEGS]
     assert sorted(toes) == every
-    assert standing_feet(body, neutral, moved=[space.token("left fore lower")]) == every
+    assert standing_feet(body, neutral, moved=[space.spot("left fore lower").token]) == every
     for end in ("foot", "toes"):
-        freed = standing_feet(body, neutral, moved=[space.token(f"left fore {end}")])
-        assert set(every) - set(freed) == {space.token("left fore toes")}
+        freed = standing_feet(body, neutral, moved=[space.spot(f"left fore {end}").token])
+        assert set(every) - set(freed) == {space.spot("left fore toes").token}
     high = ground.lifted(neutral[None], torch.tensor([0.2]))[0]
     assert standing_feet(body, high, moved=[]) == []
 
@@ -200,7 +216,7 @@ def test_projection_keeps_the_shape(space):
 @pytest.mark.slow
 def test_a_joint_that_is_twisted_is_put_back_by_projection(fox):
     space = PoseSpace.of(fox)
-    token = space.token("left fore lower")
+    token = space.spot("left fore lower").token
     states = torch.zeros(1, space.codec.body.tokens, 3)
     states[0, token, 2] = math.radians(60.0) / ANGLE_UNIT
     assert float(space.score(states).poses) > 0.0

@@ -62,7 +62,7 @@ class PoseScore:
     weights: PoseModel = None
 
     def run(self) -> None:
-        """Print a line for each pose."""
+        """Print a line for each pose, and how many are implausible."""
         character, space = _space(self.file, self.weights)
         _print_scores(space, _clip_states(self, character, space, self.fps), self.fps)
 
@@ -159,6 +159,9 @@ class PoseIk:
                 handles, look=look, pin=self.pin, stand=self.stand, start=start,
                 count=self.count, seed=self.seed,
             )  # fmt: skip
+        for joint, point in handles.items():
+            was = space.place(joint, start)
+            print(f"{joint}: from {_said(was, units)} to {_said(point, units)}")
         for number, residual in enumerate(found.residual.tolist(), start=1):
             share = 100.0 * residual / character.height
             print(f"answer {number}: handles within {residual:.4f} m, {share:.2f} % of height")
@@ -310,17 +313,31 @@ def _target(text: str, units: FileUnits | None) -> tuple[str, tuple[float, ...]]
     return joint, point if units is None else tuple(units.points_in(tensor(point)).tolist())
 
 
+def _said(point: tuple[float, ...], units: FileUnits | None) -> str:
+    """A point as `--handle` takes it."""
+    from torch import tensor
+
+    shown = point if units is None else units.points_out(tensor(point)).tolist()
+    return ",".join(f"{x:.3g}" for x in shown)
+
+
 def _print_scores(space: PoseSpace, states: Tensor, fps: float | None) -> None:
     found = space.score(states)
     names = ("pelvis", *(str(role) for role in space.codec.rig.roles))
+    print("log-odds that a pose is implausible (below 0: plausible), and its worst joints")
+
+    def where(frame: int) -> str:
+        return f"pose {frame + 1}" if fps is None else f"{frame / fps:.2f} s"
+
     for frame, pose in enumerate(found.poses.tolist()):
         worst = found.joints[frame].topk(min(3, len(names)))
         joints = ", ".join(
-            f"{names[j]} {value:.2f}"
+            f"{names[j]} {value:.1f}"
             for value, j in zip(worst.values.tolist(), worst.indices.tolist(), strict=True)
         )
-        where = f"pose {frame + 1}" if fps is None else f"{frame / fps:6.2f} s"
-        print(f"{where}  {pose:.3f}  worst: {joints}")
+        print(f"{where(frame):>7} {pose:6.1f}  {joints}")
+    wrong, worst = int((found.poses > 0.0).sum()), int(found.poses.argmax())
+    print(f"{wrong} of {len(states)} poses are implausible; the worst: {where(worst)}")
 
 
 def _write(

@@ -75,6 +75,11 @@ class PoseCodec:
         up, left, forward = self.rig.root_axes
         return torch.stack((left, up, forward)) @ (point - self.rig.root_pivot) / self.size
 
+    def in_world(self, points: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3"]:
+        """Points in the body's frame and size in the world (metres), of the character in place."""
+        up, left, forward = self.rig.root_axes
+        return self.size * points @ torch.stack((left, up, forward)) + self.rig.root_pivot
+
     def motion(
         self, states: Float[Tensor, "T J 3"], *, fps: float = 24.0, name: str = ""
     ) -> Motion:

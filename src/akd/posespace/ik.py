@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
@@ -39,14 +40,29 @@ Ancestors = tuple[Bool[Tensor, "B H J"], Bool[Tensor, "B L J"]]
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A point of a body: it moves with a token."""
+
+    token: int
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """From the token's pivot, in the neutral pose: body frame, body sizes."""
+
+    def place(
+        self, places: Float[Tensor, "B J 3"], turned: Float[Tensor, "B J 3 3"]
+    ) -> Float[Tensor, "B 3"]:
+        """Where it is in poses, of what `kinematics` returns."""
+        return places[:, self.token] + turned[:, self.token] @ places.new_tensor(self.offset)
+
+
+@dataclass(frozen=True)
 class Goals:
-    """Where tokens should be, and where they should face: body frame, body sizes.
+    """Where points should be, and where tokens should face: body frame, body sizes.
 
     The leading axis has a row for each pose, or one row for all of them.
     """
 
     tokens: Int[Tensor, "#B H"]
-    """Tokens with a target."""
+    """Tokens of the points with a target."""
     targets: Float[Tensor, "#B H 3"]
     facing: Int[Tensor, "#B L"]
     """Tokens that look at a point."""
@@ -54,12 +70,15 @@ class Goals:
     weights: Float[Tensor, "H"]
     """Of the errors of the targets: 1, or less for soft ones, which yield where the others cannot
     be met as well."""
+    offsets: Float[Tensor, "#B H 3"]
+    """Of the points with a target, as those of a `Spot`."""
 
     @classmethod
     def at(cls, tokens: Int[Tensor, "#B H"], targets: Float[Tensor, "#B H 3"]) -> Goals:
-        """Targets only."""
+        """Targets of the tokens' pivots only."""
         weights = targets.new_ones(tokens.shape[-1])
-        return cls(tokens, targets, tokens[:, :0], targets[:, :0], weights)
+        nowhere = torch.zeros_like(targets)
+        return cls(tokens, targets, tokens[:, :0], targets[:, :0], weights, nowhere)
 
     @classmethod
     def of(
@@ -67,29 +86,31 @@ class Goals:
         body: PoseBody,
         start: Float[Tensor, "J 3"],
         *,
-        handles: Mapping[int, Tensor],
+        handles: Mapping[Spot, Tensor],
         look: Mapping[int, Tensor],
-        pin: Sequence[int],
+        pin: Sequence[Spot],
         stand: Sequence[int] = (),
     ) -> Goals:
-        """The same goals for every pose, by token.
+        """The same goals for every pose.
 
-        Tokens of `pin` stay where `start` has them, and those of `stand` if the others allow it.
+        Points of `pin` stay where `start` has them, and the tokens of `stand` if the others allow
+        it.
         """
-        places, _ = kinematics(body.expand(1), start[None])
-        targets = {token: places[0, token] for token in pin} | dict(handles)
+        posed = kinematics(body.expand(1), start[None])
+        targets = {spot: spot.place(*posed)[0] for spot in pin} | dict(handles)
         if not targets and not look:
             raise ValueError("handles must name at least one joint, got none")
-        soft = {token: places[0, token] for token in stand if token not in targets}
+        soft = {spot: spot.place(*posed)[0] for spot in map(Spot, stand) if spot not in targets}
         targets |= soft
 
-        def stacked(given: Mapping[int, Tensor]) -> Tensor:
+        def stacked(given: Mapping[Any, Tensor]) -> Tensor:
             return torch.stack(list(given.values()))[None] if given else torch.zeros(1, 0, 3)
 
         return cls(
-            torch.tensor([list(targets)], dtype=torch.long), stacked(targets),
+            torch.tensor([[spot.token for spot in targets]], dtype=torch.long), stacked(targets),
             torch.tensor([list(look)], dtype=torch.long), stacked(look),
-            torch.tensor([_SOFT if token in soft else 1.0 for token in targets]),
+            torch.tensor([_SOFT if spot in soft else 1.0 for spot in targets]),
+            torch.tensor([[spot.offset for spot in targets]]).view(1, -1, 3),
         )  # fmt: skip
 
     @property
@@ -108,19 +129,26 @@ class Goals:
         chain[:, 0] = False
         return chain
 
+    def reached(
+        self, places: Float[Tensor, "B J 3"], turned: Float[Tensor, "B J 3 3"]
+    ) -> Float[Tensor, "B H 3"]:
+        """Where the points with a target are, of what `kinematics` returns."""
+        turn = _of(turned.flatten(2), self.tokens).unflatten(-1, (3, 3))
+        return _of(places, self.tokens) + (turn @ self.offsets[..., None]).squeeze(-1)
+
     def errors(
         self, places: Float[Tensor, "B J 3"], turned: Float[Tensor, "B J 3 3"]
     ) -> Float[Tensor, "B E"]:
         """What is missing, of what `kinematics` returns: body sizes, times the weights."""
-        apart = (self.targets - _of(places, self.tokens)) * self.weights[:, None]
+        apart = (self.targets - self.reached(places, turned)) * self.weights[:, None]
         front = _of(turned[..., 2], self.facing)
         way = torch.nn.functional.normalize(self.points - _of(places, self.facing), dim=-1)
         return torch.cat((apart.flatten(1), _LOOK * (way - front).flatten(1)), dim=-1)
 
     def residual(self, body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B"]:
-        """Largest distance of a token from its target, soft ones left out: body sizes."""
-        places, _ = kinematics(body, states)
-        apart = (self.targets - _of(places, self.tokens)).norm(dim=-1) * self.hard.weights
+        """Largest distance of a point from its target, soft ones left out: body sizes."""
+        apart = (self.targets - self.reached(*kinematics(body, states))).norm(dim=-1)
+        apart = apart * self.hard.weights
         return torch.cat((apart.new_zeros(len(apart), 1), apart), dim=-1).amax(-1)
 
 
@@ -215,13 +243,14 @@ def _jacobian(
     `places` and `turned` are those of `kinematics`, `moved_by` that of `Goals`.
     """
     axes = _turning_axes(body, states, turned)
-    travel = _travel(places, axes, goals.tokens, moved_by[0])
+    travel = _travel(goals.reached(places, turned), places, axes, moved_by[0])
     rows = (travel * goals.weights[:, None, None, None]).flatten(1, 2)
     if goals.facing.shape[-1]:
-        offset = goals.points - _of(places, goals.facing)
+        eyes = _of(places, goals.facing)
+        offset = goals.points - eyes
         distance = offset.norm(dim=-1)[..., None, None]
         way = offset / distance[..., 0].clamp_min(1e-6)
-        travel = _travel(places, axes, goals.facing, moved_by[1]).flatten(3)  # [B L 3 S]
+        travel = _travel(eyes, places, axes, moved_by[1]).flatten(3)  # [B L 3 S]
         across = travel - way[..., None] * (way[..., None, :] @ travel)
         front = _of(turned[..., 2], goals.facing)
         turn = moved_by[1][..., None, None] * torch.linalg.cross(
@@ -268,13 +297,13 @@ def _tilt(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B 1 
 
 
 def _travel(
+    points: Float[Tensor, "B H 3"],
     places: Float[Tensor, "B J 3"],
     axes: Float[Tensor, "B J 3 3"],
-    tokens: Int[Tensor, "#B H"],
     moved_by: Bool[Tensor, "B H J"],
 ) -> Float[Tensor, "B H 3 J 3"]:
-    """Derivative of the places of tokens by the state."""
-    lever = _of(places, tokens)[:, :, None] - places[:, None]  # [B H J 3]
+    """Derivative of points by the state."""
+    lever = points[:, :, None] - places[:, None]  # [B H J 3]
     moved = torch.linalg.cross(*torch.broadcast_tensors(axes[:, None], lever[..., None]), dim=-2)
     moved = moved * moved_by[..., None, None]
     moved[:, :, 0, :, 2] = constant((0.0, HEIGHT_UNIT, 0.0), moved)

@@ -173,11 +173,10 @@ def _draw_skeletons(
 
     body, rig = codec.body.expand(len(states)), codec.rig
     places, turned = kinematics(body, states)
-    up, left, forward = rig.root_axes
-    axes = torch.stack((left, up, forward))
+    up = rig.root_axes[0]
 
     def project(points: Tensor) -> tuple[Tensor, Tensor]:
-        world = codec.size * points @ axes + rig.root_pivot + lift * up
+        world = codec.in_world(points) + lift * up
         view = camera.camera_from_world[0]
         seen = world @ view[:3, :3].T + view[:3, 3]
         return camera.focal[0] * seen[..., :2] / seen[..., 2:] + camera.centre[0], seen[..., 2]

@@ -12,9 +12,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.posespace.body import kinematics
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import interpolate, levels, sample, signal_and_noise, walk
-from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, guided_ik
+from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, Spot, guided_ik
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.score import PoseScores, score
@@ -22,6 +23,7 @@ from akd.posespace.stand import standing_feet
 from akd.posespace.surface import PosedSurface
 from akd.posespace.validate import Validator, between_guidance, body_validators, guidance
 from akd.rig.character import Character
+from akd.rig.control import ROOT
 
 OUT_OF_PLACE = 0.0
 """Log-odds of a joint from which `project` completes it anew."""
@@ -66,21 +68,31 @@ class PoseSpace:
         return cls(codec, load_model(weights), PosedSurface.of(character, codec))
 
     @cached_property
-    def joints(self) -> dict[str, int]:
-        """Tokens by the joint's name in the file and by its role."""
-        rig = self.codec.rig
-        roles = {str(role): token for token, role in enumerate(rig.roles, start=1)}
-        names = {rig.skeleton.names[j]: token for token, j in enumerate(rig.joints, start=1)}
-        return {"pelvis": 0, **roles, **names, rig.skeleton.names[rig.root]: 0}
+    def joints(self) -> dict[str, Spot]:
+        """Where joints are, by name in the file and by role.
 
-    def token(self, joint: str) -> int:
-        """The token of a joint: its index in a state.
+        A joint that is not driven, such as a finger, is a point of the driven one that moves it.
+        """
+        rig, pivots = self.codec.rig, self.codec.body.pivots
+        follow = {}
+        for name, driver, world in zip(
+            rig.skeleton.names, rig.driver_index.tolist(), rig.neutral_world, strict=True
+        ):
+            if (token := driver - ROOT) >= 0:
+                x, y, z = (self.codec.in_body(world[:3, 3]) - pivots[token]).tolist()
+                follow[name] = Spot(token, (x, y, z))
+        roles = {str(role): Spot(token) for token, role in enumerate(rig.roles, start=1)}
+        names = {rig.skeleton.names[j]: Spot(k) for k, j in enumerate((rig.root, *rig.joints))}
+        return {**follow, "pelvis": Spot(0), **roles, **names}
+
+    def spot(self, joint: str) -> Spot:
+        """A joint as a point of the body.
 
         Args:
             joint: Its name in the file, or its role.
 
         Returns:
-            The token.
+            The token that moves it, and where it is on it.
 
         Raises:
             ValueError: There is no such joint; the message suggests one.
@@ -88,7 +100,31 @@ class PoseSpace:
         if joint in self.joints:
             return self.joints[joint]
         near = difflib.get_close_matches(joint, self.joints, n=1, cutoff=0.0)
-        raise ValueError(f"there is no joint {joint!r}; did you mean {near[0]!r}?")
+        raise ValueError(
+            f"there is no joint {joint!r}; did you mean {near[0]!r}? `akd inspect` lists joints "
+            "and roles"
+        )
+
+    def place(
+        self, joint: str, state: Float[Tensor, "J 3"] | None = None
+    ) -> tuple[float, float, float]:
+        """Where a joint is in a pose: metres, world, of the character in place.
+
+        Args:
+            joint: Its name in the file, or its role.
+            state: The pose; the neutral pose if left out.
+
+        Returns:
+            The point.
+
+        Raises:
+            ValueError: There is no such joint; the message suggests one.
+        """
+        body = self.codec.body
+        state = torch.zeros(body.tokens, 3) if state is None else state
+        point = self.spot(joint).place(*kinematics(body.expand(1), state[None]))[0]
+        x, y, z = self.codec.in_world(point).tolist()
+        return x, y, z
 
     def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
         """Random plausible poses, guided by the validators.
@@ -235,12 +271,13 @@ class PoseSpace:
         body = self.codec.body
         first = torch.zeros(body.tokens, 3) if start is None else start
         self._check(first[None])
-        targets = {self.token(j): self._in_body(j, p) for j, p in handles.items()}
-        pinned = [self.token(j) for j in pin]
-        feet = standing_feet(body, first, moved={*targets, *pinned}) if stand else []
+        targets = {self.spot(j): self._in_body(j, p) for j, p in handles.items()}
+        pinned = [self.spot(j) for j in pin]
+        moved = {spot.token for spot in (*targets, *pinned)}
+        feet = standing_feet(body, first, moved=moved) if stand else []
         goals = Goals.of(
             body, first, handles=targets, pin=pinned, stand=feet,
-            look={self.token(j): self._in_body(j, p) for j, p in (look or {}).items()},
+            look={self.spot(j).token: self._in_body(j, p) for j, p in (look or {}).items()},
         )  # fmt: skip
         batch = body.expand(count)
         draw = torch.Generator().manual_seed(seed)

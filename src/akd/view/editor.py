@@ -18,7 +18,7 @@ from torch import Tensor
 from akd.motion.motion import Motion
 from akd.posespace.body import mirrored
 from akd.posespace.codec import PoseCodec
-from akd.posespace.ik import Goals, reach
+from akd.posespace.ik import Goals, Spot, reach
 from akd.posespace.space import PoseSpace
 from akd.posespace.stand import standing_feet
 from akd.rig.character import Character
@@ -142,8 +142,9 @@ class PoseEditor:
             return float(found.residual[0])
         feet = standing_feet(body, self.state, moved={token, *kept}) if stand else []
         goals = Goals.of(
-            body, self.state, handles={token: codec.in_body(point)}, look={}, pin=kept, stand=feet
-        )
+            body, self.state, handles={Spot(token): codec.in_body(point)}, look={},
+            pin=[Spot(other) for other in kept], stand=feet,
+        )  # fmt: skip
         found = reach(body.expand(1), self.state[None], goals, rounds=_ROUNDS)
         found = reach(body.expand(1), found, goals.hard, rounds=_ROUNDS).detach()
         self.state = found[0]
