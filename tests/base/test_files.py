@@ -182,7 +182,7 @@ def test_arrays_come_back_within_a_limit(tmp_path: Path) -> None:
         files.read_arrays(path, most=1000)  # it is packed to a tenth of that
 
 
-@pytest.mark.parametrize("spoil", ["cut", "text", "pickle", "npy", "shape"])
+@pytest.mark.parametrize("spoil", ["cut", "text", "pickle", "npy", "shape", "void"])
 def test_broken_arrays_are_one_line(tmp_path: Path, spoil: str) -> None:
     path = tmp_path / "a.npz"
     files.write_arrays(path, {"ones": np.ones(1000)})
@@ -194,6 +194,8 @@ def test_broken_arrays_are_one_line(tmp_path: Path, spoil: str) -> None:
             path.write_text("no archive")
         case "pickle":
             np.savez(path, ones=np.array([{}], dtype=object))
+        case "void":
+            np.savez(path, ones=np.empty(0, "V1000000000"))
         case "npy":
             with path.open("wb") as file:
                 np.save(file, np.ones(3))

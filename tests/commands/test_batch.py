@@ -141,6 +141,20 @@ def test_a_ray_cluster_that_is_not_there_is_one_line(fox, tmp_path, capsys, monk
     assert not (tmp_path / "out").exists()
 
 
+def test_a_ray_that_does_not_start_is_one_line(fox, tmp_path, capsys, monkeypatch):
+    ray = pytest.importorskip("ray")
+
+    def start(**_):
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "init", start)
+    jobs = write_jobs(tmp_path / "jobs.toml", '[[job]]\nasset = FOX\nprompt = "a fox walking"', fox)
+    assert run(jobs, "-o", tmp_path / "out", "--engine", "ray") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("akd: --engine ray: no Ray cluster answers (The current node timed out")
+
+
 @pytest.mark.slow
 def test_clips_are_retargeted_to_many_bodies(tmp_path, capfd):
     jobs = write_retargeting(tmp_path)

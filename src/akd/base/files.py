@@ -176,7 +176,10 @@ def read_arrays(
                 raise ValueError(f"must hold at most {most >> 20} MiB of arrays")
             for name in chosen:
                 with archive.open(entries[name]) as entry:
-                    arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
+                    array = np.lib.format.read_array(entry, allow_pickle=False)
+                if array.dtype.kind not in "biufU":  # an empty one may still have items of a GB
+                    raise ValueError(f"{name} must hold numbers or text, got {array.dtype}")
+                arrays[name] = array
     except OSError:
         raise
     except Exception as error:  # zipfile, zlib and numpy raise many kinds on broken data

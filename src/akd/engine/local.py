@@ -16,11 +16,11 @@ import signal
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 from akd.base.parent import end_with_parent
@@ -253,7 +253,7 @@ def _work(pipe: Connection, gpu: str | None, begin: Callable[[], None] | None) -
 def _portable(error: Exception) -> Exception:
     """An error that survives the pipe: those with arguments of their own may not."""
     try:
-        ForkingPickler.loads(ForkingPickler.dumps(error))
+        copy(error)  # made again from its arguments, as pickle does
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error

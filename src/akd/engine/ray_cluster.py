@@ -55,7 +55,7 @@ class RayCluster:
 
         Raises:
             ModuleNotFoundError: Ray is not installed.
-            ConnectionError: There is no cluster at the address.
+            ConnectionError: There is no cluster at the address, or Ray does not start.
         """
         import ray
 
@@ -63,7 +63,10 @@ class RayCluster:
         self._owns = not ray.is_initialized()
         if self._owns:
             _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
-            ray.init(address=address, log_to_driver=False)
+            try:
+                ray.init(address=address, log_to_driver=False)
+            except Exception as error:  # of no kind of its own where a node is slow to start
+                raise ConnectionError(str(error)) from error
         shared = ray.remote(max_retries=0)(_run)
         fresh = ray.remote(max_retries=0, max_calls=1)(_run)
         self._remote = {False: shared, True: fresh}
