@@ -326,6 +326,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="a line for each fit; goes on from what is there")
     parser.add_argument("--images", type=Path, help="folder for frames of each video and its fit")
     parser.add_argument("--sheet", type=Path, help="image of the best and worst fits of --images")
+    parser.add_argument("--timing", action="store_true", help="say how long the fits took")
     parser.add_argument("--report-only", action="store_true", help="tables of the rows that exist")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
@@ -356,8 +357,8 @@ def main() -> None:
     text = tables(
         shown,
         f"{arguments.clips} clips of the {arguments.side} side, {arguments.frames} frames of "
-        f"{arguments.size} x {arguments.size}, {arguments.device}, {arguments.processes} processes "
-        f"at a time.",
+        f"{arguments.size} x {arguments.size}, {arguments.device}.",
+        timing=arguments.timing,
     )
     print(text)
     if arguments.sheet is not None:

@@ -147,7 +147,8 @@ class Fit:
         print(f"{self.out / 'report.html'}: video, fit and difference; open in a browser")
         quality = made.result.quality
         print(quality.verdict())
-        print(f"score {quality.score:.2f} of 1; its parts, frame by frame: {self.out / 'fit.json'}")
+        if quality.what == "silhouettes":
+            print(f"score {quality.score:.2f} of 1; frame by frame: {self.out / 'fit.json'}")
         if quality.verdict().startswith("poor"):
             raise ResultFailed("the video is poorly explained: see report.html")
 
