@@ -23,6 +23,7 @@ from akd.commands.about import ABOUT, START, help_text, version_text
 from akd.commands.animate import Animate
 from akd.commands.batch import Batch
 from akd.commands.cache import Cache
+from akd.commands.command_help import Captured, explained, wrapped
 from akd.commands.convert import Convert
 from akd.commands.create import Create
 from akd.commands.demo import Demo
@@ -143,13 +144,17 @@ def _parse(arguments: list[str]) -> Any:
         within = typing.get_type_hints(commands[name], include_extras=True).get("do")
         if within is not None and options and not options[0].startswith("-"):
             _check_name(options[0], _subcommands(within), prog=f"akd {name}")
+            if options[0] in (inner := _subcommands(within)):
+                explained(inner[options[0]])
         prog = f"akd {name}"
-        parse = partial(tyro.cli, commands[name], prog=prog, config=config)
+        parse = partial(tyro.cli, explained(commands[name]), prog=prog, config=config)
+        said = Captured()
         try:
-            with contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(said):
                 return parse(args=options)
         except SystemExit as ended:
             if not ended.code:  # help
+                print(wrapped(said.text()), end="")
                 raise
         _check_options(options, parse, prog=prog, words=options[: within is not None])
         return parse(args=options)  # says what is wrong

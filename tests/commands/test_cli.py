@@ -158,6 +158,25 @@ def test_help_explains_every_option(capsys, monkeypatch, words):
     assert not re.findall(bare, said, re.MULTILINE)
 
 
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_help_of_a_command_fills_a_terminal_of_80_columns(capsys, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    said = capsys.readouterr().out
+    lines = [line for line in said.splitlines() if not line.startswith(("usage: ", "Example: "))]
+    assert max(map(len, lines)) <= 80
+    assert "(default: None)" not in said
+    assert "(default: )" not in said
+
+
+def test_help_does_not_break_lines_where_the_source_does(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["animate", "--help"])
+    assert "whose result is a GLB; or a bare mesh, which" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_a_reader_that_hangs_up_is_no_error():
     command = [sys.executable, "-m", "akd", "animate", "--help"]
