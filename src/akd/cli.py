@@ -27,7 +27,7 @@ from akd.commands.command_help import Captured, explained, wrapped
 from akd.commands.convert import Convert
 from akd.commands.create import Create
 from akd.commands.demo import Demo
-from akd.commands.errors import ResultFailed, UsageError, printable
+from akd.commands.errors import ResultFailed, UsageError, printable, say
 from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.fit import Fit
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
             case _:
                 command = _parse(arguments)
     except UsageError as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
+        say(f"akd: {printable(error)}", to=sys.stderr)
         return 2
     except BrokenPipeError:
         return _hang_up()
@@ -108,23 +108,23 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         command.run()
     except (UsageError, AssetError, RunError, DamagedFile) as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
+        say(f"akd: {printable(error)}", to=sys.stderr)
         return 2
     except ResultFailed as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
+        say(f"akd: {printable(error)}", to=sys.stderr)
         return 3
     except BrokenPipeError:
         return _hang_up()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"akd: {printable(where)}{error.strerror or error}", file=sys.stderr)
+        say(f"akd: {printable(where)}{error.strerror or error}", to=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
-        print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
+        say(f"akd: {error if error.args else 'stopped'}", to=sys.stderr)
         return 130
     except Exception as error:
         where = _write_traceback(error)
-        print(f"akd: internal error: {printable(repr(error))}; see {where}", file=sys.stderr)
+        say(f"akd: internal error: {printable(repr(error))}; see {where}", to=sys.stderr)
         return 70
     return 0
 

@@ -13,6 +13,7 @@ import tyro
 
 from akd import __version__
 from akd.cli import Command, main
+from akd.commands.errors import say
 from akd.commands.terminal import viewer_needs
 from akd.export.creature import write_creature
 from akd.zoo.creature import build_creature
@@ -419,3 +420,15 @@ def test_a_surface_without_a_finite_area_is_one_line(capsys, shared_assets, tmp_
     file = shared_assets / "robustness" / "found" / "splat_scales_not_finite.stl"
     message = refused(capsys, "splat", str(file), "-o", str(tmp_path / "x.ply"), "--quick")
     assert message.startswith(f"akd: {file}: the mesh must have a finite area above zero")
+
+
+def test_sentences_are_broken_between_words_in_a_terminal_alone(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = "no: there is no such file " * 8 + "a-name-with-dashes.glb"
+    say(words)
+    assert capsys.readouterr().out == f"{words}\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    say(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines) == words

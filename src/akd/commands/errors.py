@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import tyro
 
@@ -74,6 +77,19 @@ def check_folders(**folders: Path | None) -> None:
 def printable(text: object) -> str:
     """One line without escape sequences: names of files and what is in them may hold anything."""
     return "".join(c if c.isprintable() else "?" for c in str(text))
+
+
+def say(text: object, *, to: Any = None) -> None:
+    """Print a sentence, broken between words where it is longer than the terminal's lines.
+
+    Elsewhere, such as in a pipe, it stays one line.
+    """
+    stream = to or sys.stdout
+    line = str(text)
+    if stream.isatty():
+        width = shutil.get_terminal_size().columns
+        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    print(line, file=stream)
 
 
 def input_file(path: Path) -> Path:
