@@ -115,7 +115,8 @@ class Grounding:
             write_motions(self.character, [motion], written[-1], keys=keys)
         else:
             written.append(out / "motion.bvh")
-            write_bvh(motion, written[-1], fps=self.fps)
+            scale = self.character.units.units_per_metre
+            write_bvh(motion, written[-1], fps=self.fps, scale=scale)
         tracking = self.result.tracking
         body, parameters = self.result.character.body, tracking.parameters
         written.append(out / "body.xml")

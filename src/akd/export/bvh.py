@@ -59,9 +59,10 @@ def write_bvh(
     """Write a motion as BVH.
 
     `joints` are the joints to write (None: all); whatever lies between two of them is folded into
-    the lower one. `scale` is file units a metre: 100 for centimetres. `fps` is the frame rate, by
-    default that of the motion's keys; BVH has no other times. `order` is that of the rotation
-    channels, the outermost axis first. Raises `ValueError` where one of these makes no sense.
+    the lower one. `scale` is the file's units a metre: 100 for centimetres. `fps` is the frame
+    rate, by default that of the motion's keys; BVH has no other times. `order` is that of the
+    rotation channels, the outermost axis first. Raises `ValueError` where one of these makes no
+    sense.
     """
     if sorted(order) != ["X", "Y", "Z"]:
         raise ValueError(f"order must be made of X, Y and Z, got {order!r}")
