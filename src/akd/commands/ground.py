@@ -64,6 +64,7 @@ class Ground:
         from akd.commands.terminal import Terminal, name_clips
         from akd.export.character import clip_names
         from akd.physics.settings import TrackingSettings
+        from akd.report.ground_page import grounding_notes
 
         if self.asset is None:
             source, target = (
@@ -96,6 +97,8 @@ class Ground:
             say(units.found_by)
         if self.out / "body.usda" not in written:
             print("body.usda was not written: that needs akd[usd]")
+        for note in grounding_notes(grounding.result):
+            say(f"note: {note}")
         before, after = grounding.result.before, grounding.result.after
         print(f"skate          {before.skate:.3f} -> {after.skate:.3f} body heights a second")
         print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
