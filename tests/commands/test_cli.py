@@ -244,6 +244,8 @@ def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
     known = "bvh, usd, fbx, mp4, gif, webp"
     message = f"akd: --to takes formats out of {known}, separated by commas; got 'mov'"
     assert refused(capsys, "export", fox, "--to", "mov") == message
+    hint = "; `akd convert` writes glb, npz, csv and ply"
+    assert refused(capsys, "export", fox, "--to", "bvh,npz").endswith(f"got 'bvh,npz'{hint}")
     message = refused(capsys, "export", fox, "--clip", "fly")
     assert message.startswith(f"akd: {fox}: there is no clip 'fly': it has 'stand', 'walk'")
 
