@@ -2,6 +2,7 @@
 
     python -m benchmarks.physics_clips --assets FOLDER        clips of real files
     python -m benchmarks.physics_clips --assets FOLDER --cycles    seams of artists' cycles
+    python -m benchmarks.physics_clips --assets FOLDER --captured  two seconds each of three more
     python -m benchmarks.physics_clips --zoo fox man ...      walks of the zoo, spoiled on purpose
     python -m benchmarks.physics_clips --zoo all
 
@@ -15,6 +16,7 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -78,6 +80,12 @@ CLIPS = (
     ("cmu_bvh/104_48.bvh", ""),
     ("makehuman/bvh/walk1.bvh", ""),
 )
+CAPTURED = (
+    ("cmu_bvh/07_12.bvh", ""),
+    ("cmu_bvh/36_01.bvh", ""),
+    ("cmu_bvh/16_17.bvh", ""),
+)
+"""More motion capture, of which two seconds are replayed in MuJoCo."""
 MOST_SECONDS = 4.0
 FPS = 30.0
 
@@ -138,23 +146,23 @@ def replay_seconds(result: Grounded) -> float | None:
     return len(wanted) * model.opt.timestep
 
 
-def ground_clips(assets: Path, only: str, *, cycles: bool = False) -> None:
-    """Walks and runs of real files."""
+def ground_clips(
+    assets: Path, clips: Sequence[tuple[str, str]], *, most: float, cycles: bool = False
+) -> None:
+    """Walks and runs of real files, `most` seconds of each."""
     extra = (
         (" jump | step | inside | kink | gap, % | drift, % |", " --- |" * 6) if cycles else ("", "")
     )
     print(f"| clip | {HEAD}{extra[0]}\n| --- | {RULE}{extra[1]}", flush=True)
-    for path, wanted in CYCLES if cycles else CLIPS:
-        if only not in path:
-            continue
+    for path, wanted in clips:
         asset = read_asset(assets / path)
         character = load_character(asset, up=find_up_axis(asset))
         names = [clip.name for clip in character.asset.clips]
         chosen = next((n for n in names if n.split("|")[-1].split("_")[-1] == wanted), names[0])
         clip = next(c for c in character.asset.clips if c.name == chosen)
         motion = motion_from_clip(character, clip)
-        if motion.duration > MOST_SECONDS:
-            motion = motion.sample(motion.times[0] + torch.arange(0.0, MOST_SECONDS, 1 / 60))
+        if motion.duration > most:
+            motion = motion.sample(motion.times[0] + torch.arange(0.0, most, 1 / 60))
         result = ground(build_control_rig(character), character.body_mesh, motion, fps=FPS)
         name = f"{Path(path).stem} {wanted}".strip()
         row = cells(result.before, result.after, result.tracking)
@@ -213,6 +221,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--assets", type=Path, help="folder of real files: ground their clips")
     parser.add_argument("--cycles", action="store_true", help="one cycle each, with its seam")
+    parser.add_argument("--captured", action="store_true", help="two seconds of motion capture")
     parser.add_argument("--only", default="", help="only clips whose path holds this")
     parser.add_argument("--zoo", nargs="+", help="species of the zoo, or all")
     options = parser.parse_args()
@@ -220,7 +229,10 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     if options.assets is not None:
-        ground_clips(options.assets, options.only, cycles=options.cycles)
+        clips = CYCLES if options.cycles else CAPTURED if options.captured else CLIPS
+        chosen = [clip for clip in clips if options.only in clip[0]]
+        most = 2.0 if options.captured else MOST_SECONDS
+        ground_clips(options.assets, chosen, most=most, cycles=options.cycles)
     if options.zoo:
         ground_zoo(list(SPECIES) if options.zoo == ["all"] else options.zoo)
 

@@ -23,10 +23,11 @@ from akd.commands.about import ABOUT, START, help_text, version_text
 from akd.commands.animate import Animate
 from akd.commands.batch import Batch
 from akd.commands.cache import Cache
+from akd.commands.command_help import Captured, explained, wrapped
 from akd.commands.convert import Convert
 from akd.commands.create import Create
 from akd.commands.demo import Demo
-from akd.commands.errors import ResultFailed, UsageError, printable
+from akd.commands.errors import ResultFailed, UsageError, printable, say
 from akd.commands.eval import Eval
 from akd.commands.export import Export
 from akd.commands.fit import Fit
@@ -92,16 +93,16 @@ def main(arguments: list[str] | None = None) -> int:
             case _:
                 return _run(_parse(arguments))
     except UsageError as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
+        say(f"akd: {printable(error)}", to=sys.stderr)
         return 2
     except BrokenPipeError:
         return _hang_up()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"akd: {printable(where)}{error.strerror or error}", file=sys.stderr)
+        say(f"akd: {printable(where)}{error.strerror or error}", to=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
-        print(f"akd: {error if error.args else 'stopped'}", file=sys.stderr)
+        say(f"akd: {error if error.args else 'stopped'}", to=sys.stderr)
         return 130
     return 0
 
@@ -116,16 +117,16 @@ def _run(command: Any) -> int:
     try:
         command.run()
     except (AssetError, RunError, DamagedFile) as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
+        say(f"akd: {printable(error)}", to=sys.stderr)
         return 2
     except ResultFailed as error:
-        print(f"akd: {printable(error)}", file=sys.stderr)
+        say(f"akd: {printable(error)}", to=sys.stderr)
         return 3
     except (UsageError, OSError):
         raise
     except Exception as error:
         where = _write_traceback(error)
-        print(f"akd: internal error: {printable(repr(error))}; see {where}", file=sys.stderr)
+        say(f"akd: internal error: {printable(repr(error))}; see {where}", to=sys.stderr)
         return 70
     return 0
 
@@ -146,14 +147,18 @@ def _parse(arguments: list[str]) -> Any:
         if within is not None and options and not options[0].startswith("-"):
             _check_name(options[0], _subcommands(within), prog=f"akd {name}")
         inner = _subcommands(within).get(options[0]) if within is not None and options else None
+        if inner is not None:
+            explained(inner)
         options = _gathered(options, inner or commands[name])
         prog = f"akd {name}"
-        parse = partial(tyro.cli, commands[name], prog=prog, config=config)
+        parse = partial(tyro.cli, explained(commands[name]), prog=prog, config=config)
+        said = Captured()
         try:
-            with contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(said):
                 return parse(args=options)
         except SystemExit as ended:
             if not ended.code:  # help
+                print(wrapped(said.text()), end="")
                 raise
         _check_options(options, parse, prog=prog, words=options[: within is not None])
         return parse(args=options)  # says what is wrong

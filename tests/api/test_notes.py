@@ -24,7 +24,7 @@ def test_an_assumed_height_and_ignored_words_are_noted(elephant, tmp_path):
     weights = write_weights(tmp_path)
     request = make_request(elephant, "an okapi walking happily", weights=weights, device="cpu")
     height, words = request.notes
-    assert "is small for an elephant: timing and physics for 3 m; --height overrules" in height
+    assert "is small for an elephant: timing and physics for 3 m; --height overrides it" in height
     assert words == "the prior takes the prompt as 'a creature, walk'; it ignores: okapi, happily"
     plain = make_request(load(elephant, height=0.5), "a fox walking", weights=weights, device="cpu")
     assert plain.notes == ()
@@ -48,7 +48,7 @@ def test_a_written_clip_keeps_the_height_of_the_body(elephant, tmp_path):
     write_motions(character, [motion], tmp_path / "preview.glb")
     again = load(tmp_path / "preview.glb")
     assert again.height == pytest.approx(3.0)
-    assert again.units.found_by == "a clip of akd states 3 m; --height overrules"
+    assert again.units.found_by == "a clip of akd states 3 m; --height overrides it"
     assert not again.units.is_assumed
     assert load(tmp_path / "preview.glb", height=2.0).height == pytest.approx(2.0)
 

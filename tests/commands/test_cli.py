@@ -13,6 +13,7 @@ import tyro
 
 from akd import __version__
 from akd.cli import Command, _parse, main
+from akd.commands.errors import say
 from akd.commands.terminal import viewer_needs
 from akd.export.creature import write_creature
 from akd.zoo.creature import build_creature
@@ -167,6 +168,25 @@ def test_help_explains_every_option(capsys, monkeypatch, words):
     assert not re.findall(bare, said, re.MULTILINE)
 
 
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_help_of_a_command_fills_a_terminal_of_80_columns(capsys, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    said = capsys.readouterr().out
+    lines = [line for line in said.splitlines() if not line.startswith(("usage: ", "Example: "))]
+    assert max(map(len, lines)) <= 80
+    assert "(default: None)" not in said
+    assert "(default: )" not in said
+
+
+def test_help_does_not_break_lines_where_the_source_does(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["animate", "--help"])
+    assert "whose result is a GLB; or a bare mesh, which" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_a_reader_that_hangs_up_is_no_error():
     command = [sys.executable, "-m", "akd", "animate", "--help"]
@@ -233,6 +253,8 @@ def test_an_unknown_format_and_an_unknown_clip(capsys, fox):
     known = "bvh, usd, fbx, mp4, gif, webp"
     message = f"akd: --to takes formats out of {known}, separated by commas; got 'mov'"
     assert refused(capsys, "export", fox, "--to", "mov") == message
+    hint = "; `akd convert` writes glb, npz, csv and ply"
+    assert refused(capsys, "export", fox, "--to", "bvh,npz").endswith(f"got 'bvh,npz'{hint}")
     message = refused(capsys, "export", fox, "--clip", "fly")
     assert message.startswith(f"akd: {fox}: there is no clip 'fly': it has 'stand', 'walk'")
 
@@ -409,3 +431,15 @@ def test_a_surface_without_a_finite_area_is_one_line(capsys, shared_assets, tmp_
     file = shared_assets / "robustness" / "found" / "splat_scales_not_finite.stl"
     message = refused(capsys, "splat", str(file), "-o", str(tmp_path / "x.ply"), "--quick")
     assert message.startswith(f"akd: {file}: the mesh must have a finite area above zero")
+
+
+def test_sentences_are_broken_between_words_in_a_terminal_alone(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = "no: there is no such file " * 8 + "a-name-with-dashes.glb"
+    say(words)
+    assert capsys.readouterr().out == f"{words}\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    say(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines) == words

@@ -8,11 +8,13 @@ import torch
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.metrics.motion import measure
-from akd.metrics.motion_metrics import MotionMetrics, demo_conditions, sound_parts
+from akd.metrics.motion_metrics import MotionMetrics, demo_conditions, sound_parts, true_parts
 from akd.metrics.reference import reference_of
 from akd.metrics.shape import mesh_edges, shape_change
 from akd.motion.clip import motion_from_clip
 from akd.motion.motion import Motion
+from akd.physics.ground import ground
+from akd.physics.settings import TrackingSettings
 from akd.report.metric_rows import metric_rows
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
@@ -236,3 +238,23 @@ def test_shape_change_is_the_stretch_of_edges():
 def test_every_edge_of_a_mesh_is_taken_once():
     faces = torch.tensor([[0, 1, 2], [2, 1, 3]])
     assert mesh_edges(faces).tolist() == [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+
+
+def test_a_clip_of_an_unknown_action_need_not_loop(fox, walk):
+    open_ended = replace(measure(*fox, walk), seam=8.0)
+    assert true_parts(replace(open_ended, asked="walk"))["seam"] < 0.5
+    assert "seam" not in true_parts(replace(open_ended, asked=None))
+
+
+@pytest.mark.slow
+def test_captured_feet_touch_the_ground_after_physics_as_before(shared_assets):
+    character = load_character(read_asset(shared_assets / "cmu_bvh" / "02_01.bvh"))
+    rig = build_control_rig(character)
+    clip = motion_from_clip(character, character.asset.clips[0])
+    made = ground(rig, None, clip, settings=TrackingSettings(iterations=3))
+    contact = measure(character, rig, made.motion).contact
+    # The joints of a foot are inside it, further from the ground than what counts as touching.
+    assert min(contact) > 0.25
+    given = rig.to_pose(made.character.control_pose(made.clip, made.controls))
+    before = measure(character, rig, replace(made.motion, pose=given)).contact
+    assert min(contact) > 0.8 * min(before)

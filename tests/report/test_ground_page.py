@@ -54,7 +54,7 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_ground_page(
         path, grounded, title="Walk <b>", about=("a fox & more",), videos={}, scene="",
-        images={"six": picture}, files={"motion.glb": "the file"},
+        images={"six": picture}, files={"motion.glb": "the file"}, fps=30.0,
     )  # fmt: skip
     text = path.read_text(encoding="utf-8")
     links = Links()
@@ -70,13 +70,14 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     row = f"<td>{before.skate:.3f}</td><td>{after.skate:.3f}</td>"
     assert row in text
     assert f"<td>{grounded.tracking.error:.2%}</td>" in text
-    assert "m/s were added, as its feet imply" in text
+    assert "The clip walks in place: it was given" in text
     assert '<ul class="notes">' in text
     assert '<ul class="notes warn">' not in text  # nothing went wrong
     failed = replace(grounded, tracking=replace(grounded.tracking, failed=True))
     write_ground_page(
-        path, failed, title="Walk", about=(), videos={}, scene="", images={}, files={}
-    )
+        path, failed, title="Walk", about=(), videos={}, scene="", images={}, files={},
+        fps=30.0,
+    )  # fmt: skip
     assert '<ul class="notes warn"><li>The simulation diverged' in path.read_text("utf-8")
     assert f"Feet on the ground slide at {after.skate:.3f} body heights a second" in text
     for part in ("left fore foot", "right hind foot"):

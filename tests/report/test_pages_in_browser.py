@@ -102,6 +102,16 @@ def test_videos_step_together_and_the_shorter_one_holds_its_last_frame(opened, r
     assert shown.inner_text(".transport output") == "0.90 s · frame 22 of 24"
 
 
+def test_frames_of_the_clip_are_counted_at_its_own_rate(opened, videos, tmp_path):
+    path = tmp_path / "report.html"
+    shown = films([Film(videos / "long.mp4", "grounded")], clip_fps=30.0)
+    write_text(path, page("fox", shown, scripts=("films.js",)))
+    shown = opened(path.as_uri())
+    assert shown.inner_text(".transport output") == "0.00 s · clip frame 0"
+    shown.locator("input[type=range]").fill("0.9")  # the 22nd of 24 frames, shown from 0.875 s on
+    assert shown.inner_text(".transport output") == "0.90 s · clip frame 26"
+
+
 def test_space_plays_and_a_chart_moves_the_videos(opened, report):
     shown = opened(report)
     shown.keyboard.press("Space")

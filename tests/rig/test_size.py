@@ -33,7 +33,7 @@ def test_by_name(zoo_character, height, stem, assumed):
     found = assume_height(height, stem=stem, anatomy=anatomy)
     assert (found and found.metres) == assumed
     if found:
-        assert found.why.endswith(f"timing and physics for {assumed:g} m; --height overrules")
+        assert found.why.endswith(f"timing and physics for {assumed:g} m; --height overrides it")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from akd.export.creature import write_creature
 from akd.report.entries import Outcome
 from akd.report.view_data import ContactForces, ViewData
 from akd.view.content import Content, safe_name
-from akd.view.frames import distance_to_fit
+from akd.view.frames import distance_to_fit, height_on_screen
 from akd.view.looks import divide_triangle, paint_surface
 from akd.view.numbers import heading, legend
 from akd.view.run_panel import enlarged
@@ -259,6 +259,17 @@ def test_few_characters_are_kept_in_memory(tmp_path, monkeypatch):
     subjects = [content.subject(name) for name in content.names()]
     assert content.subject("3.glb") is subjects[3]
     assert content.subject("0.glb") is not subjects[0]
+
+
+@pytest.mark.parametrize("aspect", [0.3, 0.46, 0.7, 0.97, 1.6])
+def test_a_body_that_is_shown_higher_on_a_tall_screen_is_seen_whole(aspect):
+    opening = 2.0 * np.arctan(0.25)
+    away = distance_to_fit(np.array((0.0, 0.0, 4.0)), np.zeros(3), opening=opening, aspect=aspect)
+    extent = 1.0 / float(np.linalg.norm(away)) / 0.25  # a radius of 1 m, in halves of the height
+    top = height_on_screen(aspect) + extent
+    assert top <= 1.0 + 1e-9
+    if aspect < 0.5:  # a phone: all of it is above the panel
+        assert height_on_screen(aspect) - extent >= 0.0
 
 
 def test_a_row_of_bodies_is_seen_whole():

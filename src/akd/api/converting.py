@@ -77,7 +77,10 @@ def convert(
     motion = on_grid(motion, rate)
     match suffix:
         case ".bvh":
-            write_bvh(motion, target, joints=body_joints(character), fps=rate)
+            write_bvh(
+                motion, target, joints=body_joints(character), fps=rate,
+                scale=character.units.units_per_metre,
+            )  # fmt: skip
         case ".usda":
             from akd.export.usd import write_usd
 

@@ -32,6 +32,7 @@ from akd.physics.ground import Grounded
 from akd.physics.samples import simulate_samples
 from akd.physics.settings import TrackingSettings
 from akd.report.ground_page import write_ground_page
+from akd.report.results import frame_range
 from akd.report.scene3d import scene3d
 from akd.report.view_data import ContactForces, ViewData
 from akd.rig.character import Character
@@ -116,7 +117,8 @@ class Grounding:
             write_motions(self.character, [motion], written[-1], keys=keys)
         else:
             written.append(out / "motion.bvh")
-            write_bvh(motion, written[-1], fps=self.fps)
+            scale = self.character.units.units_per_metre
+            write_bvh(motion, written[-1], fps=self.fps, scale=scale)
         tracking = self.result.tracking
         body, parameters = self.result.character.body, tracking.parameters
         written.append(out / "body.xml")
@@ -133,15 +135,18 @@ class Grounding:
             made = simulate_samples(body, self.result.tracking, samples, generator=generator)
             made.save(out / "samples.npz")
             written.append(out / "samples.npz")
-        return [*written, *self._write_report(out, written)]
+        return [*written, *self._write_report(out, written, motion)]
 
-    def _write_report(self, out: Path, written: Sequence[Path]) -> list[Path]:
+    def _write_report(self, out: Path, written: Sequence[Path], keyed: Motion) -> list[Path]:
         """The page, with links to what was written; videos and a 3D view where there is a skin."""
         body, tracking = self.result.character.body, self.result.tracking
         name, file = self.clip.name, self.character.asset.path
+        rig, height = self.character.control_rig, self.character.height
+        mass = f"{body.mass:,.0f}" if body.mass >= 100 else f"{body.mass:.3g}"
         about = (
-            f"{file.name}, clip {name!r}",
-            f"{len(body)} parts, {body.mass:.3g} kg, {body.height:.3g} m high; "
+            f"{file.name}, clip {name!r}. The grounded clip: "
+            + frame_range(rig, keyed, height=height, fps=self.fps),
+            f"{len(body)} parts, {mass} kg, {body.height:.3g} m high; "
             f"{len(tracking.targets)} substeps of {1000 * tracking.parameters.step:.3g} ms, "
             f"{len(tracking.losses) - 1} iterations",
         )
@@ -159,6 +164,7 @@ class Grounding:
             write_ground_page(
                 path, self.result, title=title, about=about, videos=videos, scene=scene,
                 images=images, files={file.name: _FILES[file.name] for file in written},
+                fps=self.fps,
             )  # fmt: skip
         return [*videos.values(), path]
 

@@ -70,7 +70,15 @@ class PartObserver(Observers):
 
 
 class PreviewObserver(Observers):
-    """Keeps and loads only the sampled videos: what follows from them is another in a full run."""
+    """Keeps and loads only the sampled videos: what follows from them is another in a full run.
+
+    Phases that a preview passes through without work are not shown.
+    """
+
+    def begin(self, phase: str) -> None:
+        """Show the phase, if it takes time."""
+        if phase not in ("distil", "select"):
+            super().begin(phase)
 
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         """Keep the videos."""

@@ -54,7 +54,8 @@ class Retargeted:
         """
         path = Path(path)
         if path.suffix.lower() == ".bvh":
-            write_bvh(self.motion, path, fps=self.fps)
+            scale = self.character.units.units_per_metre
+            write_bvh(self.motion, path, fps=self.fps, scale=scale)
         elif path.suffix.lower() == ".glb":
             extras = {"retargeted_from": f"{self.source.asset.path.name}:{self.clip.name}"}
             write_motions(self.character, [self.motion], path, extras=extras, keys=keys)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from akd.commands.create import Create
-from akd.commands.errors import ResultFailed, UsageError, check_ranges, said_of, usage_errors
+from akd.commands.errors import ResultFailed, UsageError, check_ranges, said_of, say, usage_errors
 from akd.commands.export import Export
 from akd.commands.options import (
     Device,
@@ -162,7 +162,7 @@ class Animate:
         for note in clip.notes:
             terminal.note(note)
         if self.quick:
-            print(
+            say(
                 f"{self.out / 'preview.glb'}: a preview, neither distilled nor grounded; "
                 f"`akd view {self.out}` shows it, `akd resume {self.out}` continues to the result"
             )
@@ -215,7 +215,7 @@ class Animate:
         if lacks:
             Export(self.out, to=",".join(lacks)).run()
         else:
-            print(done)
+            say(done)
 
     def checked(self) -> tuple[tuple[str, ...], DistillSettings]:
         """The formats and the settings, before any file is read. Raises `UsageError`."""
@@ -286,13 +286,11 @@ class Animate:
         name_clips(self.out / "motion.glb", names.values())
         for name in files_of([f for f in formats if f != "glb"], clip.motions()):
             print(self.out / name)
-        print(
-            f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser"
-        )
-        print(f"`akd view {self.out}` shows the clips in 3D{viewer_needs()}")
+        say(f"{self.out / 'report.html'}: videos, curves, metrics and settings; open in a browser")
+        say(f"`akd view {self.out}` shows the clips in 3D{viewer_needs()}")
         metrics, best = clip.metrics[clip.best], names[clip.best]
         checks = "" if metrics.fails else "; it passes all checks"
-        print(f"use {best!r}: score {metrics.score:.2f}, {metrics.verdict}{checks}")
+        say(f"use {best!r}: score {metrics.score:.2f}, {metrics.verdict}{checks}")
         if metrics.fails:
             raise ResultFailed(
                 f"{best!r} fails: {'; '.join(metrics.fails)}; all files are written; try "

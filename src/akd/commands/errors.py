@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import tyro
 
@@ -77,6 +80,19 @@ def printable(text: object) -> str:
     """One line without escape sequences: names of files and what is in them may hold anything."""
     line = "".join(c if c.isprintable() else "?" for c in str(text)[: _LONGEST_LINE + 1])
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 3]}..."
+
+
+def say(text: object, *, to: Any = None) -> None:
+    """Print a sentence, broken between words where it is longer than the terminal's lines.
+
+    Elsewhere, such as in a pipe, it stays one line.
+    """
+    stream = to or sys.stdout
+    line = str(text)
+    if stream.isatty():
+        width = shutil.get_terminal_size().columns
+        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    print(line, file=stream)
 
 
 def input_file(path: Path) -> Path:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import usage_errors
+from akd.commands.errors import UsageError, usage_errors
 from akd.commands.options import LoopFrame, Roles, load_file
 from akd.export.formats import CLIP_FORMATS, read_formats
+
+_CONVERTED = re.compile(r"\b(glb|gltf|npz|csv|ply)\b", re.IGNORECASE).search
+"""Finds formats of `akd convert` that `akd export` does not write."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,11 @@ class Export:
 
     def run(self) -> None:
         """Write the files and name them."""
-        with usage_errors():
+        try:
             wanted = read_formats(self.to, option="--to", known=CLIP_FORMATS)
+        except ValueError as error:
+            hint = "; `akd convert` writes glb, npz, csv and ply" if _CONVERTED(self.to) else ""
+            raise UsageError(f"{error}{hint}") from None
         from akd.api.exporting import export
 
         source = self.source

@@ -9,7 +9,7 @@ from typing import Literal
 
 import tyro
 
-from akd.commands.errors import ResultFailed, check_ranges, input_file, usage_errors
+from akd.commands.errors import ResultFailed, check_ranges, input_file, say, usage_errors
 from akd.commands.options import (
     Device,
     Formats,
@@ -139,16 +139,16 @@ class Fit:
                 loop_frame=self.loop_frame,
             )  # fmt: skip
         for note in made.notes:
-            print(f"akd: note: {note}", file=sys.stderr)
+            say(f"akd: note: {note}", to=sys.stderr)
         names = clip_names(made.character, list(made.motions().values()))
         name_clips(self.out / "motion.glb", names)
         for name in files_of([f for f in formats if f != "glb"], made.motions()):
             print(self.out / name)
-        print(f"{self.out / 'report.html'}: video, fit and difference; open in a browser")
+        say(f"{self.out / 'report.html'}: video, fit and difference; open in a browser")
         quality = made.result.quality
-        print(quality.verdict())
+        say(quality.verdict())
         if quality.what == "silhouettes":
-            print(f"score {quality.score:.2f} of 1; frame by frame: {self.out / 'fit.json'}")
+            say(f"score {quality.score:.2f} of 1; frame by frame: {self.out / 'fit.json'}")
         if quality.verdict().startswith("poor"):
             raise ResultFailed("the video is poorly explained: see report.html")
 

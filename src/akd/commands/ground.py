@@ -9,7 +9,7 @@ from typing import Literal
 import tyro
 
 from akd.base.constants import FPS_RANGE
-from akd.commands.errors import SEEDS, ResultFailed, UsageError, check_ranges
+from akd.commands.errors import SEEDS, ResultFailed, UsageError, check_ranges, say
 from akd.commands.options import Clip, Keys, LoopFrame, Out, Roles, load_file
 
 
@@ -64,6 +64,7 @@ class Ground:
         from akd.commands.terminal import Terminal, name_clips
         from akd.export.character import clip_names
         from akd.physics.settings import TrackingSettings
+        from akd.report.ground_page import grounding_notes
 
         if self.asset is None:
             source, target = (
@@ -74,7 +75,7 @@ class Ground:
             source = load_file(self.file, up=self.up)
             target = load_file(self.asset, height=self.height, up="y", roles=self.roles)
         if self.up == "auto" and (up := source.units.up) != "y":
-            print(f"{self.file.name}: its legs hang along -{up}, so {up} is up (--up y if not)")
+            say(f"{self.file.name}: its legs hang along -{up}, so {up} is up (--up y if not)")
         try:
             with hold_lock(self.out), Terminal() as terminal:
                 grounding = ground(
@@ -93,9 +94,11 @@ class Ground:
                 said if said.startswith(str(self.file)) else f"{self.file}: {said}"
             ) from None
         if (units := grounding.character.units) != (target or source).units:
-            print(units.found_by)
+            say(units.found_by)
         if self.out / "body.usda" not in written:
             print("body.usda was not written: that needs akd[usd]")
+        for note in grounding_notes(grounding.result):
+            say(f"note: {note}")
         before, after = grounding.result.before, grounding.result.after
         print(f"skate          {before.skate:.3f} -> {after.skate:.3f} body heights a second")
         print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
@@ -106,7 +109,7 @@ class Ground:
             if path.stem == "motion":
                 name_clips(path, clip_names(grounding.character, [grounding.motion]))
             elif path.suffix == ".html":
-                print(f"{path}: {shown} and numbers; open in a browser")
+                say(f"{path}: {shown} and numbers; open in a browser")
             else:
                 print(path)
         if grounding.kept_clip is not None:

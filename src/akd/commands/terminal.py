@@ -18,6 +18,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from akd.base.observer import Observer
+from akd.commands.errors import say
 from akd.commands.time_left import TimeLeft
 
 PHASES = {
@@ -91,7 +92,8 @@ class Terminal(Observer):
         if text in self._notes:
             return
         self._notes.add(text)
-        self._console.print(f"akd: note: {text}", markup=False, highlight=False, soft_wrap=True)
+        whole = not self._console.is_terminal  # elsewhere each note is one line
+        self._console.print(f"akd: note: {text}", markup=False, highlight=False, soft_wrap=whole)
 
     def begin(self, phase: str) -> None:
         """Show the next phase."""
@@ -174,7 +176,7 @@ def name_clips(path: Path, clips: Iterable[str]) -> None:
     named = [repr(name) for name in clips]
     word = "clip" if len(named) == 1 else "clips"
     opens = "any glTF viewer" if path.suffix == ".glb" else "any BVH viewer"
-    print(f"{path}: {word} {', '.join(named)}; open it in Blender or {opens}")
+    say(f"{path}: {word} {', '.join(named)}; open it in Blender or {opens}")
 
 
 def viewer_needs() -> str:

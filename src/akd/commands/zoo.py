@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from akd.commands.errors import SEEDS, check_ranges, usage_errors
+from akd.commands.errors import SEEDS, check_ranges, say, usage_errors
 
 
 @dataclass(frozen=True)
@@ -46,4 +46,4 @@ class Zoo:
         print(
             f"{out}: {len(made.mesh.vertices):,} vertices, {len(made.mesh.skin.bone_joints)} joints"
         )
-        print("clips: " + ", ".join(clip.name for clip in made.asset.clips))
+        say("clips: " + ", ".join(clip.name for clip in made.asset.clips))

@@ -55,16 +55,20 @@ def write_bvh(
     *,
     joints: Sequence[int] | None = None,
     fps: float | None = None,
+    scale: float = 1.0,
 ) -> None:
-    """Write a motion as BVH, in metres.
+    """Write a motion as BVH.
 
     `joints` are the joints to write (None: all); whatever lies between two of them is folded into
     the lower one. `fps` is the frame rate, by default that of the motion's keys; BVH has no other
-    times. Raises `ValueError` where one of these makes no sense.
+    times. `scale` is the file's units a metre: 100 for centimetres. Raises `ValueError` where one
+    of these makes no sense.
     """
     chosen = _choose(motion.skeleton, joints)
     motion, frame_time = _at_even_times(motion, fps)
     rest, world = _world(motion)
+    rest[:, :3, 3] *= scale
+    world[..., :3, 3] *= scale
     roots = _build(motion.skeleton, chosen, rest, world)
     heights = [joint.offset for root in roots for joint in _walk(root)]
     decimals = _decimals(float(np.abs(np.stack(heights)).max(initial=0.0)))

@@ -72,7 +72,10 @@ def write_clip_files(
             write_fbx(glb, out / f"{stem}.fbx", fps=keys.fps)
     for name, motion in motions.items():
         if "bvh" in formats:
-            write_bvh(motion, out / f"{name}.bvh", joints=body_joints(character), fps=keys.fps)
+            write_bvh(
+                motion, out / f"{name}.bvh", joints=body_joints(character), fps=keys.fps,
+                scale=character.units.units_per_metre,
+            )  # fmt: skip
         if "usd" in formats:
             from akd.export.usd import write_usd
 

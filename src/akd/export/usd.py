@@ -27,7 +27,8 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
     """Write the character with the motion as USD text (.usda).
 
     A joint that the mesh is bound to twice, in two ways, gets a child of its own for the second.
-    A time code is a frame at `fps`, on which every key must lie.
+    A time code is a frame at `fps`, on which every key must lie. Lengths are the file's own, where
+    that is a glTF, so that the result is as large as the file; of others, metres.
 
     Raises:
         ValueError: USD, whose scales have 16 bits, cannot hold the scale of a joint.
@@ -45,18 +46,20 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
     top = UsdSkel.Root.Define(stage, f"/{identifier(character.asset.path.stem)}")
     stage.SetDefaultPrim(top.GetPrim())
     joints = _Joints(character)
+    scale = 1.0 if character.asset.document is None else character.units.units_per_metre
     skeleton = UsdSkel.Skeleton.Define(stage, f"{top.GetPath()}/skeleton")
     skeleton.CreateJointsAttr(joints.paths)
-    skeleton.CreateBindTransformsAttr(_matrices(joints.bind(character)))
-    skeleton.CreateRestTransformsAttr(_matrices(joints.locals(character.skeleton.rest.matrices())))
+    rest = joints.locals(character.skeleton.rest.matrices())
+    skeleton.CreateBindTransformsAttr(_matrices(joints.bind(character), scale))
+    skeleton.CreateRestTransformsAttr(_matrices(rest, scale))
     clip = UsdSkel.Animation.Define(stage, f"{skeleton.GetPath()}/{identifier(motion.name)}")
     clip.CreateJointsAttr(joints.paths)
-    _add_keys(clip, joints, motion, codes)
+    _add_keys(clip, joints, motion, codes, scale)
     binding = UsdSkel.BindingAPI.Apply(skeleton.GetPrim())
     binding.CreateAnimationSourceRel().SetTargets([clip.GetPath()])
     if character.mesh is not None:
         surface = UsdGeom.Mesh.Define(stage, f"{top.GetPath()}/mesh")
-        _add_mesh(surface, character.mesh, joints)
+        _add_mesh(surface, character.mesh, joints, scale)
         bound = UsdSkel.BindingAPI.Apply(surface.GetPrim())
         bound.CreateSkeletonRel().SetTargets([Sdf.Path(skeleton.GetPath())])
     write_text(path, stage.GetRootLayer().ExportToString())
@@ -109,14 +112,16 @@ class _Joints:
         return made
 
 
-def _matrices(given: torch.Tensor) -> Any:
+def _matrices(given: torch.Tensor, scale: float) -> Any:
     """Matrices as USD has them: points are rows."""
     from pxr import Gf, Vt
 
-    return Vt.Matrix4dArray([Gf.Matrix4d(m.T.tolist()) for m in given.double()])
+    made = given.double().mT.clone()
+    made[:, 3, :3] *= scale
+    return Vt.Matrix4dArray([Gf.Matrix4d(m) for m in made.tolist()])
 
 
-def _add_keys(clip: Any, joints: _Joints, motion: Motion, codes: np.ndarray) -> None:
+def _add_keys(clip: Any, joints: _Joints, motion: Motion, codes: np.ndarray, scale: float) -> None:
     from pxr import Vt
 
     own = [s >= 0 for s in joints.sources]
@@ -126,7 +131,7 @@ def _add_keys(clip: Any, joints: _Joints, motion: Motion, codes: np.ndarray) -> 
     # USD's arrays of quaternions take the imaginary part first.
     turns = np.tile(np.array((0, 0, 0, 1), np.float32), (frames, count, 1))
     sizes = np.ones((frames, count, 3), np.float32)
-    moves[:, own] = motion.pose.translation[:, chosen].numpy(force=True)
+    moves[:, own] = motion.pose.translation[:, chosen].numpy(force=True) * scale
     turns[:, own] = motion.pose.rotation[:, chosen].roll(-1, dims=-1).numpy(force=True)
     sizes[:, own] = motion.pose.scale[:, chosen].numpy(force=True)
     halves = _halves(sizes)
@@ -151,10 +156,10 @@ def _halves(sizes: np.ndarray) -> np.ndarray:
     return halves
 
 
-def _add_mesh(surface: Any, mesh: SkinnedMesh, joints: _Joints) -> None:
+def _add_mesh(surface: Any, mesh: SkinnedMesh, joints: _Joints, scale: float) -> None:
     from pxr import Gf, UsdGeom, UsdSkel, Vt
 
-    vertices = mesh.vertices.numpy(force=True).astype(np.float32)
+    vertices = (mesh.vertices.numpy(force=True) * scale).astype(np.float32)
     faces = mesh.faces.numpy(force=True).astype(np.int32)
     surface.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(vertices))
     surface.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(len(faces), 3, np.int32)))

@@ -116,7 +116,7 @@ def _in_body(
 def _skate(foot: FootTrack, height: float, speed: float) -> float:
     """Skate over the body's speed, or over a tenth of a body height a second where the body hardly
     travels."""
-    slid = skate_speed(foot.sole, fps=FPS, body_height=height)
+    slid = skate_speed(foot.under, fps=FPS, body_height=height)
     return slid / max(speed, 0.1 * height)
 
 

@@ -114,8 +114,8 @@ class MotionMetrics:
 
     @property
     def must_repeat(self) -> bool:
-        """Whether the motion should loop, as gaits do."""
-        return self.asked is None or ACTIONS[self.asked].is_cyclic
+        """Whether the motion should loop, as gaits do; one of an unknown action need not."""
+        return self.asked is not None and ACTIONS[self.asked].is_cyclic
 
     @property
     def fails(self) -> list[str]:

@@ -40,7 +40,7 @@ def sized_for_walk(character: Character, motion: Motion) -> tuple[Character, Mot
     height = character.height * FASTEST_WALK / froude
     why = (
         f"{motion.name!r} is too fast for a walk at {character.height:.3g} m (Froude number "
-        f"{froude:.2g}): timing and physics for {height:.3g} m; --height overrules"
+        f"{froude:.2g}): timing and physics for {height:.3g} m; --height overrides it"
     )
     smaller = character.resized(height, why=why)
     pose = FileUnits(height / character.height).pose_in(motion.pose)

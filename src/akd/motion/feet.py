@@ -19,6 +19,8 @@ _SOLE = 0.02
 """A foot's sole is its skin within this fraction of the body's height of its lowest point. Not a
 height at which it touches: soles are uneven, and stand on fewer points than these."""
 _MOST_POINTS = 24
+BONE_WIDTH = 0.15
+"""Half width of a part of the body that has no skin, as a share of its length."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,18 @@ class FootTrack:
     leg: Limb
     sole: Float[Tensor, "T S 3"]
     """Points of the sole; the joints of the foot where there is no skin."""
+    thickness: float = 0.0
+    """What is taken to be between the joints and the ground where there is no skin, metres."""
+
+    @property
+    def under(self) -> Float[Tensor, "T S 3"]:
+        """Points that touch the ground: those of the sole, or below the joints of a bare foot."""
+        return self.sole - self.sole.new_tensor((0.0, self.thickness, 0.0))
 
     @property
     def lowest(self) -> Float[Tensor, "T"]:
-        """Height of the sole's lowest point."""
-        return self.sole[..., 1].amin(dim=1)
+        """Height of the lowest of them."""
+        return self.under[..., 1].amin(dim=1)
 
     @property
     def centre(self) -> Float[Tensor, "T 3"]:
@@ -119,7 +128,8 @@ def leg_length(character: Character, rig: ControlRig) -> float:
         length = float((points.amax(0) - points.amin(0)).max())
         return max(0.5 * character.height, 0.25 * length)
     lengths = [
-        max(float(neutral[foot.leg.joints[0], 1, 3]) - float(foot.lowest[0]), 1e-6) for foot in feet
+        max(float(neutral[foot.leg.joints[0], 1, 3] - foot.sole[0, :, 1].amin()), 1e-6)
+        for foot in feet
     ]
     return sum(lengths) / len(lengths)
 
@@ -133,11 +143,12 @@ def _feet_at(
     tracks = []
     for leg in character.anatomy.legs:
         if bones is not None and leg in soles:
-            points = soles[leg].at(bones)
+            tracks.append(FootTrack(leg, soles[leg].at(bones)))
         else:
             below = list(character.skeleton.subtree(leg.tip))  # toes and the ends of toes
-            points = world[:, below, :3, 3]
-        tracks.append(FootTrack(leg, points))
+            neutral = rig.neutral_world[below, :3, 3]
+            length = float((neutral - neutral[0]).norm(dim=-1).max())
+            tracks.append(FootTrack(leg, world[:, below, :3, 3], BONE_WIDTH * length))
     return tracks
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.math import davenport, quaternion
+from akd.motion.feet import BONE_WIDTH
 from akd.physics.body import Body, Coordinates
 from akd.physics.forces import root_angles
 from akd.physics.target import TargetMotion
@@ -50,8 +51,6 @@ WING_SHARE = 0.2
 1995). Feathers and membranes are thin and curved, and their cuboids mostly hold air."""
 LEG_BONES = 0.491
 """Thigh and shank of a person over the stature (Drillis and Contini, 1966)."""
-BONE_WIDTH = 0.15
-"""Half width of a cuboid without a surface, as a share of its length."""
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,7 @@ def eval_page(
     if shown:
         parts.append(films(shown))
     for name, path in images.items():
-        parts.append(
-            wide_image(path, f"{name}: {metrics[name].score:.2f}, {metrics[name].verdict}")
-        )
+        parts.append(wide_image(path, f"{name}: score {metrics[name].score:.2f}"))
     parts.append("<h2>Metrics</h2>")
     parts.append(table(list(metrics), {**metric_rows(metrics), **more}, wanted=True))
     return page("akd eval", "\n".join(parts), scripts=("films.js",))

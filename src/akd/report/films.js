@@ -3,7 +3,7 @@
 // frame. Without this script each video has controls of its own and plays by itself.
 for (const group of document.querySelectorAll(".films")) {
   const videos = [...group.querySelectorAll("video")];
-  const frame = 1 / (Number(group.dataset.fps) || 24);
+  const frame = 1 / (Number(group.dataset.fps) || 24), clipRate = Number(group.dataset.clipFps);
   const charts = group.dataset.charts === undefined ? []
     : [...document.querySelectorAll("svg[data-axis]")].map(cursorOf);
   const bar = document.createElement("div");
@@ -26,8 +26,10 @@ for (const group of document.querySelectorAll(".films")) {
   function show(time) {
     const count = Math.max(1, Math.round(lead.duration / frame));
     const number = Math.min(count, Math.floor(time / frame + 1e-3) + 1);
+    const told = clipRate ? `clip frame ${Math.round((number - 1) * frame * clipRate)}`
+      : `frame ${number} of ${count}`;
     slider.value = time;
-    clock.innerHTML = `${time.toFixed(2)} s<span class="rest"> · frame ${number} of ${count}</span>`;
+    clock.innerHTML = `${time.toFixed(2)} s<span class="rest"> · ${told}</span>`;
     for (const chart of charts) chart(time);
     if (group.dataset.charts !== undefined)
       document.dispatchEvent(new CustomEvent("akd-time", { detail: time }));

@@ -36,6 +36,7 @@ def write_ground_page(
     scene: str,
     images: Mapping[str, Path],
     files: Mapping[str, str],
+    fps: float,
 ) -> None:
     """Write one self-contained page.
 
@@ -48,13 +49,15 @@ def write_ground_page(
         scene: HTML of `scene3d`, or ""; its clock is that of the videos.
         images: PNG files by caption, such as rendered frames. They become part of the page.
         files: What each file beside the page is, by its name.
+        fps: Of the grounded clip.
     """
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
     parts += [f"<p>{escape(_summary(grounded))}</p>", links(files)]
-    parts += [notes(_warnings(grounded)), notes(_notes(grounded), warn=False)]
+    parts += [notes(_warnings(grounded)), notes(grounding_notes(grounded), warn=False)]
     if videos:
-        parts.append(films([Film(file, name) for name, file in videos.items()], charts=True))
+        shown = [Film(file, name) for name, file in videos.items()]
+        parts.append(films(shown, clip_fps=fps, charts=True))
     parts.append(scene)
     parts += [wide_image(file, caption) for caption, file in images.items()]
     parts.append(
@@ -93,14 +96,14 @@ def _warnings(grounded: Grounded) -> list[str]:
     return []
 
 
-def _notes(grounded: Grounded) -> list[str]:
-    """How the clip was taken."""
+def grounding_notes(grounded: Grounded) -> list[str]:
+    """How the clip was taken: what was added, left out, or not simulated."""
     lines = []
     if grounded.tracking.retries and not grounded.tracking.failed:
         lines.append(f"The simulation diverged {grounded.tracking.retries} times at longer steps.")
     if grounded.travel is not None:
         speed = float(grounded.travel.norm())
-        lines.append(f"The clip walks in place; {speed:.2f} m/s were added, as its feet imply.")
+        lines.append(f"The clip walks in place: it was given {speed:.2f} m/s, as its feet imply.")
     if grounded.cycle_gap is not None:
         lines.append(
             "The clip is a cycle: one and a half repetitions were simulated and blended. They are "

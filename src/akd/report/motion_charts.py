@@ -52,8 +52,8 @@ def root_charts(rig: ControlRig, motion: Motion, *, height: float) -> list[str]:
     places = {"up": along[:, 0], "left": along[:, 1], "forward": along[:, 2]}
     leans = {"yaw": lean[:, 0], "pitch": lean[:, 1], "roll": lean[:, 2]}
     return [
-        line_chart(places, x=seconds, title="root", unit="heights"),
-        line_chart(leans, x=seconds, title="root leans", unit="degrees"),
+        line_chart(places, x=seconds, title="root position", unit="body heights"),
+        line_chart(leans, x=seconds, title="root rotation", unit="degrees"),
     ]
 
 
@@ -72,6 +72,19 @@ def feet_chart(character: Character, rig: ControlRig, motion: Motion, *, title: 
     return contact_chart(touching, x=seconds, title=title)
 
 
+_LOSSES = {
+    "loss": "total",
+    "score": "score distillation",
+    "smooth": "smoothness",
+    "ground": "below the ground",
+    "rest": "distance from the neutral pose",
+    "support": "foot height",
+    "skate": "sliding feet",
+    "score_rms": "score distillation gradient, RMS",
+}
+"""What terms of the loss are called on the page; others by their own names."""
+
+
 def loss_charts(history: Sequence[Mapping[str, float]]) -> list[str]:
     """Each part of the loss over the iterations, and its mean over the last few."""
     if len(history) < 2:
@@ -80,12 +93,12 @@ def loss_charts(history: Sequence[Mapping[str, float]]) -> list[str]:
     charts = []
     for name in history[0]:
         values = np.array([row.get(name, math.nan) for row in history])
-        curves = {name: values, "mean of the last 25": _running_mean(values, 25)}
-        charts.append(
-            line_chart(
-                curves, x=x, title=f"loss: {name}", unit="", x_label="iteration", faint=(name,)
-            )
-        )
+        curves = {"each iteration": values, "mean of the last 25": _running_mean(values, 25)}
+        chart = line_chart(
+            curves, x=x, title=_LOSSES.get(name, name), unit="", x_label="iteration",
+            faint=("each iteration",),
+        )  # fmt: skip
+        charts.append(chart)
     return charts
 
 

@@ -133,12 +133,18 @@ def verdict(text: str) -> tuple[str, str]:
 
 
 def films(
-    shown: Sequence[Film], *, fps: float = 24.0, charts: bool = False, whole: bool = False
+    shown: Sequence[Film],
+    *,
+    fps: float = 24.0,
+    clip_fps: float | None = None,
+    charts: bool = False,
+    whole: bool = False,
 ) -> str:
     """Videos side by side that run in step, with one row of controls.
 
     With `charts`, those of the page whose axis is time show where the videos are. Videos are
-    cropped to 16:9 unless they are to be seen `whole`.
+    cropped to 16:9 unless they are to be seen `whole`. The controls count the clip's frames at
+    `clip_fps`, from 0 as an animation program does, and the videos' own where that is left out.
     """
     figures = "".join(
         f'<figure><video src="{data_uri(film.path)}" controls autoplay loop muted playsinline '
@@ -147,6 +153,7 @@ def films(
         for film in shown
     )
     synced = " data-charts" if charts else ""
+    synced += "" if clip_fps is None else f' data-clip-fps="{clip_fps:g}"'
     kind = "films whole" if whole else "films"
     return f'<div class="{kind}" data-fps="{fps:g}"{synced}><div class="side">{figures}</div></div>'
 
@@ -167,12 +174,13 @@ def wide_image(path: Path, caption: str) -> str:
     return strip(f'<img src="{data_uri(path)}" alt="{escape(caption, quote=True)}">', caption)
 
 
-def section(heading: str, charts: Sequence[str]) -> str:
-    """A heading and its charts; nothing where there are none."""
+def section(heading: str, charts: Sequence[str], *, about: str = "") -> str:
+    """A heading, what the charts show, and the charts; nothing where there are none."""
     if not charts:
         return ""
-    inner = "".join(charts)
-    return f'<section><h2>{escape(heading)}</h2><div class="charts">{inner}</div></section>'
+    inner = f'<div class="charts">{"".join(charts)}</div>'
+    caption = f'<p class="about">{escape(about)}</p>' if about else ""
+    return f"<section><h2>{escape(heading)}</h2>{caption}{inner}</section>"
 
 
 def table(head: Sequence[str], parts: Mapping[str, Sequence[Row]], *, wanted: bool = False) -> str:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 _FACTS = {"prior": "video model"}
 """What provenance is called on the page, where that is not its name in the clip's extras."""
+_PHYSICS = (
+    "Of the simulation, before it is blended into a loop and the feet are pinned again. Of a "
+    "cycle, one and a half repetitions are simulated; the clip repeats one."
+)
+_LOSS = "Terms of the distillation, each times its weight."
 
 
 def write_report(
@@ -39,6 +44,7 @@ def write_report(
     files: Mapping[str, str],
     frames: str,
     fps: float,
+    clip_fps: float,
 ) -> None:
     """Write the page.
 
@@ -50,6 +56,7 @@ def write_report(
         files: What each file beside the page is, by its name.
         frames: Length and frame range of the clip to use, in words.
         fps: Of the videos.
+        clip_fps: Of the clips.
     """
     character, request, final = made.character, made.request, made.final
     rig, motions = character.control_rig, made.motions()
@@ -89,7 +96,7 @@ def write_report(
         outcome_of(made.metrics[made.best], clip=made.clip_names()[made.best], frames=frames),
         pages.notes(made.notes),
         pages.links(files),
-        pages.films(films, fps=fps, charts=True),
+        pages.films(films, fps=fps, clip_fps=clip_fps, charts=True),
         scene,
         *(pages.wide_image(p, f"{_shown(name)}, six frames") for name, p in strips.items()),
         "<h2>Metrics</h2>",
@@ -101,8 +108,8 @@ def write_report(
         pages.section("Feet", [chart for chart in standing if chart is not None]),
         pages.section("Joint angles", angle_charts(rig, final)),
         pages.section("Root", root_charts(rig, final, height=character.height)),
-        pages.section("Physics", physics),
-        pages.section("Loss", loss_charts(made.history)),
+        pages.section("Physics", physics, about=_PHYSICS),
+        pages.section("Loss", loss_charts(made.history), about=_LOSS),
         "<h2>Settings</h2>",
         "<details><summary>show all</summary>"
         f"<pre>{escape(json.dumps(settings, indent=2, default=str))}</pre></details>",

@@ -99,7 +99,7 @@ def write_results(
         )
         write_report(
             made, out / "report.html", strips=strips, frames=frames, fps=_VIDEO_FPS,
-            videos={name: out / _VIDEOS[name] for name in motions},
+            clip_fps=keys.fps, videos={name: out / _VIDEOS[name] for name in motions},
             files={name: _FILES.get(name, "clip") for name in names if name != "report.html"},
         )  # fmt: skip
     return [out / name for name in names]

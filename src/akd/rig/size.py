@@ -97,7 +97,9 @@ def stated_height(asset: Asset, height: float) -> AssumedHeight | None:
         if isinstance(metres, int | float) and 0 < metres < 1e6:
             if not height > 0 or abs(metres / height - 1.0) < 1e-3:
                 return None
-            return AssumedHeight(metres, f"a clip of akd states {metres:.4g} m; --height overrules")
+            return AssumedHeight(
+                metres, f"a clip of akd states {metres:.4g} m; --height overrides it"
+            )
     return None
 
 
@@ -148,5 +150,5 @@ def assume_height(
         size = f"{height:.3g} m is {'tall' if factor < 1 else 'small'}"
     return AssumedHeight(
         height * factor,
-        f"{size} for {what}: timing and physics for {usual:.3g} m; --height overrules",
+        f"{size} for {what}: timing and physics for {usual:.3g} m; --height overrides it",
     )

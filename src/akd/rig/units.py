@@ -45,6 +45,11 @@ class FileUnits:
                 f"metres_per_unit must be above zero and finite, got {self.metres_per_unit}"
             )
 
+    @property
+    def units_per_metre(self) -> float:
+        """What metres are multiplied by for lengths as in the file."""
+        return 1.0 / self.metres_per_unit
+
     def _axes(self, like: Tensor) -> Float[Tensor, "4"]:
         """Rotation (wxyz) that takes the file's up axis to Y."""
         half = math.sqrt(0.5)

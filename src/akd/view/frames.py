@@ -42,6 +42,13 @@ def distance_to_fit(
     return ahead * (max(distance, wide) + 0.5 * abs(float(row @ ahead)))
 
 
+def height_on_screen(aspect: float) -> float:
+    """How far above the centre of the image `distance_to_fit` allows a body, in halves of its
+    height. On a phone, whose panel covers the lower half, that is in the middle of the upper one.
+    """
+    return min(0.5, max(0.0, 1.0 - aspect))
+
+
 @dataclass(frozen=True)
 class ClipFrames:
     """Poses of a clip, `FPS` a second."""

@@ -16,7 +16,7 @@ from akd.view.actor import Actor, Shown
 from akd.view.content import GROUNDED, Content, Subject
 from akd.view.curves import Curves
 from akd.view.events import by_user
-from akd.view.frames import FPS, distance_to_fit
+from akd.view.frames import FPS, distance_to_fit, height_on_screen
 from akd.view.job import Animate
 from akd.view.numbers import heading, legend, metrics_table
 from akd.view.pose_panel import PosePanel
@@ -31,8 +31,6 @@ _GHOST = 0.35
 _APART = 1.4
 """Distance between clips side by side, in body lengths or heights, whichever is larger."""
 _SPEEDS = {"¼ ×": 0.25, "½ ×": 0.5, "1 ×": 1.0, "2 ×": 2.0}
-_PHONE = 0.5
-"""How far above the centre of a tall screen clips are shown, in halves of its height."""
 _MOST = 6
 """Clips shown at once."""
 
@@ -352,8 +350,7 @@ class Session:
         away = distance_to_fit(eye - target, beside, opening=opening, aspect=aspect)
         target = target + 0.5 * beside
         lower = np.zeros(3)
-        if aspect < 1.0:  # a phone: the panel covers the lower part
-            lower[1] = _PHONE * np.tan(0.5 * opening) * np.linalg.norm(away)
+        lower[1] = height_on_screen(aspect) * np.tan(0.5 * opening) * np.linalg.norm(away)
         with self.lock, self.client.atomic():
             self._followed = frames.path[frame] * (1.0, 0.0, 1.0)
             self.client.camera.position = target + away
