@@ -39,8 +39,8 @@ def planted_if_better(
 def plant_again(character: Character, grounded: Grounded) -> Grounded:
     """The motion with its feet planted by their skin. A loop stays one.
 
-    Physics stands on the corners of cuboids. Where a short leg or a foot tips far, those are lower
-    than the skin, which then hovers or is dragged.
+    Physics stands on the corners of cuboids, which are not where the skin is: soles that tip far
+    hover or are dragged.
 
     Args:
         character: Who moves.
