@@ -61,6 +61,18 @@ def test_score_names_the_worst_joints(files, capsys):
 
 
 @pytest.mark.slow
+def test_project_says_how_many_poses_are_implausible(files, tmp_path, capsys):
+    fox, model = files
+    assert run("project", fox, "--weights", model, "-o", tmp_path) == 0
+    said = capsys.readouterr().out.splitlines()[0]
+    before, count, after = map(int, re.findall(r"\d+", said))
+    assert max(before, after) <= count
+    clip = read_asset(tmp_path / "poses.glb").clips[-1]
+    assert clip.name == "projected"
+    assert max(len(track.times) for track in clip.tracks) == count
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("stand", ["--stand", "--no-stand"])
 def test_ik_states_the_residual(files, stand, tmp_path, capsys):
     fox, model = files
@@ -118,7 +130,7 @@ def test_chains_of_any_length_are_scored(files, joints, tmp_path, capsys):
     _, model = files
     chain = write_chain(tmp_path / "chain.bvh", joints)
     assert run("score", chain, "--weights", model) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 4
+    assert len(capsys.readouterr().out.splitlines()) == 4  # two poses
 
 
 def test_a_body_without_joints_is_refused(files, tmp_path, capsys):

@@ -106,7 +106,7 @@ class Animate:
     physics_iterations: int = TRACKING.iterations
     """Iterations of the physics tracking."""
     pose_prior: float = 0.0
-    """Weight of the pose model as a regulariser."""
+    """Weight of the pose model as a regulariser: 1 is mild, 3 stills the motion."""
     pose_weights: PoseWeights = None
     weights: Path | None = None
     """Folder of weights, instead of the bundled ones or the hub's copy."""

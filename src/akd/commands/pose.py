@@ -87,9 +87,10 @@ class PoseProject:
             raise UsageError(f"--level must be between 0 and 1, got {self.level:g}")
         character, space = _space(self.file, self.weights)
         states = _clip_states(self, character, space, 24.0)
-        _write(
-            character, space, space.project(states, level=self.level), self.out, name="projected"
-        )
+        found = space.project(states, level=self.level)
+        before, after = (int((space.score(poses).poses > 0.0).sum()) for poses in (states, found))
+        print(f"{before} of {len(states)} poses were implausible, {after} are now")
+        _write(character, space, found, self.out, name="projected")
 
 
 @dataclass(frozen=True)
@@ -337,7 +338,8 @@ def _print_scores(space: PoseSpace, states: Tensor, fps: float | None) -> None:
         )
         print(f"{where(frame):>7} {pose:6.1f}  {joints}")
     wrong, worst = int((found.poses > 0.0).sum()), int(found.poses.argmax())
-    print(f"{wrong} of {len(states)} poses are implausible; the worst: {where(worst)}")
+    if len(states) > 1:
+        print(f"{wrong} of {len(states)} poses are implausible; the worst: {where(worst)}")
 
 
 def _write(
