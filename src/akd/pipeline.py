@@ -28,6 +28,7 @@ from akd.api.search import (
     sample,
     set_stage,
     spawn,
+    undistilled,
 )
 from akd.base.observer import Observer
 from akd.distill.loop import distil
@@ -166,14 +167,16 @@ def animate_part(
     finalists = fit(stage, model, request, videos, score=score, observer=observer)
 
     observer.begin("distil")
+    fits = undistilled(request, finalists, chooser)
     with observer.deferred_interrupts():
         distilled = distil(
             stage, model, request.asked, finalists, request.settings, losses=request.losses,
             generators=spawn(generator, len(finalists)), observer=observer,
         )  # fmt: skip
     starting = motion_of(begin(stage, model, request), "start", stage, rate)
-    motions = [motion_of(found, title, stage, rate) for found in finalists]
-    cycles = [cycle_of(found, title, stage, rate) for found in finalists]
+    candidates = [*finalists, *fits]
+    motions = [motion_of(found, title, stage, rate) for found in candidates]
+    cycles = [cycle_of(found, title, stage, rate) for found in candidates]
 
     grounded = ground_each(request, motions, observer, fps=rate, cycles=cycles)
     chosen = choose_each(
@@ -190,12 +193,17 @@ def animate_part(
     if len(finals) > 1:
         scores = tuple(map_threads(lambda m: selection_score(measures, m, chooser), finals))
     best = scores.index(max(scores))
+    went = distilled[best % len(finalists)]
 
     observer.begin("measure")
     kept = {"start": starting, "motion": motions[best]}
     if (physical := grounded[best]) is not None:
         kept["grounded"] = physical.motion
-    notes = (*request.notes, *distilled[best].notes)
+    notes = (*request.notes, *went.notes)
+    if best >= len(finalists):
+        others = max(scores[: len(finalists)])
+        notes = (*notes, f"the fit to a sampled video is kept as it is: its selection score is "
+                         f"{scores[best]:.2f}, with score distillation {others:.2f}")  # fmt: skip
     if (why := worse[best]) is not None:
         notes = (*notes, f"physics lowered the result, use the distilled clip: {why}")
     return Animation(
@@ -205,7 +213,7 @@ def animate_part(
         motion=motions[best],
         grounded=physical,
         kept_distilled=why,
-        history=distilled[best].history,
+        history=went.history,
         notes=notes,
         selection_scores=scores,
         metrics=measure_each(request, kept, measures),

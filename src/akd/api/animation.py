@@ -27,7 +27,8 @@ class Animation:
     start: Motion
     """Where the search began: the neutral pose, moving over the ground."""
     motion: Motion
-    """The distilled motion."""
+    """The distilled motion; of an action that is no gait, the fit to a sampled video where that has
+    the higher selection score."""
     grounded: Grounded | None
     """The motion tracked by physics, where that was asked for."""
     kept_distilled: str | None
@@ -37,7 +38,8 @@ class Animation:
     notes: tuple[str, ...]
     """For the user: what to check, and what went wrong and how it was handled."""
     selection_scores: tuple[float, ...]
-    """Of each finalist; the one with the highest was kept."""
+    """Of each finalist, and then of each one's fit where fits compete with what distillation makes
+    of them; the one with the highest was kept."""
     metrics: dict[str, MotionMetrics]
     """Of `start`, `motion` and, where there is one, `grounded`."""
     lead: float = 0.0

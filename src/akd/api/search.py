@@ -25,6 +25,7 @@ from akd.math.threads import map_threads, torch_threads
 from akd.metrics.measures import Measures
 from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.recognise.recogniser import Recogniser, reporting_recognisers
+from akd.metrics.reference import kind_of
 from akd.metrics.selection import Criteria, lowered
 from akd.motion.actions import read_sentence
 from akd.motion.feet import leg_length
@@ -159,6 +160,22 @@ def _regressor(request: Request, prior: VideoPrior) -> MotionRegressor | None:
         return None
     found = find_regressor(request.weights, device=prior.device)
     return found if found is not None and found.reads(prior) else None
+
+
+def undistilled(
+    request: Request, finalists: Sequence[MotionParameters], chooser: Recogniser | None
+) -> list[MotionParameters]:
+    """Copies of the finalists' fits, which compete with what distillation makes of them.
+
+    Of actions that are no gaits alone, which distillation often blurs, and where `chooser`
+    (recogniser A) can compare them.
+    """
+    fitted = request.settings.iterations and request.settings.warm_start.samples
+    if chooser is None or not fitted or request.action not in chooser.classes:
+        return []
+    if kind_of(request.action) == "gait":
+        return []
+    return [found.with_values(found.values()) for found in finalists]
 
 
 def spawn(generator: torch.Generator, count: int) -> list[torch.Generator]:
