@@ -2,13 +2,15 @@
 
     python docs/make_hero.py out/fox/motion.glb out/man/motion.glb out/trex/motion.glb
 
-Each panel shows the last clip of a file, which in a `motion.glb` of `akd animate` is the grounded
-one, with its prompt below.
+Each panel shows the clip of a run that `akd animate` recommends, or the last clip of any other
+file, with its prompt below. `--columns` breaks the panels into rows.
 """
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +32,20 @@ def panel(
 ) -> list[Image.Image]:
     """Frames of a file's last clip, repeated to fill the time, with its name below."""
     character = akd.load(file)
-    motion = find_motion(character, character.asset.clips[-1].name)
+    motion = find_motion(character, character.asset.clips[_recommended(file)].name)
     times = math.ceil((seconds + 1.0 / fps) / motion.duration)
     motion = repeat(character.control_rig, motion, times).resample(fps)
     frames = motion.sample(motion.times[: round(seconds * fps)])
     video = akd.film(character, frames, view=THREE_QUARTER, size=size, fps=fps, splats=splats)
     caption = motion.name.removesuffix(" (grounded)")
     return [_captioned(frame, caption) for frame in video.bytes()]
+
+
+def _recommended(file: Path) -> int:
+    """Place of the clip: a run writes the distilled one and then the grounded one."""
+    metrics = file.with_name("metrics.json")
+    found = json.loads(metrics.read_text()) if metrics.exists() else {}
+    return -2 if found.get("best") == "motion" and "grounded" in found else -1
 
 
 def _captioned(frame: np.ndarray, caption: str) -> Image.Image:
@@ -49,6 +58,15 @@ def _captioned(frame: np.ndarray, caption: str) -> Image.Image:
     return image
 
 
+def _sheet(images: Sequence[Image.Image], columns: int) -> Image.Image:
+    """Images of one size in rows."""
+    width, height = images[0].size
+    sheet = Image.new("RGB", (columns * width, math.ceil(len(images) / columns) * height), "white")
+    for place, image in enumerate(images):
+        sheet.paste(image, (place % columns * width, place // columns * height))
+    return sheet
+
+
 def main(
     files: tyro.conf.Positional[tuple[Path, ...]],
     out: Path = TARGET,
@@ -57,13 +75,11 @@ def main(
     fps: float = 20.0,
     quality: int = 70,
     splats: int = 20_000,
+    columns: int | None = None,
 ) -> Path:
     """Write an animated WebP, or a GIF where `out` ends so."""
     panels = [panel(file, seconds=seconds, size=size, fps=fps, splats=splats) for file in files]
-    together = [
-        Image.fromarray(np.concatenate([np.asarray(image) for image in images], axis=1))
-        for images in zip(*panels, strict=True)
-    ]
+    together = [_sheet(images, columns or len(files)) for images in zip(*panels, strict=True)]
     together[0].save(
         out, save_all=True, append_images=together[1:], duration=round(1000.0 / fps), loop=0,
         quality=quality, method=6,
