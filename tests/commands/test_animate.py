@@ -56,7 +56,7 @@ def test_the_report_stands_on_its_own(finished):
     assert text.count("<svg") > 10
     for said in (
         "flexion: left fore",
-        "loss: score",
+        "score distillation gradient, RMS",
         "torque: left hind",
         "vertical ground force",
         "feet on the ground: grounded",

@@ -290,6 +290,15 @@ def test_a_second_run_into_a_folder_is_one_line(given, tmp_path, capsys, command
 
 
 @pytest.mark.slow
+def test_a_second_harvest_into_a_folder_is_one_line(given, tmp_path, capsys):
+    out = tmp_path / "out"
+    with hold_batch(out):
+        assert run("pose harvest", given, out) == 2
+    (line,) = errors(capsys)
+    assert line.startswith(f"akd: {out}: another process ")
+
+
+@pytest.mark.slow
 @commands
 def test_a_clock_that_is_set_back_changes_nothing(given, tmp_path, monkeypatch, command):
     assert run(command, given, tmp_path / "out") in (0, 3)

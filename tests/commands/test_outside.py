@@ -165,11 +165,11 @@ def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
 
 
 INTERRUPTED = """
-import os, signal, sys
+import signal, sys
 import akd.cli
 
 def stop(*_):
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
 
 akd.cli._parse = stop
 sys.exit(akd.cli.main(["inspect", "fox.glb"]))

@@ -31,5 +31,5 @@ def test_jobs_in_a_batch_are_as_alone(fox: Character, tmp_path: Path) -> None:
 
 
 def test_no_process_is_refused(fox: Character) -> None:
-    with pytest.raises(ValueError, match="processes must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="processes must be a whole number from 1 to 1024, got 0"):
         next(animate_many([Job(fox, "a fox walking")], processes=0))

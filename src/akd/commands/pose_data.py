@@ -128,7 +128,7 @@ class PoseHarvest:
 
         from akd.batch.harvest import harvest_jobs
         from akd.commands.batch_table import BatchTable
-        from akd.engine.run import run_jobs
+        from akd.engine.run import BatchBusy, hold_batch, run_jobs
         from akd.prior.choose import check_prior
         from akd.prior.source import PriorSource
 
@@ -161,8 +161,14 @@ class PoseHarvest:
             if not jobs:
                 raise UsageError("there are no bodies: give --zoo or --assets")
             table = BatchTable(self.out, len(jobs))
+            # Commands of --engine shell run as many jobs in a folder at a time as they like.
+            alone = self.only is None and self.engine != "shell"
             try:
-                with table:
+                with (
+                    usage_errors(BatchBusy),
+                    hold_batch(self.out) if alone else nullcontext(),
+                    table,
+                ):
                     for event in run_jobs(jobs, self.out, engine, until=until):
                         table.show(event)
             except KeyboardInterrupt:
