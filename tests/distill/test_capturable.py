@@ -31,7 +31,7 @@ from akd.prior.tiny.settings import TinySettings
 from akd.rig import control_kernel
 from akd.rig.control import ControlPose
 from akd.scene.stage import Stage
-from akd.splat import raster_inputs, raster_tiles, render, shade
+from akd.splat import raster_call, raster_tiles, render, shade
 from akd.splat.list_room import ListRoom
 from akd.splat.rasterize import rasterize
 from tests.distill.fox import stage_for
@@ -66,7 +66,7 @@ def stage(tube, monkeypatch: pytest.MonkeyPatch) -> Stage:
     cloud = plain.cloud.to(META)
     moved = replace(plain, cloud=cloud, body_cloud=cloud, bone_colours=plain.bone_colours.to(META))
     moved.__dict__["neutral_box"] = plain.neutral_box  # read back once, before any graph
-    for module in (control_kernel, raster_inputs, raster_tiles, shade):
+    for module in (control_kernel, raster_call, raster_tiles, shade):
         monkeypatch.setattr(module, "as_warp", lambda tensor, kind: None)
     monkeypatch.setattr(wp, "launch", lambda *args, **options: None)
     monkeypatch.setattr(wp, "device_from_torch", lambda device: wp.get_device("cpu"))

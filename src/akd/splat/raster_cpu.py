@@ -20,7 +20,7 @@ from torch import Tensor
 from akd.base.warp_runtime import as_warp
 from akd.splat import kernel_blend, kernel_project
 from akd.splat.kernel_types import mat34, vec6, vec9
-from akd.splat.raster_inputs import Inputs
+from akd.splat.raster_call import RasterCall
 
 NEVER = wp.int64(0x7FFFFFFFFFFFFFFF)
 
@@ -57,41 +57,41 @@ def _launch(kernel: Any, dim: int | tuple[int, int], inputs: list[Any]) -> None:
 class CpuRaster:
     """One image sequence: made by `forward`, differentiated by `backward`."""
 
-    def __init__(self, inputs: Inputs, threads: int | None = None) -> None:
-        self.inputs = inputs
+    def __init__(self, call: RasterCall, threads: int | None = None) -> None:
+        self.call = call
         self.threads = max(1, threads or available_threads())
-        frames = inputs.frames
+        frames = call.frames
         # Whole frames where they share out evenly enough; else every frame is cut into bands.
         self.by_frame = frames % self.threads == 0 or frames >= 4 * self.threads
         # More bands than threads, dealt out in turn: a character fills the middle, not the edges.
-        self.bands = 1 if self.by_frame else min(2 * self.threads, inputs.height)
-        shape = (frames, inputs.splats)
+        self.bands = 1 if self.by_frame else min(2 * self.threads, call.height)
+        shape = (frames, call.splats)
         self._keys = torch.empty(shape, dtype=torch.int64)
         self._centres = torch.empty(*shape, 2)
         self._conics = torch.empty(*shape, 3)
         self._extents = torch.empty(*shape, 2)
         self._strengths = torch.empty(shape)
-        pixels = inputs.width * inputs.height
+        pixels = call.width * call.height
         self.image = torch.empty(frames, pixels, 3)
         self.transmittance = torch.empty(frames, pixels)
-        self._cloud = inputs.cloud()
+        self._cloud = call.cloud()
         self._flat = [
             as_warp(self._centres, wp.vec2), as_warp(self._conics, wp.vec3),
             as_warp(self._extents, wp.vec2),
         ]  # fmt: skip
         self._look = [
-            as_warp(self._strengths, wp.float32), as_warp(inputs.colours, wp.vec3),
-            inputs.width, inputs.height,
+            as_warp(self._strengths, wp.float32), as_warp(call.colours, wp.vec3),
+            call.width, call.height,
         ]  # fmt: skip
         self._key_view = as_warp(self._keys, wp.int64)
         self._seen = [as_warp(self.image, wp.vec3), as_warp(self.transmittance, wp.float32)]
 
     def _frames_of(self, worker: int) -> range:
-        frames = self.inputs.frames
+        frames = self.call.frames
         return range(frames * worker // self.threads, frames * (worker + 1) // self.threads)
 
     def _splats_of(self, worker: int) -> range:
-        splats = self.inputs.splats
+        splats = self.call.splats
         return range(splats * worker // self.threads, splats * (worker + 1) // self.threads)
 
     def _project(self, frames: range, splats: range) -> None:
@@ -99,10 +99,7 @@ class CpuRaster:
             kernel_project.project,
             (len(frames), len(splats)),
             [
-                *self._cloud, as_warp(self.inputs.opacities, wp.float32),
-                as_warp(self.inputs.intrinsics, wp.vec4),
-                as_warp(self.inputs.grounds, wp.vec4), self.inputs.width, self.inputs.height,
-                int(self.inputs.antialias), frames.start, splats.start, *self._flat,
+                *self._cloud, self.call.planes(), frames.start, splats.start, *self._flat,
                 self._look[0], self._key_view,
             ],
         )  # fmt: skip
@@ -120,18 +117,18 @@ class CpuRaster:
 
         def whole_frames(worker: int) -> None:
             frames = self._frames_of(worker)
-            self._project(frames, range(self.inputs.splats))
+            self._project(frames, range(self.call.splats))
             keys[frames.start : frames.stop].sort(axis=1)
             for t in frames:
                 self._blend(t, 0)
 
         def bands(worker: int) -> None:
             for band in range(worker, self.bands, self.threads):
-                for t in range(self.inputs.frames):
+                for t in range(self.call.frames):
                     self._blend(t, band)
 
         def share_of_cloud(worker: int) -> None:
-            self._project(range(self.inputs.frames), self._splats_of(worker))
+            self._project(range(self.call.frames), self._splats_of(worker))
 
         if self.by_frame:
             _each(self.threads, whole_frames)
@@ -144,16 +141,16 @@ class CpuRaster:
         self, d_image: Tensor, d_transmittance: Tensor, *, cloud_too: bool
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Gradients to transforms, means, covariances (six numbers), colours and opacities."""
-        inputs, threads = self.inputs, self.threads
-        frames, splats = inputs.frames, inputs.splats
+        call, threads = self.call, self.threads
+        frames, splats = call.frames, call.splats
         workers = threads if self.by_frame else 1
-        pixels = inputs.width * inputs.height
+        pixels = call.width * call.height
         lefts, comings = torch.empty(workers, pixels), torch.empty(workers, pixels)
         flat = torch.empty(workers, self.bands, splats, 9)
         bone_slots = 1 if self.by_frame else threads
-        d_transforms = _zeros(bone_slots, *inputs.transforms.shape)
+        d_transforms = _zeros(bone_slots, *call.camera_from_mesh.shape)
         count = splats if cloud_too else 0
-        layers = inputs.colours.shape[0]
+        layers = call.colours.shape[0]
         d_means, d_covariances = _zeros(threads, count, 3), _zeros(threads, count, 6)
         d_colours, d_opacities = _zeros(threads, layers, count, 3), _zeros(threads, count)
         scratch = [as_warp(lefts, wp.float32), as_warp(comings, wp.float32), as_warp(flat, vec9)]
@@ -162,7 +159,6 @@ class CpuRaster:
             as_warp(d_transforms, mat34), as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
             as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),
         ]  # fmt: skip
-        lens = [as_warp(inputs.intrinsics, wp.vec4), as_warp(inputs.opacities, wp.float32)]
 
         def blend(t: int, band: int, slot: int) -> None:
             _launch(
@@ -179,10 +175,8 @@ class CpuRaster:
                 kernel_project.project_backward,
                 len(share),
                 [
-                    *self._cloud, *lens, inputs.width, inputs.height, int(inputs.antialias), t,
-                    share.start,
-                    bone_slot, slot, self._flat[1], flat_slot, scratch[2],
-                    min(t, layers - 1), int(cloud_too), *sums,
+                    *self._cloud, t, share.start, bone_slot, slot, self._flat[1], flat_slot,
+                    scratch[2], min(t, layers - 1), int(cloud_too), *sums,
                 ],
             )  # fmt: skip
 

@@ -19,7 +19,7 @@ from akd.base.warp_runtime import as_warp, torch_stream
 from akd.splat import kernel_bones, kernel_project, kernel_tile_lists, kernel_tiles
 from akd.splat.kernel_types import mat34, vec6, vec9
 from akd.splat.list_room import ListRoom, current_room
-from akd.splat.raster_inputs import Inputs
+from akd.splat.raster_call import RasterCall
 
 TILE = 8
 """Side of a tile, pixels. Small tiles make longer lists to sort and far less to blend."""
@@ -83,18 +83,18 @@ class TileRaster:
     On the CPU it gives the same images, slowly and on one thread: it is run there by the tests.
     """
 
-    def __init__(self, inputs: Inputs, *, tile: int = TILE, group: int = GROUP) -> None:
-        self.inputs = inputs
+    def __init__(self, call: RasterCall, *, tile: int = TILE, group: int = GROUP) -> None:
+        self.call = call
         self.tile = tile
-        self.device = inputs.means.device
+        self.device = call.means.device
         self._warp_device = wp.device_from_torch(self.device)
-        frames, splats = inputs.frames, inputs.splats
+        frames, splats = call.frames, call.splats
         self.group = max(1, min(frames, group // max(splats, 1)))
-        self.tiles = (-(-inputs.width // tile), -(-inputs.height // tile))
+        self.tiles = (-(-call.width // tile), -(-call.height // tile))
         self._centres = self._empty(frames, splats, 2)
         self._conics = self._empty(frames, splats, 3)
         self._strengths = self._empty(frames, splats)
-        pixels = inputs.width * inputs.height
+        pixels = call.width * call.height
         self.image = self._empty(frames, pixels, 3)
         self.transmittance = self._empty(frames, pixels)
         self._ids = torch.empty(0, dtype=torch.int32, device=self.device)
@@ -113,7 +113,7 @@ class TileRaster:
         )  # fmt: skip
 
     def _groups(self) -> list[range]:
-        frames = self.inputs.frames
+        frames = self.call.frames
         return [range(t, min(t + self.group, frames)) for t in range(0, frames, self.group)]
 
     def forward(self) -> None:
@@ -128,15 +128,15 @@ class TileRaster:
             )
 
     def _sizes(self) -> list[int]:
-        return [self.tile, self.inputs.width, self.inputs.height]
+        return [self.tile, self.call.width, self.call.height]
 
     def _lists(self) -> list[Any]:
-        inputs = self.inputs
+        call = self.call
         return [
             as_warp(self._ids, wp.int32), as_warp(self._ranges, wp.int32),
             as_warp(self._centres.flatten(0, 1), wp.vec2),
             as_warp(self._conics.flatten(0, 1), wp.vec3),
-            as_warp(self._strengths.flatten(), wp.float32), as_warp(inputs.colours, wp.vec3),
+            as_warp(self._strengths.flatten(), wp.float32), as_warp(call.colours, wp.vec3),
             *self._sizes(), *self.tiles,
         ]  # fmt: skip
 
@@ -144,8 +144,8 @@ class TileRaster:
         return [as_warp(self.image, wp.vec3), as_warp(self.transmittance, wp.float32)]
 
     def _list_and_sort(self) -> None:
-        inputs = self.inputs
-        frames, splats = inputs.frames, inputs.splats
+        call = self.call
+        frames, splats = call.frames, call.splats
         extents = self._empty(frames, splats, 2)
         depths = self._empty(frames, splats, dtype=torch.int64)
         counts = self._empty(frames, splats, dtype=torch.int32)
@@ -158,10 +158,8 @@ class TileRaster:
             kernel_project.project,
             (frames, splats),
             [
-                *inputs.cloud(), as_warp(inputs.opacities, wp.float32),
-                as_warp(inputs.intrinsics, wp.vec4),
-                as_warp(inputs.grounds, wp.vec4), inputs.width, inputs.height,
-                int(inputs.antialias), 0, 0, *flat, strengths, as_warp(depths, wp.int64),
+                *call.cloud(), call.planes(), 0, 0, *flat, strengths,
+                as_warp(depths, wp.int64),
             ],
         )  # fmt: skip
         count_view = as_warp(counts, wp.int32)
@@ -175,15 +173,15 @@ class TileRaster:
         per_frame = tiles_x * tiles_y
         self._ranges = torch.zeros(frames * per_frame, 2, dtype=torch.int32, device=self.device)
         gaussians = [*flat, as_warp(depths, wp.int64), strengths, *self._sizes(), tiles_x, tiles_y]
-        room, call = current_room(), (frames, splats, inputs.width, inputs.height)
+        room, size = current_room(), (frames, splats, call.width, call.height)
         if room is not None and room.is_fixed:
-            self._sort_within(room, call, gaussians, ends, counts)
+            self._sort_within(room, size, gaussians, ends, counts)
             return
         groups = self._groups()
         # The one wait: how long is each group's list?
         lengths = ends[[g.stop - 1 for g in groups], -1].tolist()
         if room is not None:
-            room.measure(call, lengths[-1])
+            room.measure(size, lengths[-1])
         self._ids = self._empty(lengths[-1], dtype=torch.int32)
         longest = max(b - a for a, b in zip([0, *lengths], lengths, strict=False))
         keys = self._empty(2 * longest, dtype=torch.int64)
@@ -218,14 +216,14 @@ class TileRaster:
     def _sort_within(
         self,
         room: ListRoom,
-        call: tuple[int, int, int, int],
+        size: tuple[int, int, int, int],
         gaussians: list[Any],
         ends: Tensor,
         counts: Tensor,
     ) -> None:
         """One list of a length that was fixed beforehand; entries that are not used sort last."""
         frames, splats = counts.shape
-        capacity, tiles = room.capacity(call), len(self._ranges)
+        capacity, tiles = room.capacity(size), len(self._ranges)
         room.use(ends[-1, -1], capacity)
         keys = torch.full((capacity,), tiles << 32, dtype=torch.int64, device=self.device)
         values = self._empty(capacity, dtype=torch.int32)
@@ -256,26 +254,27 @@ class TileRaster:
     def _backward(
         self, d_image: Tensor, d_transmittance: Tensor, cloud_too: bool
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        inputs = self.inputs
-        splats, bones = inputs.splats, inputs.transforms.shape[1]
+        call = self.call
+        splats, bones = call.splats, call.camera_from_mesh.shape[1]
         count = splats if cloud_too else 0
-        d_transforms = self._empty(*inputs.transforms.shape)
+        d_transforms = self._empty(*call.camera_from_mesh.shape)
         d_means, d_covariances = self._zeros(count, 3), self._zeros(count, 6)
-        d_colours = self._zeros(inputs.colours.shape[0], count, 3)
+        d_colours = self._zeros(call.colours.shape[0], count, 3)
         d_opacities = self._zeros(count)
-        rows = bone_rows(inputs.bones_key, inputs.bones, inputs.weights, bones)
+        key = call.bones if call.bones_key is None else call.bones_key
+        rows = bone_rows(key, call.bones, call.weights, bones)
         gradients = self._empty(self.group, splats, 9)
         d_phi = self._empty(self.group, splats, 3, 4)
         partial = self._empty(self.group, rows.segments.shape[0] - 1, 3, 4)
         per_frame = self.tiles[0] * self.tiles[1]
         lanes = 32 if self.device.type == "cuda" else 1
-        lists, seen, cloud = self._lists(), self._seen(), inputs.cloud()
+        lists, seen, cloud = self._lists(), self._seen(), call.cloud()
         incoming = [as_warp(d_image, wp.vec3), as_warp(d_transmittance, wp.float32)]
         sums = [
             as_warp(d_means, wp.vec3), as_warp(d_covariances, vec6),
             as_warp(d_colours, wp.vec3), as_warp(d_opacities, wp.float32),
         ]  # fmt: skip
-        wanted = 9 if cloud_too else 6 if inputs.antialias else 5
+        wanted = 9 if cloud_too else 6 if call.antialias else 5
         for frames in self._groups():
             here = len(frames)
             gradients.zero_()
@@ -294,11 +293,8 @@ class TileRaster:
                 kernel_bones.project_backward_all,
                 (groups, splats),
                 [
-                    *cloud, as_warp(inputs.intrinsics, wp.vec4),
-                    as_warp(inputs.opacities, wp.float32), inputs.width, inputs.height,
-                    int(inputs.antialias), frames.start, each,
-                    as_warp(self._conics, wp.vec3), as_warp(gradients, vec9), int(cloud_too),
-                    as_warp(d_phi, mat34), *sums,
+                    *cloud, frames.start, each, as_warp(self._conics, wp.vec3),
+                    as_warp(gradients, vec9), int(cloud_too), as_warp(d_phi, mat34), *sums,
                 ],
                 128,
             )  # fmt: skip

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from akd.splat.raster_call import RasterCall
 from akd.splat.raster_cpu import CpuRaster
-from akd.splat.raster_inputs import Inputs
 from akd.splat.raster_tiles import TileRaster
 
 
@@ -31,15 +30,15 @@ class _Rasterize(torch.autograd.Function):
         factors: Tensor,
         colours: Tensor,
         opacities: Tensor,
-        inputs: Inputs,
+        call: RasterCall,
         threads: int | None,
         tiles: bool,
     ) -> tuple[Tensor, Tensor]:
-        raster = TileRaster(inputs) if tiles else CpuRaster(inputs, threads)
+        raster = TileRaster(call) if tiles else CpuRaster(call, threads)
         raster.forward()
         ctx.raster = raster
         ctx.set_materialize_grads(False)
-        size = (inputs.frames, inputs.height, inputs.width)
+        size = (call.frames, call.height, call.width)
         return raster.image.view(*size, 3), raster.transmittance.view(size)
 
     @staticmethod
@@ -62,7 +61,7 @@ class _Rasterize(torch.autograd.Function):
             return (d_transforms, *(None,) * 7)
         d_covariances = six[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].unflatten(-1, (3, 3))
         # S = M M^T, so dM = 2 dS M.
-        d_factors = 2.0 * d_covariances @ raster.inputs.factors
+        d_factors = 2.0 * d_covariances @ raster.call.factors
         return (d_transforms, d_means, d_factors, d_colours, d_opacities, *(None,) * 3)
 
 
@@ -86,30 +85,10 @@ def rasterize(
     if splats == 0 or frames == 0:
         empty = means.new_zeros(frames, call.height, call.width, 3, dtype=torch.float32)
         return empty, empty.new_ones(frames, call.height, call.width)
-    device, intrinsics = means.device, call.intrinsics
-
-    def plain(tensor: Tensor) -> Tensor:
-        return tensor.detach().to(device=device, dtype=torch.float32).contiguous()
-
-    inputs = Inputs(
-        transforms=plain(call.camera_from_mesh),
-        means=plain(means),
-        factors=plain(call.factors),
-        colours=plain(call.colours),
-        opacities=plain(call.opacities),
-        bones=call.bones.detach().to(device=device, dtype=torch.int32).contiguous(),
-        bones_key=call.bones,
-        weights=plain(call.weights),
-        intrinsics=plain(intrinsics),
-        grounds=plain(intrinsics.new_zeros(0, 4) if call.grounds is None else call.grounds),
-        width=call.width,
-        height=call.height,
-        antialias=call.antialias,
-    )
     by_tiles = means.is_cuda if tiles is None else tiles
     if means.is_cuda and not by_tiles:
         raise ValueError("tiles=False is for the CPU; the cloud is on a CUDA device")
     with_gradient = (call.camera_from_mesh, means, call.factors, call.colours, call.opacities)
     single = (x.to(dtype=torch.float32) for x in with_gradient)
-    result: Any = _Rasterize.apply(*single, inputs, threads, by_tiles)
+    result: Any = _Rasterize.apply(*single, call.prepared(), threads, by_tiles)
     return result
