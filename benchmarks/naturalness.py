@@ -18,7 +18,7 @@ from pathlib import Path
 from akd.asset.asset import AssetError
 from akd.metrics.travel import with_implied_travel
 from akd.motion.actions import ACTIONS
-from akd.motion.library.clip import LibraryClip
+from akd.motion.library import LibraryClip
 from akd.motion.loop import repeat
 from akd.prior.tiny.creatures import cast_list
 from akd.prior.tiny.recorded import Recordings, label_of

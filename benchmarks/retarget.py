@@ -29,7 +29,7 @@ from akd.motion.contact import floor_height, implied_velocity, skate_speed
 from akd.motion.feet import leg_length, track_feet
 from akd.motion.footing.floor import find_floor
 from akd.motion.grid import on_grid
-from akd.motion.library.clip import without_calibration
+from akd.motion.library import without_calibration
 from akd.motion.motion import Motion
 from akd.motion.retargeting.retarget import retarget
 from akd.rig.character import Character

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from akd.asset.asset import AssetError
-from akd.motion.library.clip import LibraryClip, perform, without_calibration
-from akd.motion.library.folders import artist_clips, mocap_clips
+from akd.motion.library import LibraryClip, artist_clips, mocap_clips, perform, without_calibration
 from akd.zoo import build_creature, make_clip
 from benchmarks.zoo_character import as_character
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from akd.base.splits import asset_trains, zoo_seed_trains
-from akd.motion.library.clip import LibraryClip
+from akd.motion.library import LibraryClip
 from akd.prior.tiny.artists import artist_actor, find_files
 from akd.prior.tiny.casting import cast_artists
 from akd.prior.tiny.lending import lend_clips, load_zoo_clip, zoo_clips

@@ -14,7 +14,7 @@ from akd.export.character import write_motions
 from akd.export.gltf.clips import unique_name
 from akd.export.settings import KeyChoice
 from akd.motion.grid import find_fps
-from akd.motion.library.clip import without_calibration
+from akd.motion.library import without_calibration
 from akd.motion.motion import Motion
 from akd.motion.retargeting import retarget as retargeting
 from akd.motion.retargeting.roles import correspond, unmatched_joints

@@ -23,7 +23,7 @@ from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import clip_action
 from akd.motion.contact import implied_velocity
 from akd.motion.feet import leg_length, track_feet
-from akd.motion.library.clip import LibraryClip
+from akd.motion.library import LibraryClip
 from akd.motion.motion import Motion
 from akd.motion.retargeting.body_parts import part_bones
 from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, hold_ends

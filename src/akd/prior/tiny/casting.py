@@ -15,7 +15,7 @@ import torch
 
 from akd.base.files import text_hash
 from akd.base.parent import end_with_parent
-from akd.motion.library.clip import LibraryClip
+from akd.motion.library import LibraryClip
 from akd.prior.tiny.actor import FORMAT, Actor, load_actor, save_actor
 from akd.prior.tiny.artists import artist_actor, find_files
 from akd.prior.tiny.creatures import build_actor, cast_list

@@ -9,7 +9,7 @@ import torch
 
 from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
-from akd.motion.library.clip import LibraryClip
+from akd.motion.library import LibraryClip
 from akd.motion.retargeting.body_parts import part_bones
 from akd.prior.tiny.actor import CLIP_FRAMES, Actor, clip_rate, continue_loop, hold_ends
 from akd.prior.tiny.bone_tree import BoneTree

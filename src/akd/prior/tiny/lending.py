@@ -13,7 +13,7 @@ import numpy as np
 
 from akd.base.splits import zoo_seed_trains
 from akd.motion.actions import ACTIONS
-from akd.motion.library.clip import LibraryClip
+from akd.motion.library import LibraryClip
 from akd.motion.motion import Motion
 from akd.prior.tiny.recorded import label_of
 from akd.rig.character import Character, bound_character

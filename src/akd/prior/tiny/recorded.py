@@ -15,8 +15,7 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.math import quaternion
 from akd.motion.actions import ACTION_LABELS, ACTIONS
-from akd.motion.library.clip import LibraryClip, perform
-from akd.motion.library.folders import artist_clips, mocap_clips
+from akd.motion.library import LibraryClip, artist_clips, mocap_clips, perform
 from akd.motion.motion import Motion
 from akd.prior.tiny.actor import CLIP_FRAMES, continue_loop, hold_ends
 from akd.rig.character import Character

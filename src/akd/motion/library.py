@@ -1,18 +1,22 @@
-"""`LibraryClip`: a true clip and what is done in it, and `perform`, which puts it on a body."""
+"""The motion library: true clips by action, from folders, and put on any body of their plan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
 import torch
 
+from akd.asset.asset import AssetError
 from akd.asset.read import read_asset
+from akd.base.files import list_files
+from akd.base.splits import asset_trains, mocap_trains
 from akd.math import quaternion
 from akd.motion.clip import motion_from_clip
-from akd.motion.clip_names import find_clip
+from akd.motion.clip_names import clip_action, find_clip
 from akd.motion.motion import Motion
 from akd.motion.retargeting.retarget import retarget
 from akd.rig.character import Character, load_character
@@ -20,6 +24,10 @@ from akd.rig.up_axis import find_up_axis
 
 _JUMP = 0.5
 """Radians. A first frame as far as this from the second, in any joint, is a calibration pose."""
+_PEOPLE = 2
+"""Legs of whom motion capture records."""
+_TABLE = "ACTIONS.tsv"
+"""Of a folder of motion capture: columns `file` and `action`."""
 
 
 @dataclass(frozen=True)
@@ -127,3 +135,41 @@ def perform(
 def _character(path: Path) -> Character:
     asset = read_asset(path)
     return load_character(asset, up=find_up_axis(asset))
+
+
+def mocap_clips(folder: Path) -> list[LibraryClip]:
+    """The clips of a folder of BVH files with a table of actions.
+
+    Raises:
+        AssetError: There is no such table.
+    """
+    table = folder / _TABLE
+    if not table.is_file():
+        raise AssetError(f"{folder}: has no {_TABLE} that says what is done in its files")
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return [
+        LibraryClip.from_file(
+            folder / row["file"], row["action"], trains=mocap_trains(row["file"]), legs=_PEOPLE
+        )
+        for row in rows
+    ]
+
+
+def artist_clips(folder: Path) -> Iterator[LibraryClip]:
+    """The clips in a folder of glTF files whose names say for certain what is done in them.
+
+    Files that cannot be read are passed over.
+    """
+    for path in list_files(folder, (".glb", ".gltf"), deep=True):
+        place = path.relative_to(folder).as_posix()
+        try:
+            clips = read_asset(path).clips
+        except AssetError:
+            continue
+        for clip in clips:
+            action = clip_action(clip.name, owner=path.stem)
+            if action is not None:
+                yield LibraryClip.from_file(
+                    path, action.name, clip=clip.name, trains=asset_trains(place)
+                )

@@ -1,1 +1,0 @@
-"""The motion library: true clips by action, and each of them on any body of the same plan."""
