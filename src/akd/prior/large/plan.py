@@ -11,8 +11,11 @@ import torch
 
 from akd.prior.large.catalogue import Entry, find
 from akd.prior.large.errors import PriorError
+from akd.prior.large.families.animatediff import FamilyAnimateDiff
 from akd.prior.large.families.base import Family, Parts, VideoSize
-from akd.prior.large.families.choose import choose_family
+from akd.prior.large.families.cogvideox import FamilyCogVideoX
+from akd.prior.large.families.ltx import FamilyLtx
+from akd.prior.large.families.wan import FamilyWan
 from akd.prior.large.folder import PipelineFolder, find_class, open_folder
 from akd.prior.large.memory import Need, check_memory, empty_module, free_gib, memory_needed
 from akd.prior.large.schedulers import Schedule, read_schedule, schedule_of
@@ -73,6 +76,28 @@ def plan_prior(
     need = memory_needed(folder, networks, size, settings)
     check_memory(need, device, label)
     return Plan(label, folder, kind, networks, schedule, size, settings, device, need)
+
+
+def choose_family(folder: PipelineFolder) -> type[Family]:
+    """The family whose pipeline wrote the folder."""
+    match folder.pipeline:
+        case (
+            "CogVideoXPipeline" | "CogVideoXImageToVideoPipeline" | "CogVideoXVideoToVideoPipeline"
+        ):
+            return FamilyCogVideoX
+        case "WanPipeline" | "WanImageToVideoPipeline":
+            return FamilyWan
+        case "LTXPipeline" | "LTXImageToVideoPipeline" | "LTXConditionPipeline":
+            return FamilyLtx
+        case "AnimateDiffPipeline":
+            return FamilyAnimateDiff
+        case "StableDiffusionPipeline" if folder.adapter is not None:
+            return FamilyAnimateDiff
+        case other:
+            raise PriorError(
+                f"{folder.path}: pipeline {other} is not known; CogVideoX, Wan, LTX-Video and "
+                f"AnimateDiff are"
+            )
 
 
 def locate(source: PriorSource) -> tuple[str, PipelineFolder]:
