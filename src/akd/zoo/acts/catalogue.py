@@ -17,9 +17,8 @@ from akd.zoo.acts.animals import (
     ROLL,
     SIT,
 )  # fmt: skip
-from akd.zoo.acts.others import CLAW_ATTACK, FISH_ACTS, SERPENT_ACTS, SPIDER_ATTACK
+from akd.zoo.acts.others import CLAW_ATTACK, FISH_ACTS, FLY, GLIDE, SERPENT_ACTS, SPIDER_ATTACK
 from akd.zoo.acts.people import HUMANOID_ACTS
-from akd.zoo.acts.wings import FLY, GLIDE
 from akd.zoo.species.parameters import (
     Arthropod,
     Fish,

@@ -12,13 +12,13 @@ from akd.zoo.acts.act import AXES, Act, Reach
 from akd.zoo.acts.catalogue import acts_of
 from akd.zoo.creature import Creature
 from akd.zoo.gait.body import BodyPath, missing_reach, pose_body
-from akd.zoo.gait.carriage import Turns, chain
-from akd.zoo.gait.flight import in_flight
+from akd.zoo.gait.carriage import Turns
 from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.legs import FootPath
-from akd.zoo.gait.puppet import Posed, Puppet, bend, turn_x, turn_z
+from akd.zoo.gait.puppet import Posed, Puppet, bend, chain, turn_x, turn_z
 from akd.zoo.gait.standing import standing_period, standing_turns
 from akd.zoo.gait.style import Style
+from akd.zoo.gait.wings import in_flight
 from akd.zoo.mesh.shapes import Array
 
 _CHAINS = ("spine", "neck", "tail", "trunk")
@@ -130,7 +130,7 @@ def _turns(creature: Creature, puppet: Puppet, act: Act, phase: Array, style: St
 def _joints(puppet: Puppet, part: str) -> list[tuple[int, str, float, float]]:
     """Joints that a part stands for: number in the chain, name, share of the angle, side."""
     if part in _CHAINS:
-        names = chain(puppet, part)
+        names = chain(puppet.names, part)
         return [(i, name, 1.0 / len(names), 1.0) for i, name in enumerate(names)]
     if part in puppet.index:
         return [(0, part, 1.0, -1.0 if part.startswith("right_") else 1.0)]

@@ -136,10 +136,9 @@ def settle_body(
     """
     drop = (least_drop, least_drop)
     correction = np.zeros(len(body.x))
-    rest_height = float(puppet.mass[:, 1].sum() / puppet.mass[:, 3].sum())
     posed = pose_body(puppet, body, feet, drop=drop, correction=correction)
     for _ in range(rounds):
-        centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - rest_height
+        centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - puppet.rest_height
         error = centre - body.rise
         correction = correction - (error - error.mean())
         hind, fore = _needed_drop(puppet, missing_reach(puppet, posed, feet))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from akd.base.constants import GRAVITY
-from akd.zoo.gait.puppet import Puppet, bend
+from akd.zoo.gait.puppet import Puppet, bend, chain
 from akd.zoo.gait.rhythm import Rhythm, Wave
 from akd.zoo.mesh.shapes import Array
 
@@ -73,7 +73,7 @@ def carry(puppet: Puppet, rhythm: Rhythm, c: Carriage, phase: Array, *, period: 
     pelvis_pitch, chest_pitch = pitch - 0.5 * flex, pitch + 0.5 * flex
     turns: Turns = {"pelvis": bend(pelvis_pitch, pelvis_yaw, pelvis_roll)}
 
-    spine = chain(puppet, "spine")
+    spine = chain(puppet.names, "spine")
     share = 1.0 / max(len(spine), 1)
     along = deg(c.curve) * share
     for name in spine:
@@ -89,11 +89,6 @@ def carry(puppet: Puppet, rhythm: Rhythm, c: Carriage, phase: Array, *, period: 
     _ears(puppet, turns, rhythm, phase)
     _arms(puppet, turns, rhythm, c, phase)
     return turns
-
-
-def chain(puppet: Puppet, stem: str) -> list[str]:
-    """Names of the numbered joints of a chain, such as `tail_1`, `tail_2`, ..."""
-    return [name for name in puppet.names if name.startswith(f"{stem}_") and name[-1].isdigit()]
 
 
 def _unit(wave: Wave) -> Wave:
@@ -114,7 +109,7 @@ def _neck_and_head(
 ) -> None:
     """The neck gives way so that the head stays level and looks ahead."""
     deg = np.radians
-    neck = chain(puppet, "neck")
+    neck = chain(puppet.names, "neck")
     if not neck:
         return
     length = puppet.length(neck[0], "head")
@@ -152,7 +147,7 @@ def _tail(
     period: float,
 ) -> None:
     """The tail trails: each bone repeats, later, what the one before it does."""
-    bones = chain(puppet, "tail")
+    bones = chain(puppet.names, "tail")
     if not bones:
         return
     length = puppet.length(bones[0], bones[-1]) * len(bones) / max(len(bones) - 1, 1)
@@ -179,7 +174,7 @@ def _ears(puppet: Puppet, turns: Turns, rhythm: Rhythm, phase: Array) -> None:
         flap = 0.10 * np.tanh(_unit(rhythm.bob).followed(2.4, 0.25)(phase, lag=0.06))
         turns["left_ear"] = bend(-0.6 * flap, 0.0, 0.5 * flap)
         turns["right_ear"] = bend(-0.6 * flap, 0.0, -0.5 * flap)
-    trunk = chain(puppet, "trunk")
+    trunk = chain(puppet.names, "trunk")
     for i, name in enumerate(trunk):
         swing = np.radians(2.4) * np.sin(2 * np.pi * (2 * phase - 0.08 * i))
         side = np.radians(2.0) * np.sin(2 * np.pi * (phase - 0.08 * i))

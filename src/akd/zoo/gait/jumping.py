@@ -14,10 +14,10 @@ from scipy.interpolate import BPoly, PchipInterpolator
 from akd.base.constants import GRAVITY
 from akd.zoo.creature import Creature, Foot
 from akd.zoo.gait.body import BodyPath, missing_reach, pose_body
-from akd.zoo.gait.carriage import Turns, chain
+from akd.zoo.gait.carriage import Turns
 from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.legs import FootPath, LegShape, leg_end
-from akd.zoo.gait.puppet import Posed, Puppet, bend
+from akd.zoo.gait.puppet import Posed, Puppet, bend, chain
 from akd.zoo.gait.style import Style
 from akd.zoo.mesh.shapes import Array, smoothstep
 
@@ -153,8 +153,11 @@ def _stretched(
         reach = share * float(LegShape.of(puppet, foot.leg).reach(path.fold)[0])
         level = float(np.hypot(end[0] - hip[0], end[2] - hip[2]))
         best = min(best, end[1] + np.sqrt(max(reach**2 - level**2, 0.0)) - hip[1])
-    rest = float(puppet.mass[:, 1].sum() / puppet.mass[:, 3].sum())
-    return best + float(puppet.centre_of_mass(posed.rotation, posed.position)[0, 1]) - rest
+    return (
+        best
+        + float(puppet.centre_of_mass(posed.rotation, posed.position)[0, 1])
+        - puppet.rest_height
+    )
 
 
 def pose_jump(
@@ -163,12 +166,11 @@ def pose_jump(
     """Pose the creature at times of the jump."""
     body = _body(creature, puppet, leap, time, style)
     feet = [_foot_path(creature, puppet, foot, leap, time) for foot in puppet.feet]
-    rest = float(puppet.mass[:, 1].sum() / puppet.mass[:, 3].sum())
     grounded = np.any([path.contact for path in feet], axis=0)
     correction, sink = np.zeros(len(time)), np.zeros(len(time))
     posed = pose_body(puppet, body, feet, drop=(0.0, 0.0), correction=correction)
     for _ in range(_ROUNDS):
-        centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - rest
+        centre = puppet.centre_of_mass(posed.rotation, posed.position)[:, 1] - puppet.rest_height
         need = np.max(missing_reach(puppet, posed, feet), axis=0)
         # On the ground the legs have the last word, in the air gravity has.
         sink = np.where(grounded, np.maximum(sink + need, 0.0), 0.0)
@@ -224,16 +226,16 @@ def _turns(creature: Creature, puppet: Puppet, leap: Leap, time: Array, style: S
     else:
         turns["pelvis"] = bend(pitch)
         chest = pitch + arch
-    spine = chain(puppet, "spine")
+    spine = chain(puppet.names, "spine")
     for name in spine:
         turns[name] = bend(arch / len(spine))
-    neck = chain(puppet, "neck")
+    neck = chain(puppet.names, "neck")
     for name in (*neck, "head"):
         lower = np.radians(style.neck) * (1.0 / len(neck) if name != "head" else -0.85)
         turns[name] = bend(-0.8 * chest / (len(neck) + 1) + lower)
     whip = (0, 4, -14, 4, 22, -8, 0)
     fall = _keys(leap, time, whip)
-    tail = chain(puppet, "tail")
+    tail = chain(puppet.names, "tail")
     for i, name in enumerate(tail):
         # Each bone is later than the one before it, but all are at rest at both ends.
         late = _keys(leap, time - 0.03 * i * np.sin(np.pi * time / leap.end), whip)

@@ -5,6 +5,7 @@ At rest every joint's axes are the world's, so a joint's world rotation is all t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,6 +47,11 @@ def bend(pitch: Array | float = 0.0, yaw: Array | float = 0.0, roll: Array | flo
     """Local rotation from pitch (nose down), yaw (to the left) and roll (left side up)."""
     pitch, yaw, roll = np.broadcast_arrays(pitch, yaw, roll)
     return turn_y(yaw) @ turn_x(pitch) @ turn_z(roll)
+
+
+def chain(names: Iterable[str], stem: str) -> list[str]:
+    """Those of the joints' names that are numbered joints of a chain: `tail_1`, `tail_2`, ..."""
+    return [name for name in names if name.startswith(f"{stem}_") and name[-1].isdigit()]
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,11 @@ class Puppet:
         """Distance between two joints in the bind pose, metres."""
         return float(np.linalg.norm(self.place(upper) - self.place(lower)))
 
+    @property
+    def rest_height(self) -> float:
+        """Height of the centre of mass in the bind pose, metres."""
+        return float(self.mass[:, 1].sum() / self.mass[:, 3].sum())
+
     def centre_of_mass(self, rotation: Array, position: Array) -> Array:
         """Centre of mass [T, 3] from world rotations [T, J, 3, 3] and positions [T, J, 3]."""
         amount = self.mass[:, 3]
@@ -111,9 +122,7 @@ def _loose_ends(
     vertices = creature.mesh.vertices.double().numpy()
     owner = skin.bones[:, 0].numpy()
     for stem in LOOSE:
-        joints = [
-            i for name, i in index.items() if name.startswith(f"{stem}_") and name[-1].isdigit()
-        ]
+        joints = [index[name] for name in chain(index, stem)]
         for i, joint in enumerate(joints):
             flesh = vertices[owner == joint] - bind[joint]
             last = i == len(joints) - 1
@@ -154,9 +163,7 @@ class Posed:
     def keep_off_ground(self, puppet: Puppet) -> None:
         """Lift loose chains (tail, elephant's trunk) about their root where they would touch."""
         for stem, way in LOOSE.items():
-            joints = [
-                i for n, i in puppet.index.items() if n.startswith(f"{stem}_") and n[-1].isdigit()
-            ]
+            joints = [puppet.index[name] for name in chain(puppet.names, stem)]
             end = puppet.tips.get(puppet.names[joints[-1]]) if joints else None
             if end is not None:
                 self._lift(puppet, joints, end, way)

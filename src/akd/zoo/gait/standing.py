@@ -6,10 +6,10 @@ import numpy as np
 
 from akd.zoo.creature import Creature
 from akd.zoo.gait.body import BodyPath, settle_body
-from akd.zoo.gait.carriage import Turns, chain
+from akd.zoo.gait.carriage import Turns
 from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.legs import FootPath
-from akd.zoo.gait.puppet import Posed, Puppet, bend
+from akd.zoo.gait.puppet import Posed, Puppet, bend, chain
 from akd.zoo.gait.style import Style
 from akd.zoo.mesh.shapes import Array
 
@@ -63,12 +63,12 @@ def standing_turns(
     look = calm * style.sway * (np.sin(turn + 0.6) + 0.5 * np.sin(2 * turn))
     deg = np.radians
     turns: Turns = {"pelvis": bend(0.0, 0.0, deg(0.8) * shift)}
-    spine = chain(puppet, "spine")
+    spine = chain(puppet.names, "spine")
     upright = creature.plan == "humanoid"
     for name in spine:
         swell = -0.6 if upright else 0.35
         turns[name] = bend(deg(swell) * breath, 0.0, -deg(0.8) * shift / len(spine))
-    neck = chain(puppet, "neck")
+    neck = chain(puppet.names, "neck")
     for i, name in enumerate(neck):
         turns[name] = bend(
             deg(1.2) * np.sin(turn + 0.4 * i) + deg(style.neck) / len(neck),
@@ -77,11 +77,11 @@ def standing_turns(
     turns["head"] = bend(
         -deg(1.5) * np.sin(turn) - deg(0.85 * style.neck), deg(6.0) * look, deg(1.0) * shift
     )
-    for i, name in enumerate(chain(puppet, "tail")):
+    for i, name in enumerate(chain(puppet.names, "tail")):
         lift = deg(style.tail) * (0.7, 0.3, 0.0, 0.0, 0.0, 0.0)[i]
         wag = calm * deg(2.2) * (1.0 + 0.4 * i) * np.sin(2 * turn - 0.7 * i)
         turns[name] = bend(lift + deg(0.8) * np.sin(turn - 0.5 * i), style.sway * wag)
-    for i, name in enumerate(chain(puppet, "trunk")):
+    for i, name in enumerate(chain(puppet.names, "trunk")):
         turns[name] = bend(
             deg(2.5) * np.sin(turn - 0.5 * i), 0.0, deg(2.5) * np.sin(2 * turn - 0.5 * i)
         )

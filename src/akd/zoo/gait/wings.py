@@ -1,12 +1,17 @@
-"""Wings: how they fold against the body, and how fast they beat."""
+"""Wings: how they fold against the body, how fast they beat, and how a body flies by them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from akd.base.constants import GRAVITY
+from akd.zoo.acts.act import Act
+from akd.zoo.acts.others import STROKE
 from akd.zoo.creature import Creature
 from akd.zoo.gait.carriage import Turns
+from akd.zoo.gait.footfalls import hip_height
 from akd.zoo.gait.puppet import Puppet
 from akd.zoo.mesh.shapes import Array
 from akd.zoo.species.parameters import Quadruped, Theropod
@@ -31,6 +36,12 @@ _DENSITY = 380.0
 _STROUHAL = 0.28
 """Tip excursion times frequency over speed in cruising flight: 0.2 to 0.4 in nature (Taylor, Nudds
 and Thomas 2003)."""
+_TRAILING = (
+    ("leg", "ahead", -0.55), ("leg", "up", 0.30), ("leg", "pitch", 70.0),
+    ("fore", "ahead", -0.20), ("fore", "up", 0.12), ("fore", "pitch", 60.0),
+    ("hind", "ahead", -0.50), ("hind", "up", 0.20), ("hind", "pitch", 75.0),
+)  # fmt: skip
+"""Where trailing legs are held, as in `Act.feet`."""
 
 
 def folded_wings(puppet: Puppet) -> Turns:
@@ -87,6 +98,22 @@ def flight_speed(creature: Creature, *, stroke: float) -> float:
     """Cruising speed, metres per second, for wings that beat `stroke` radians to either side."""
     excursion = wing_span(creature) * np.sin(stroke)
     return beat_frequency(creature) * float(excursion) / _STROUHAL
+
+
+def in_flight(creature: Creature, act: Act) -> tuple[Act, float, float]:
+    """A flight sheet for one body: level in the air, with its period and speed."""
+    hip, span = hip_height(creature), wing_span(creature)
+    up = -0.55 * span / hip
+    p = creature.parameters
+    level = p.trunk_pitch - 6.0 if isinstance(p, Theropod) else 0.0
+    body = {**act.body, "drop": (up,) * len(act.at)}
+    turns = {**act.turns, "pelvis.pitch": (level,) * len(act.at)}
+    # Legs trail behind.
+    feet = {f"{pair}.{name}": (value,) * len(act.at) for pair, name, value in _TRAILING}
+    beat = 1.0 / beat_frequency(creature)
+    period = beat if act.name == "fly" else max(4.0 * beat, 1.5)
+    speed = flight_speed(creature, stroke=np.radians(STROKE))
+    return replace(act, body=body, turns=turns, feet=feet), period, speed
 
 
 def _volume(creature: Creature) -> float:

@@ -202,8 +202,7 @@ ELEPHANT = Quadruped(
     hind_foot=Foot("pad", 0.17, 0.195, 0.075),
     neck=Neck(0.20, pitch=24, base=0.24, end=0.195, width=0.85),
     head=Head(
-        length=0.34,
-        pitch=-42,
+        length=0.34, pitch=-42,
         skull=Skull(0.36, 0.40, muzzle_width=0.26, muzzle_height=0.30, jaw=0.36, muzzle=0.40),
         eye=0.026,
         ear=Ear("fan", 1.02),
@@ -211,12 +210,8 @@ ELEPHANT = Quadruped(
     ),
     tail=Tail(0.42, -74, -10, (0.034, 0.024, 0.018, 0.014), tuft=0.024),
     coat=Coat(
-        base=(0.165, 0.150, 0.138),
-        back=(0.145, 0.13, 0.118),
-        belly=(0.19, 0.172, 0.158),
-        mane=(0.03, 0.027, 0.025),
-        hoof=(0.42, 0.37, 0.30),
-        horn=(0.78, 0.73, 0.60),
+        base=(0.165, 0.150, 0.138), back=(0.145, 0.13, 0.118), belly=(0.19, 0.172, 0.158),
+        mane=(0.03, 0.027, 0.025), hoof=(0.42, 0.37, 0.30), horn=(0.78, 0.73, 0.60),
         eye=(0.03, 0.018, 0.01),
     ),
     sag=0.02,
@@ -227,7 +222,7 @@ ELEPHANT = Quadruped(
     actions=("stand", "walk", "amble", "turn_left", "turn_right"),
     # Its trunk would do what others do with the neck.
     unable=("eat", "drink", "attack", "sit_down", "lie_down", "get_up", "roll"),
-)
+)  # fmt: skip
 
 HOOFED = {
     "horse": HORSE,

@@ -51,17 +51,9 @@ class Quadruped:
     """Length of an elephant's trunk."""
     wing: Wing | None = None
     actions: tuple[str, ...] = (
-        "stand",
-        "walk",
-        "trot",
-        "gallop",
-        "jump",
-        "turn_left",
-        "turn_right",
-        "back_up",
-        "sneak",
+        "stand", "walk", "trot", "gallop", "jump", "turn_left", "turn_right", "back_up", "sneak",
         "limp",
-    )
+    )  # fmt: skip
     """Gaits, standing and the jump; acts come with the body plan (`akd.zoo.acts.catalogue`)."""
     unable: tuple[str, ...] = ()
     """Acts of its body plan that it cannot do."""
