@@ -16,7 +16,6 @@ from akd.math.threads import torch_threads
 from akd.prior.protocol import Condition, KnownFrames, VideoPrior, for_body, with_known
 from akd.prior.sample import sample_latents, sample_videos
 from akd.prior.tiny.bodies import body_plans, check_body
-from akd.prior.tiny.known import draw_known
 from akd.prior.tiny.load import (
     FORMAT,
     PATTERN,
@@ -27,7 +26,7 @@ from akd.prior.tiny.load import (
     shipped_weights,
 )
 from akd.prior.tiny.network import TinyNetwork
-from akd.prior.tiny.pool import Batch
+from akd.prior.tiny.pool import Batch, draw_known
 from akd.prior.tiny.prior import PriorTiny, cosine_signal
 from akd.prior.tiny.settings import TinySettings, TrainSettings
 from akd.prior.tiny.train import Trainer

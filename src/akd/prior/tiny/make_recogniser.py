@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -73,12 +73,12 @@ def make_recogniser(
         min(pool.videos, MOST_VIDEOS), tiny, cameras, device=device, seed=settings.seed,
         classes=CLASSES, videos_a_call=pool.videos_a_call,
     )  # fmt: skip
-    feed = build_actors(cast, pool, cache, workers=workers)
+    feed = _certain_feed(build_actors(cast, pool, cache, workers=workers))
     for actor in feed:
         # Half of the time is enough to gather actors; the rest come while it learns.
         late = time.perf_counter() - started > 0.5 * seconds
         if actor is not None:
-            _add(videos, actor)
+            videos.add(actor)
         elif videos.actors and not late:
             videos.film_next()
         if videos.count >= pool.ready and late:
@@ -96,11 +96,7 @@ def make_recogniser(
 
     def between(gone: float) -> None:
         if videos.seconds < 0.5 * (gone + 5.0):
-            actor = next(feed, None)
-            if actor is not None:
-                _add(videos, actor)
-            else:
-                videos.film_next()
+            videos.grow(feed)
 
     recogniser = train_recogniser(settings, source, seconds=seconds, device=device, between=between)
     feed.close()
@@ -126,7 +122,7 @@ def _certain(actors: Sequence[Actor]) -> list[Actor]:
     return [kept for actor in actors if (kept := certain(actor)).actions]
 
 
-def _add(videos: Pool, actor: Actor) -> None:
-    """Take an actor on, without the clips whose class is in doubt."""
-    for kept in _certain([actor]):
-        videos.add(kept)
+def _certain_feed(feed: Iterator[Actor | None]) -> Generator[Actor | None]:
+    """Actors of a feed without the clips whose class is in doubt; None for one without others."""
+    for actor in feed:
+        yield next(iter(_certain([actor])), None) if actor is not None else None

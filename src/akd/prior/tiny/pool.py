@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.film import Footage, film_actor
 from akd.prior.tiny.settings import BodySettings, CameraSettings, TinySettings
 from akd.prior.tiny.vocabulary import NONE, PLAN_WORDS, TOKENS
+
+_MOST_ENDS = 3
+"""Known frames at each end, at most."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,14 @@ class Pool:
         """Film the next actor in turn."""
         self._film(self.actors[self._turn % len(self.actors)])
         self._turn += 1
+
+    def grow(self, feed: Iterator[Actor | None]) -> None:
+        """Take on the actor that a feed has ready; where it has none, film the next one in turn."""
+        actor = next(feed, None)
+        if actor is not None:
+            self.add(actor)
+        else:
+            self.film_next()
 
     def _film(self, actor: Actor) -> None:
         if self.device.type == "cuda":
@@ -160,3 +171,27 @@ def caption(truth: Int[Tensor, "B 4"], u: Float[Tensor, "B 3"]) -> Int[Tensor, "
     gallops = (action == TOKENS.index("gallop")) & (u[:, 1] < 0.3)
     action = torch.where(gallops, torch.full_like(action, TOKENS.index("run")), action)
     return torch.stack((creature, action, torch.where(u[:, 2] < 0.9, manner, nothing)), dim=-1)
+
+
+def draw_known(
+    rows: int, frames: int, share: float, *, generator: torch.Generator
+) -> Bool[Tensor, "B T"]:
+    """Masks of known frames for training, on the generator's device; a `share` of rows have any.
+
+    Of these, a third is given up to half of the video from its start, as when a clip is continued;
+    a third up to three frames at either end, as in between keyframes; a third single frames.
+    At least one frame stays unknown.
+    """
+    device = generator.device
+    u = torch.rand(6, rows, 1, generator=generator, device=device)
+    at = torch.arange(frames, device=device)[None]
+
+    def up_to(most: int, draw: Float[Tensor, "B 1"]) -> Tensor:
+        return 1 + (draw * most).floor().clamp_max(most - 1)
+
+    start = at < up_to(frames // 2, u[2])
+    ends = (at < up_to(_MOST_ENDS, u[2])) | (at >= frames - up_to(_MOST_ENDS, u[3]))
+    anywhere = torch.rand(rows, frames, generator=generator, device=device) < 0.4 * u[2]
+    known = torch.where(u[1] < 1 / 3, start, torch.where(u[1] < 2 / 3, ends, anywhere))
+    hidden = (u[4] * frames).floor().clamp_max(frames - 1) == at
+    return known & (u[0] < share) & ~(known.all(1, keepdim=True) & hidden)

@@ -13,29 +13,7 @@ from akd.rig.neutral import find_neutral
 from akd.scene.compose import render_scene
 from akd.scene.follow import THREE_QUARTER, View, bounding_boxes
 from akd.scene.roles import role_colours
-from akd.splat.camera import Camera
-from akd.splat.cloud import SplatCloud
-from akd.splat.renderer import SplatRenderer
 from akd.splat.surface import surface_splats
-
-
-def render_reference_image(
-    cloud: SplatCloud,
-    neutral: Float[Tensor, "B 4 4"],
-    camera: Camera,
-    *,
-    body_height: float,
-    bone_colours: Float[Tensor, "B 3"],
-) -> Float[Tensor, "H W 3"]:
-    """A cloud on bones in their neutral pose (world, metres, feet at y = 0); sRGB 0..1.
-
-    `camera` has one frame: the second one of `akd.prior.tiny.film.cameras_of`.
-    """
-    with torch.no_grad():
-        return render_scene(
-            cloud, neutral[None], camera, settings=SCENE, body_height=body_height,
-            bone_colours=bone_colours, renderer=SplatRenderer(),
-        )[0]  # fmt: skip
 
 
 def reference_image_of(
@@ -58,7 +36,8 @@ def reference_image_of(
         low[None], high[None], (low[0], high[0]), [view], forward=character.forward,
         size=(tiny.width, tiny.height),
     )  # fmt: skip
-    return render_reference_image(
-        cloud, drop @ bones, camera, body_height=character.height,
-        bone_colours=role_colours(character.anatomy.roles)[skin.bone_joints],
-    )  # fmt: skip
+    with torch.no_grad():
+        return render_scene(
+            cloud, (drop @ bones)[None], camera, settings=SCENE, body_height=character.height,
+            bone_colours=role_colours(character.anatomy.roles)[skin.bone_joints],
+        )[0]  # fmt: skip

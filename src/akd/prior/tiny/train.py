@@ -20,10 +20,9 @@ from akd.base.splits import zoo_seed_trains
 from akd.math.learner import Descent, Learner, compiled_if_it_works, linear_weights
 from akd.prior.tiny.actor import Actor
 from akd.prior.tiny.casting import build_actors, cast_actors
-from akd.prior.tiny.known import draw_known
 from akd.prior.tiny.load import load_network, save_tiny
 from akd.prior.tiny.network import TinyNetwork
-from akd.prior.tiny.pool import Batch, Pool
+from akd.prior.tiny.pool import Batch, Pool, draw_known
 from akd.prior.tiny.prior import cosine_signal
 from akd.prior.tiny.recorded import Recordings
 from akd.prior.tiny.settings import CameraSettings, PoolSettings, TinySettings, TrainSettings
@@ -281,7 +280,8 @@ class _Loop:
             if self.done or (limit is not None and progress.seconds >= limit):
                 return
             self.trainer.step(videos.batch(settings.batch), part=progress.seconds / total)
-            _renew(videos, self.feed, settings, here)
+            if videos.seconds <= settings.render_share * (here + 10.0):
+                videos.grow(self.feed)
             if here >= tell_at:
                 rate = (progress.step - steps) * settings.batch / (here - told)
                 self.say(
@@ -314,19 +314,6 @@ def _fill(
             time.sleep(0.01)
     each = 1000.0 * videos.seconds / max(videos.made, 1)
     say(f"{videos.count} videos of {len(videos.actors)} creatures: {each:.2f} ms a video to render")
-
-
-def _renew(
-    videos: Pool, feed: Iterator[Actor | None], settings: TrainSettings, here: float
-) -> None:
-    """Film new creatures as they come, and the known ones anew, within the share of time."""
-    if videos.seconds > settings.render_share * (here + 10.0):
-        return
-    actor = next(feed, None)
-    if actor is not None:
-        videos.add(actor)
-    else:
-        videos.film_next()
 
 
 def _describe(device: torch.device) -> str:

@@ -33,21 +33,8 @@ CREATURES: dict[str, tuple[str, ...]] = {
     "raptor": ("raptor", "velociraptor"),
     "ostrich": ("ostrich", "emu", "chicken"),
     "bird": (
-        "bird",
-        "crow",
-        "pigeon",
-        "sparrow",
-        "gull",
-        "eagle",
-        "hawk",
-        "owl",
-        "heron",
-        "duck",
-        "goose",
-        "swan",
-        "crane",
-        "parrot",
-        "penguin",
+        "bird", "crow", "pigeon", "sparrow", "gull", "eagle", "hawk", "owl", "heron", "duck",
+        "goose", "swan", "crane", "parrot", "penguin",
     ),
     "dragon": ("dragon", "wyvern"),
     "frog": ("frog", "toad"),
@@ -57,46 +44,16 @@ CREATURES: dict[str, tuple[str, ...]] = {
     "crab": ("crab", "lobster"),
     "quadruped": ("quadruped", "animal", "beast"),
     "biped": ("biped",),
-}
+}  # fmt: skip
 """What a creature may be called. The last two are body plans; any other noun is a `creature`."""
 PLAN_WORDS = {"quadruped": "quadruped", "humanoid": "biped", "theropod": "biped"}
 """Words for body plans; creatures of other plans are called by their names alone."""
-_GRAMMAR = frozenset(
-    [
-        *(
-            "a",
-            "an",
-            "the",
-            "this",
-            "that",
-            "it",
-            "its",
-            "he",
-            "his",
-            "she",
-            "her",
-            "they",
-            "their",
-        ),
-        *("is", "are", "was", "were", "be", "being", "do", "does", "doing", "go", "goes", "going"),
-        *(
-            "and",
-            "or",
-            "but",
-            "as",
-            "while",
-            "then",
-            "just",
-            "very",
-            "own",
-            "with",
-            "of",
-            "on",
-            "in",
-        ),
-        *("at", "to", "from", "by", "for", "into", "over", "across", "through", "around", "along"),
-    ]
-)
+_GRAMMAR = frozenset((
+    "a", "an", "the", "this", "that", "it", "its", "he", "his", "she", "her", "they", "their",
+    "is", "are", "was", "were", "be", "being", "do", "does", "doing", "go", "goes", "going",
+    "and", "or", "but", "as", "while", "then", "just", "very", "own", "with", "of", "on", "in",
+    "at", "to", "from", "by", "for", "into", "over", "across", "through", "around", "along",
+))  # fmt: skip
 """Words without a meaning of their own here: leaving them out takes nothing from a prompt."""
 NONE = "<none>"
 """Nothing was said, or nothing may be said."""
