@@ -101,6 +101,7 @@ def test_four_legs_are_no_humanoid(fox, tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_films_and_gaussians(fox, tmp_path):
     options = {"size": (64, 48), "splats": 200, "fps": 4.0}
     akd.convert(fox, tmp_path / "fox.webp", view="side", **options)

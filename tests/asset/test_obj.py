@@ -193,6 +193,7 @@ def test_fuzzed_materials(tmp_path: Path) -> None:
     check_fuzzed(read_with, tmp_path / "fuzzed.mtl", MTL)
 
 
+@pytest.mark.slow
 def test_real_files(shared_assets: Path) -> None:
     paths = sorted(p for p in shared_assets.rglob("*.obj") if "robustness" not in p.parts)
     assert len(paths) == 12

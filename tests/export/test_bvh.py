@@ -178,6 +178,7 @@ def _motion_of(asset: Asset) -> Motion:
     return Motion(skeleton, times, Pose(*moving.values(), rest.scale.repeat(frames, 1, 1)))
 
 
+@pytest.mark.slow
 def test_real_motion_capture_survives(tmp_path: Path, shared_assets: Path) -> None:
     paths = [*sorted((shared_assets / "cmu_bvh").glob("*.bvh"))[::3],
              *sorted((shared_assets / "makehuman" / "bvh").glob("*.bvh"))]  # fmt: skip

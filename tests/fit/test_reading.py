@@ -71,6 +71,7 @@ def test_the_bundled_regressor_reads_legs_that_swing(stage, filmed):
         assert float(swings[0, 1]) > 0.9
 
 
+@pytest.mark.slow
 def test_what_was_read_is_one_of_the_starts_and_holds_the_fit(stage, filmed):
     read = [s for s in make_starts(stage, [filmed], SETTINGS, fps=FPS)[0] if READ in s.name]
     assert len(read) == 1

@@ -180,7 +180,7 @@ def test_other_videos_and_broken_files_are_refused(tmp_path: Path, stage: Stage)
         load_regressor(path)
 
 
-@pytest.mark.parametrize("action", ["wave", "walk"])
+@pytest.mark.parametrize("action", ["wave", pytest.param("walk", marks=pytest.mark.slow)])
 def test_curves_begin_with_what_is_seen(stage: Stage, action: str):
     creature = build_creature("man", seed=1000, vertices=600)
     rig = stage.rig

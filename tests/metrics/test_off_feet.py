@@ -41,6 +41,7 @@ def test_true_clips_meet_all_conditions(species, action):
     assert found.verdict.startswith("moves: it goes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("species", "action"), MOVES[:3])
 def test_a_statue_that_glides_fails(species, action):
     character, motion = statue(species, action)

@@ -158,6 +158,7 @@ def test_body_axes_are_a_rotation(people):
         assert float(torch.linalg.det(axes)) == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_still_motion_stays_still(people):
     man, walk, child = people
     still = walk.sample(walk.times[:1].expand(1))

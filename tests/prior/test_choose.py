@@ -80,6 +80,7 @@ def test_the_tiny_prior_by_name_and_by_folder(tiny: Path) -> None:
         assert check_prior(name, weights=weights) == str(tiny)
 
 
+@pytest.mark.slow
 def test_a_large_prior_by_folder_and_by_name(large: Path, tmp_path: Path) -> None:
     full = LargeSettings(precision="float32")
     by_folder = choose_prior(large, device="cpu", held=full, cache=tmp_path)
@@ -134,6 +135,7 @@ def test_the_home_of_an_unknown_user_is_no_folder() -> None:
         check_prior("~nobody-here")
 
 
+@pytest.mark.slow
 def test_auto_takes_what_fits(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a stand-in for a GPU: only its memory is looked at."""
     need = {FAST: Need(10.0, 40.0, 30.0, 3.0), LEAN: Need(6.0, 12.0, 1.0, 3.0, loading=9.0)}

@@ -65,8 +65,9 @@ def test_without_names(structure):
     assert not judge(chosen).found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", POSES_AND_PARTS)
-@pytest.mark.parametrize("variant", ["names", pytest.param("no names", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("variant", ["names", "no names"])
 def test_other_poses_and_further_parts(structure, variant):
     chosen = case("man", structure, variant)
     if chosen is None:  # a man does not rear
@@ -95,7 +96,7 @@ def test_skeletons_of_more_tools(structure, variant):
     assert not judge(chosen).found
 
 
-@pytest.mark.parametrize("variant", ["names", "no names"])
+@pytest.mark.parametrize("variant", ["names", pytest.param("no names", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("structure", ["a face of 48 joints", "motors in one place"])
 def test_a_fox_with_many_joints_in_its_face_or_limbs_has_legs(structure, variant):
     chosen = case("fox", structure, variant)
@@ -126,14 +127,15 @@ def test_a_rearing_fox_has_four_legs_by_name():
     assert not judge(chosen).found
 
 
-@pytest.mark.parametrize("name", ["angel", pytest.param("demon", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["angel", "demon"])
 def test_the_second_pair_of_arms_is_wings(name):
     assert not judge(Case(name, "as made", "no names", numbered(body(name)))).found
 
 
 @pytest.mark.parametrize(
     "name",
-    [b if b in ("centaur", "bee") else pytest.param(b, marks=pytest.mark.slow) for b in BODIES],
+    [b if b == "centaur" else pytest.param(b, marks=pytest.mark.slow) for b in BODIES],
 )
 def test_bodies_made_of_several_with_names(name):
     assert not judge(Case(name, "as made", "names", named(body(name), PLAIN))).found
@@ -230,6 +232,7 @@ def test_a_rider_follows_what_he_sits_on(species):
     }
 
 
+@pytest.mark.slow
 def test_what_reaches_the_ground_or_is_no_whole_body_is_no_rider():
     """A man who leads a horse is another body, and half a man on it is a centaur."""
     beside, _ = read(with_rider(body("horse"), 0.5))

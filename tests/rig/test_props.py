@@ -26,6 +26,7 @@ def without_props(asset: Asset) -> Asset:
     return replace(asset, nodes=tuple(nodes))
 
 
+@pytest.mark.slow
 def test_height_ground_soles_and_mass_are_the_same_without_props(shared_assets):
     armed = character(ROGUE)
     bare = load_character(without_props(armed.asset))

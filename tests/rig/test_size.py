@@ -75,6 +75,7 @@ def test_arms_are_no_wings(zoo_character):
     assert assume_height(1.7, stem="man", anatomy=anatomy, breadth=9.0) is None
 
 
+@pytest.mark.slow
 def test_two_legs_arms_and_a_long_tail_may_have_any_height(zoo_character):
     anatomy = zoo_character("trex").anatomy
     assert {LimbKind.LEG, LimbKind.ARM} <= {limb.kind for limb in anatomy.limbs}
@@ -97,6 +98,7 @@ def test_a_body_of_any_scale_has_the_same_roles_and_a_believable_height(zoo_char
     assert load_character(replace(fox.asset, nodes=nodes), height=0.5).height == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_the_menagerie_is_believed(zoo_character):
     for species in ("fox", "horse", "man", "trex", "ostrich"):
         assert zoo_character(species).height == pytest.approx(creature(species).height, rel=0.6)

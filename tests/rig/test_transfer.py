@@ -24,6 +24,7 @@ def test_weights_are_barycentric_at_the_nearest_place():
     np.testing.assert_allclose(shares[0, :3], [0.5, 0.375, 0.125], atol=1e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_nearest_places_agree_with_brute_force(seed):
     rng = np.random.default_rng(seed)

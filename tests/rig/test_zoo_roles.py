@@ -121,6 +121,7 @@ def test_geometry_alone_tells_legs_sides_and_forward(zoo_character, species):
     assert sum(role.part is Part.FOOT for role in bare.anatomy.roles) == len(bare.anatomy.legs)
 
 
+@pytest.mark.slow
 def test_a_joint_that_carries_several_legs_belongs_to_none_of_them(zoo_character):
     """As in artists' spiders, whose legs hang on an anchor on either side."""
     asset = zoo_character("spider").asset

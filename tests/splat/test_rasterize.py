@@ -54,6 +54,7 @@ def test_the_kernels_made_for_cuda_agree_with_the_reference(kind: str) -> None:
     assert_same(fast, slow, image=2e-5, gradient=3e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "needles"])
 @pytest.mark.parametrize("tiles", [False, True])
 def test_antialiased_images_are_those_of_the_reference(kind: str, tiles: bool) -> None:

@@ -107,6 +107,7 @@ def test_targets_must_be_finite(editor):
         editor.drag(1, np.array((0.0, np.nan, 0.0)))
 
 
+@pytest.mark.slow
 def test_keyframes_go_on_in_another_editor_of_the_same_body(editor, fox, tmp_path):
     editor.keep(0.0)
     editor.drag(editor.handles()[-1], editor.places()[editor.handles()[-1]] + (0.0, 0.05, 0.0))

@@ -157,6 +157,7 @@ def test_steps_are_those_of_the_pipeline(saved: Any, monkeypatch: pytest.MonkeyP
     compare(prior, pipeline, call, prior.condition(PROMPT, reference_image=picture))
 
 
+@pytest.mark.slow
 def test_wan_5b_with_a_first_frame(tmp_path: Path) -> None:
     import diffusers
 

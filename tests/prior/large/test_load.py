@@ -182,6 +182,7 @@ def test_devices_and_settings_that_do_not_fit(folder: Path) -> None:
         LargeSettings(offload=True, weights=Weights.FP8)
 
 
+@pytest.mark.slow
 def test_a_picture_and_words_must_be_given(tmp_path: Path) -> None:
     build("cogvideox-5b-i2v", tmp_path).save_pretrained(tmp_path / "pipeline")
     larger = {"settings": FULL, "height": 48}

@@ -137,6 +137,7 @@ def test_embeddings_are_kept_by_content(
     assert not list(tmp_path.glob("*.part*"))
 
 
+@pytest.mark.slow
 def test_padding_of_each_kind(folder: Path, tmp_path: Path) -> None:
     def run(padding: Padding) -> tuple[Tensor, Tensor]:
         recipe = TextRecipe(8, padding)
