@@ -1,10 +1,10 @@
-"""`akd.animate` on the demo's fox: seconds by phase, and what the distillation loop spends them on.
+"""`akd.animate` on the demo's fox: seconds by phase.
 
-    python -m benchmarks.animate [--device cuda] [--profile] [--characters 32] [--processes 16]
+    python -m benchmarks.animate [--device cuda] [--characters 32] [--processes 16]
         [--set NAME=VALUE] [--tracking 100]
 
 The first run compiles kernels, or reads them from the cache on disk; the second one is warm.
-`--profile` counts operators an iteration and, on a GPU, the share of the time that it is busy.
+`benchmarks.gpu_profile` says what the phases spend their time on.
 `--characters` animates so many at once by `akd.animate_many`. It ends after `--limit` seconds.
 """
 
@@ -16,16 +16,11 @@ import os
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import torch
-from torch.profiler import ProfilerActivity, profile
 
 import akd
-from akd.api.request import make_request
-from akd.api.search import set_stage, starting_point
-from akd.distill.loop import distil
 from akd.export.creature import write_creature
 from akd.physics.settings import TrackingSettings
 from akd.presets import TINY, with_values
@@ -61,52 +56,6 @@ def timed(fox: akd.Character, seed: int, options: argparse.Namespace) -> dict[st
     return {**clock.seconds, "in all": sum(clock.seconds.values())}
 
 
-def print_profile(fox: akd.Character, options: argparse.Namespace, iterations: int = 20) -> None:
-    """Operators and busy time of the distillation loop, from the neutral pose."""
-    settings = replace(with_values(TINY, options.set), iterations=iterations)
-    request = make_request(fox, PROMPT, preset=settings, device=options.device)
-    prior = request.load_prior()
-    stage = set_stage(request, prior)
-    finalists = settings.warm_start.finalists
-
-    def work() -> None:
-        start = starting_point(request, prior)
-        distil(
-            stage, prior, request.asked,
-            [request.parametrization.begin(start, stage) for _ in range(finalists)], settings,
-            generators=[torch.Generator().manual_seed(k) for k in range(finalists)],
-            losses=request.losses,
-        )  # fmt: skip
-
-    work()
-    cuda = torch.cuda.is_available() and prior.device.type == "cuda"
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]
-    with profile(activities=activities) as seen:
-        started = time.perf_counter()
-        work()
-        if cuda:
-            torch.cuda.synchronize()
-        wall = time.perf_counter() - started
-    events = seen.events() or []
-    calls = sum(e.name.startswith("aten::") for e in events) / iterations
-    print(f"\n{iterations} iterations of {finalists} finalists: {calls:.0f} operators an iteration")
-    if cuda:
-        busy = covered([(e.time_range.start, e.time_range.end) for e in events
-                         if str(e.device_type).endswith("CUDA")]) * 1e-6  # fmt: skip
-        print(f"GPU busy {busy:.2f} s of {wall:.2f} s: {100.0 * busy / wall:.0f} %")
-    order = "self_device_time_total" if cuda else "self_cpu_time_total"
-    print(seen.key_averages().table(sort_by=order, row_limit=25), flush=True)
-
-
-def covered(spans: list[tuple[float, float]]) -> float:
-    """Length of the union of intervals."""
-    total, reached = 0.0, float("-inf")
-    for start, end in sorted(spans):
-        total += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return total
-
-
 def print_batch(path: Path, options: argparse.Namespace, ends: float) -> None:
     """Clips a minute of `akd.animate_many`, the start of its processes included."""
     jobs = [akd.Job(path, PROMPT, seed=k) for k in range(options.characters)]
@@ -139,7 +88,6 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=0, help="of a batch; 0: none")
     parser.add_argument("--processes", type=int, help="of a batch; by default as `animate_many`")
     parser.add_argument("--runs", type=int, default=2)
-    parser.add_argument("--profile", action="store_true")
     parser.add_argument("--limit", type=float, default=170.0, help="seconds before it gives up")
     parser.add_argument("--set", nargs="*", default=[])
     parser.add_argument("--tracking", type=int, default=TrackingSettings.iterations)
@@ -154,8 +102,6 @@ def main() -> None:
             print(f"run {run + 1} ({'warm' if run else 'cold'}), seconds")
             for phase, seconds in timed(fox, run, options).items():
                 print(f"  {phase:10s} {seconds:8.1f}", flush=True)
-        if options.profile:
-            print_profile(fox, options)
         if options.characters:
             print_batch(path, options, ends)
     # Jobs that were begun before the time was up would be waited for.

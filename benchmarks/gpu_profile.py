@@ -26,10 +26,19 @@ from akd.export.creature import write_creature
 from akd.physics.settings import TrackingSettings
 from akd.presets import TINY, with_values
 from akd.zoo.creature import build_creature
-from benchmarks.animate import PROMPT, covered, timed
+from benchmarks.animate import PROMPT, timed
 
 PHASES = ("sample", "fit", "distil", "physics")
 LAUNCHES = ("LaunchKernel", "GraphLaunch", "MemcpyAsync", "MemsetAsync")
+
+
+def covered(spans: list[tuple[float, float]]) -> float:
+    """Length of the union of intervals."""
+    total, reached = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
 
 
 class Profiled(akd.Observer):

@@ -1,16 +1,17 @@
 """Memory over a long distillation and over many visits of the viewer; it must stay flat.
 
-    python -m benchmarks.memory [--iterations 2000] [--visits 200]
+    python -m benchmarks.memory [--iterations 2000] [--visits 200] [--loads 50]
 
-Both run in this process, on a small fox and weights that are not trained. A visit is a connection
-that a browser makes: it waits for the scene, plays, and leaves. `benchmarks.view_leak` does the
-same with a real browser.
+All run in this process, on a small fox and weights that are not trained. A visit is a connection
+that a browser makes: it waits for the scene, plays, and leaves. A load is the same with a real
+Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import shutil
 import tempfile
 import threading
 import time
@@ -33,6 +34,8 @@ from akd.zoo import build_creature, make_clip
 from tests.commands.small_prior import QUICK, write_weights
 
 EVERY = 100
+GL = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+"""Arguments with which Chromium draws in software."""
 CAMERA = msgspec.msgpack.encode(
     {
         "type": "ViewerCameraMessage", "wxyz": (1.0, 0.0, 0.0, 0.0), "position": (0.0, 1.0, -3.0),
@@ -108,10 +111,33 @@ def visit(fox: Path, visits: int) -> None:
                 say(number, "visits")
 
 
+def load(fox: Path, loads: int) -> None:
+    """Open the page in a browser, wait for the clip to play, leave; again and again."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with Viewer(fox, port=0) as viewer, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=list(GL))
+        for number in range(1, loads + 1):
+            page = browser.new_page(viewport={"width": 300, "height": 200})
+            page.goto(viewer.address)
+            while not viewer.sessions:
+                page.wait_for_timeout(50)
+            viewer.sessions[0].play(True)
+            page.wait_for_timeout(500)
+            page.close()
+            while viewer.sessions:
+                time.sleep(0.05)
+            if number == 1 or number % 10 == 0:
+                say(number, "loads")
+        browser.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--iterations", type=int, default=2000)
     parser.add_argument("--visits", type=int, default=200)
+    parser.add_argument("--loads", type=int, default=0)
     given = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
@@ -122,6 +148,8 @@ def main() -> None:
             distil(fox, folder, given.iterations)
         if given.visits:
             visit(fox, given.visits)
+        if given.loads:
+            load(fox, given.loads)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from akd.export.creature import write_creature
 from akd.view.looks import TRIANGLES
 from akd.view.server import Viewer
 from akd.zoo import build_creature, make_clip
-from benchmarks.view_leak import GL
+from benchmarks.memory import GL
 
 DRAW = """count => new Promise(done => {
   const next = () => { if (count-- > 0) requestAnimationFrame(next); else done(); };
