@@ -64,7 +64,7 @@ class HarvestBody:
     """`zoo` or `assets`."""
     family: str
     noun: str
-    """What prompts call it."""
+    """Its noun in prompts."""
     load: Callable[[], Character]
 
 

@@ -74,7 +74,7 @@ class RunFolder(Observer):
         self._results, self._options, self._overwrite = list(results), options, overwrite
         self._next_preview = 0.0
         self._about: dict[str, Any] | None = None
-        """What `run.json` holds of the job that was started, wherever the file is by now."""
+        """Contents of `run.json` about the job, wherever its file is by now."""
         self._unlock: weakref.finalize[..., RunFolder] | None = None
 
     def checkpoint(self, name: str) -> Path:
@@ -179,7 +179,7 @@ class RunFolder(Observer):
         return json_hash((self._about or self.read() or {}).get("job"))
 
     def kept(self) -> str:
-        """What a stopped run continues from, in words; empty where it starts again."""
+        """The phase that a stopped run continues from, in words; empty where it starts again."""
         words = {"videos": "sampled videos", "starts": "fitted motions", "distil": "distillation"}
         there = (
             word for name, word in words.items() if any(self.path.glob(f"{name}*.safetensors"))

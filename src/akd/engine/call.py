@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class Resources:
-    """What a call needs while it runs."""
+    """Resources of a call while it runs."""
 
     cpus: int = 1
     gpus: float = 0.0
@@ -49,7 +49,7 @@ class Ended:
     key: str
     value: Any = None
     error: Exception | None = None
-    """What the function raised, or `WorkerLost`."""
+    """The exception of the function, or `WorkerLost`."""
     deferred: bool = False
     """Handed over to somebody else: there is no value yet."""
 

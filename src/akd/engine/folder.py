@@ -43,7 +43,7 @@ class JobFolder:
         self.result = out / job.name if job.publish else self.path / "done"
 
     def outcome(self) -> dict[str, Any] | None:
-        """What the task returned, if the job is done."""
+        """The result of the task, if the job is done."""
         found = _read(self.result / "outcome.json") or {}
         values = found.get("values")
         return values if found.get("id") == self.job.id and isinstance(values, dict) else None

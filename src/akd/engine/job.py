@@ -21,7 +21,7 @@ _LABEL_LENGTH = 60
 
 @dataclass(frozen=True)
 class Workspace:
-    """What a task is given besides its arguments."""
+    """Context of a task, besides its arguments."""
 
     folder: Path
     """The job's own, on storage that all nodes share: a task that is tried again finds what it

@@ -114,7 +114,7 @@ class Local:
             worker.pipe.send((call.function, call.arguments, seat))
 
     def collect(self, timeout: float) -> list[Ended]:
-        """What workers sent back, and the calls of workers that died."""
+        """Results from the workers, and the calls of workers that died."""
         ended = []
         by_pipe = {worker.pipe: worker for worker in self._workers}
         for pipe in wait(list(by_pipe), timeout):

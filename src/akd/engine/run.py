@@ -24,7 +24,7 @@ class BatchBusy(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """What became of a job.
+    """The outcome of a job.
 
     `earlier`: it was done before this run. `started`, `retried` (an attempt failed), `done`,
     `failed` (given up) and `deferred` (handed over to another scheduler) follow each other.
@@ -34,7 +34,7 @@ class Event:
     state: State
     attempt: int = 0
     values: dict[str, Any] = field(default_factory=dict)
-    """What the task returned."""
+    """The result of the task."""
     error: str = ""
     """One line; the whole of it is in the job's log."""
 

@@ -77,7 +77,7 @@ class GraphStep:
         return self._graph is not None
 
     def __call__(self, *inputs: Tensor, **options: Any) -> Sequence[Tensor | None]:
-        """What the function returns.
+        """Call the function, or replay its graph.
 
         Args:
             inputs: Tensors of the same shapes at every call. They are copied into the graph's own.

@@ -31,7 +31,7 @@ class Keys:
 
 @dataclass(frozen=True)
 class NodeTracks:
-    """What moves of one node. A property without keys stays as the file has it."""
+    """Animated properties of one node. A property without keys stays as the file has it."""
 
     translation: Keys | None = None
     rotation: Keys | None = None

@@ -85,7 +85,7 @@ _PARTICLES = ("around", "down", "over", "up")
 
 
 def clip_action(name: str, *, owner: str) -> Action | None:
-    """What is done in a clip of that name, or None where that is not certain.
+    """The action of a clip of that name, or None where that is not certain.
 
     Certain is a name that holds one action and nothing else but numbers, the name of the file's
     `owner` and words that do not matter: `Fox_Walk_2`, `Sit_Floor_Down` and `Attack_Kick`, but

@@ -31,7 +31,7 @@ class FootTrack:
     sole: Float[Tensor, "T S 3"]
     """Points of the sole; the joints of the foot where there is no skin."""
     thickness: float = 0.0
-    """What is taken to be between the joints and the ground where there is no skin, metres."""
+    """Assumed distance from joints to the ground where there is no skin, metres."""
 
     @property
     def under(self) -> Float[Tensor, "T S 3"]:

@@ -24,7 +24,7 @@ _ROOT_SIGNS = (-1.0, 1.0, 1.0, -1.0, 1.0, -1.0)
 
 @dataclass(frozen=True)
 class Mirror:
-    """What a mirror between left and right makes of a control rig's coordinates."""
+    """How a mirror between left and right maps a control rig's coordinates."""
 
     partners: Int[Tensor, "D"]
     """The control on the other side; a control of the middle is its own."""

@@ -37,7 +37,7 @@ class LibraryClip:
     name: str
     """File and clip, for a person to read."""
     action: str
-    """What is done in it, in the words of its source."""
+    """The action, in the words of its source."""
     trains: bool
     """Whether it may be trained on."""
     load: Callable[[], tuple[Character, Motion]]

@@ -146,7 +146,7 @@ class ControlCurves:
         return self.free_root or not self.bounded
 
     def tensors(self) -> list[Tensor]:
-        """What an optimiser changes.
+        """The optimised parameters.
 
         A free root has no speed and no turn besides: they would move the body as its own curves do,
         and noise would drive the two apart without end.

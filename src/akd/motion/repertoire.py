@@ -1,4 +1,4 @@
-"""What a body can be asked to do: its body plan, and phrases for the actions of that plan."""
+"""Actions of a body: its body plan, and phrases for the actions of that plan."""
 
 from __future__ import annotations
 

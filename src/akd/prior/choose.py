@@ -65,7 +65,7 @@ def check_prior(
     device: torch.device | str = "auto",
     held: Held | LargeSettings = "auto",
 ) -> Plan | Path:
-    """What loading the prior takes: a plan, or the folder of the tiny prior's weights.
+    """Check that a prior can be loaded: a plan of it, or the folder of the tiny prior's weights.
 
     Raises:
         PriorError: Something is missing or does not fit, before any weights are read.
@@ -136,7 +136,7 @@ def _tiny_folder(source: PriorSource) -> Path:
 
 
 def _plan_large(source: PriorSource, device: torch.device, held: Held | LargeSettings) -> Plan:
-    """What loading a large prior takes; with `auto`, of the first settings that fit.
+    """The plan for loading a large prior; with `auto`, of the first settings that fit.
 
     What fits on no single GPU is spread over as few as hold it.
     """

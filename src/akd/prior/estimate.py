@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 class Prediction(StrEnum):
-    """What a network's output stands for."""
+    """Meaning of a network's output."""
 
     EPSILON = "epsilon"
     """The noise e."""

@@ -29,7 +29,7 @@ class KnownFrames:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a prediction is conditioned on: text, and a reference image if the model takes one."""
+    """Condition of a prediction: text, and a reference image if the model takes one."""
 
     text: Float[Tensor, "L D"]
     """Embedding of the prompt: L tokens of width D, whatever they are to the model."""

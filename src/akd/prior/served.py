@@ -111,7 +111,7 @@ class Question:
 
     @classmethod
     def of(cls, latents: Tensor, t: Tensor, conditions: Sequence[Condition]) -> Question:
-        """What `predict` was asked. Raises `ValueError` where the rows do not agree."""
+        """The arguments of `predict`. Raises `ValueError` where the rows do not agree."""
         check_rows(latents, t, conditions)
         images: dict[int, Tensor] = {}
         image = []

@@ -102,7 +102,7 @@ def _question(pair: int, question: str, words: str) -> str:
 
 
 def thanks_page() -> str:
-    """What is shown after the votes were saved."""
+    """The page that confirms saved votes."""
     return page("Thank you", f"{header('Thank you')}<p>Your choices are saved.</p>")
 
 

@@ -1,4 +1,4 @@
-"""What `akd eval` compares: folders that `akd animate` wrote, and clips of any file."""
+"""Motions that `akd eval` compares: of folders that `akd animate` wrote, and clips of any file."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Entry:
     name: str
     """As tables show it."""
     method: str
-    """Who made it, as far as the paths tell."""
+    """The method that made it, as far as the paths tell."""
     prompt: str
-    """What it was to be; the clip's name where nobody said."""
+    """The prompt; the clip's name where there is none."""
     character: Character
     motion: Motion
     video: Path | None
@@ -76,7 +76,7 @@ def _short_titles(paths: set[Path]) -> dict[Path, str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run says of a clip."""
+    """Score and checks of a clip, as its run wrote them."""
 
     score: float
     """From 0 to 1."""
@@ -86,7 +86,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """What a folder that `akd animate` wrote holds."""
+    """A finished run of `akd animate`, read from its folder."""
 
     prompt: str
     character: Character
@@ -98,7 +98,7 @@ class Run:
     asset: str
     """Name of the file that was animated."""
     outcomes: dict[str, Outcome]
-    """What the run says of its clips, by their kind."""
+    """Outcomes of its clips, by their kind."""
 
 
 def read_run(folder: Path) -> Run:

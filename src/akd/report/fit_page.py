@@ -34,7 +34,7 @@ _SIDE = 360
 
 @dataclass(frozen=True)
 class Panel:
-    """What one camera saw, and the fit as it would see it."""
+    """The video of one camera, and the fit rendered from it."""
 
     video: Float[Tensor, "T H W 3"]
     masks: Float[Tensor, "T H W"]

@@ -79,7 +79,7 @@ def write_ground_page(
 
 
 def _summary(grounded: Grounded) -> str:
-    """What came of it, in plain words."""
+    """The result in plain words."""
     before, after = grounded.before, grounded.after
     return (
         f"Feet on the ground slide at {after.skate:.3f} body heights a second ({before.skate:.3f} "
@@ -90,7 +90,7 @@ def _summary(grounded: Grounded) -> str:
 
 
 def _warnings(grounded: Grounded) -> list[str]:
-    """What went wrong."""
+    """Warnings about the tracking."""
     if grounded.tracking.failed:
         return ["The simulation diverged: this is its last good result."]
     return []

@@ -82,7 +82,7 @@ _LOSSES = {
     "skate": "sliding feet",
     "score_rms": "score distillation gradient, RMS",
 }
-"""What terms of the loss are called on the page; others by their own names."""
+"""Titles of loss terms on the page; others keep their own names."""
 
 
 def loss_charts(history: Sequence[Mapping[str, float]]) -> list[str]:

@@ -37,7 +37,7 @@ class Row:
     marks: Sequence[str] = ()
     """A class for each cell: `good`, `bad` or nothing."""
     wanted: str = ""
-    """What the values should be."""
+    """Limits of the values, in words."""
 
 
 def page(title: str, body: str, *, scripts: Sequence[str] = ()) -> str:
@@ -106,7 +106,7 @@ def checks_badge(fails: Sequence[str]) -> str:
 def outcome(
     headline: str, lines: Sequence[str], *, score: float, fails: Sequence[str], advice: str = ""
 ) -> str:
-    """What came of it, at the top of a page: a headline, its score, and the checks that fail.
+    """The result, at the top of a page: a headline, its score, and the checks that fail.
 
     Args:
         headline: Such as the clip to use.

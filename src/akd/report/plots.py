@@ -179,7 +179,7 @@ def _ascending(x: Values) -> np.ndarray:
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """What the axis has to hold: all values, and zero where it is not far off."""
+    """Range of the axis: all values, and zero where it is not far off."""
     if not len(values):
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())

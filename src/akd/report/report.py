@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from akd.api.animation import Animation
 
 _FACTS = {"prior": "video model"}
-"""What provenance is called on the page, where that is not its name in the clip's extras."""
+"""Names of provenance on the page, where they differ from those in the clip's extras."""
 _PHYSICS = (
     "Of the simulation, before it is blended into a loop and the feet are pinned again. Of a "
     "cycle, one and a half repetitions are simulated; the clip repeats one."
@@ -119,7 +119,7 @@ def write_report(
 
 
 def _shown(name: str) -> str:
-    """What a motion is called on the page."""
+    """Name of a motion on the page."""
     return "distilled" if name == "motion" else name
 
 

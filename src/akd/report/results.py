@@ -33,7 +33,7 @@ _FILES = {
     "metrics.json": "all numbers",
     "view.npz": "for akd view",
 }
-"""What files of a run are, where they are not clips."""
+"""Descriptions of a run's files that are not clips."""
 _VIDEOS = {"motion": "video.mp4", "grounded": "grounded.mp4"}
 """Names of the videos by the names of the motions."""
 

@@ -25,7 +25,7 @@ _LARGEST = 256 << 20
 
 @dataclass(frozen=True)
 class ContactForces:
-    """What the ground gives each part of the simulated body, a frame each."""
+    """Ground reaction forces on the parts of the simulated body, frame by frame."""
 
     fps: float
     points: Float[np.ndarray, "T B 3"]

@@ -93,7 +93,7 @@ def _colours(
     bone_colours: Tensor | None,
     clips: int,
 ) -> Tensor | None:
-    """What the style makes of the splats' colours; None where they stay as they are."""
+    """The splats' colours in the scene's style; None where they stay as they are."""
     if settings.style is SceneStyle.TEXTURED:
         if settings.relief <= 0.0 or cloud.degree > 0 or len(cloud) == 0:
             return None

@@ -41,7 +41,7 @@ class Footage:
     """Opacity, where the file has it and it is not the same everywhere."""
     fps: float
     notes: tuple[str, ...]
-    """What was done to the video, for a person to read."""
+    """Changes that were made to the video, for a person to read."""
 
     def __len__(self) -> int:
         return len(self.frames)

@@ -50,13 +50,13 @@ class Stage:
     scene: SceneSettings
     bone_colours: Float[Tensor, "B 3"]
     driver_index: Tensor
-    """What moves each bone: index into the control rig's deltas."""
+    """Driver of each bone: index into the control rig's deltas."""
     neutral: Float[Tensor, "B 4 4"]
     """world_from_mesh of the bones in the neutral pose, standing on the ground."""
     lift: float
     """Metres by which the neutral pose was raised to stand there."""
     soles: tuple[Sole, ...]
-    """What stands on the ground, one for each leg."""
+    """Feet, one for each leg."""
     size: tuple[int, int]
     """Width and height of the frames, pixels."""
     view: View
@@ -281,7 +281,7 @@ class Stage:
     @cached_property
     @torch.no_grad()
     def _backdrop(self) -> Float[Tensor, "1 H W 3"]:
-        """What is behind the neutral pose, without its shadow."""
+        """The background of the neutral pose, without its shadow."""
         camera = self.neutral_camera
         if self.scene.ground is None:
             return constant(self.scene.plain_background, camera.focal).expand(1, 1, 1, 3)

@@ -38,7 +38,7 @@ Progress = Callable[[int, int, float], None]
 
 
 def content_hash(mesh: SkinnedMesh, paint: Paint, settings: FitSettings) -> str:
-    """What a fitted cloud depends on, as a name for it."""
+    """Cache key of a fitted cloud: everything that it depends on."""
     skin = mesh.skin
     tensors = [mesh.vertices, mesh.faces, skin.bones, skin.weights, paint.colours, paint.uv]
     tensors += [paint.face_texture, *(texture.levels[0] for texture in paint.textures)]

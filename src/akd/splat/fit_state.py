@@ -24,7 +24,7 @@ RATES = {"means": 6e-4, "log_scales": 1.5e-2, "rotations": 6e-3, "logits": 6e-2,
 """Learning rates; that of the centres is in extents of the mesh. After 3DGS, three times
 larger: the start is good and the run is short."""
 LAST = 0.05
-"""What the rates fall to, exponentially, as a part of what they start with."""
+"""Final learning rates as a fraction of the first ones; they decay exponentially."""
 
 
 class FitState:

@@ -40,7 +40,7 @@ class SurfacePoints:
     barycentric: Float[Tensor, "M 3"]
 
     def blend(self, mesh: SkinnedMesh, values: Float[Tensor, "V C"]) -> Float[Tensor, "M C"]:
-        """What the corners have, weighted."""
+        """Barycentric interpolation of values at the corners."""
         return (values[mesh.faces[self.faces]] * self.barycentric[..., None]).sum(1)
 
     def __getitem__(self, chosen: Tensor) -> SurfacePoints:

@@ -24,7 +24,7 @@ _FELT = 0.02
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of an actor."""
+    """Which parts of an actor are shown."""
 
     surface: bool = True
     skeleton: bool = False

@@ -1,4 +1,4 @@
-"""What a path holds that can be shown: files with clips, and folders that `akd animate` wrote."""
+"""Files with clips and folders of `akd animate` under a path, as the viewer lists them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Subject:
     character: Character
     motions: Mapping[str, Motion]
     prompt: str | None = None
-    """What the run was asked for."""
+    """The prompt of the run."""
     forces: ContactForces | None = None
     """Of the clip `grounded`."""
     best_of_run: str | None = None
@@ -58,7 +58,7 @@ class Subject:
     asset: str = ""
     """Name of the file that the run animated."""
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    """What the run says of its clips."""
+    """Outcomes of its clips, as the run wrote them."""
     most_triangles: int | None = TRIANGLES
     """As in `Looks`."""
     _frames: dict[str, ClipFrames] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Content:
         return [p.relative_to(self.root).as_posix() if p != self.root else p.name for p in kept]
 
     def first(self) -> Subject:
-        """What a browser is shown first: the first that can be shown.
+        """The first file or run that can be shown.
 
         Raises:
             ValueError: There is none, or as `subject` of the first one.

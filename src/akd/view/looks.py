@@ -63,7 +63,7 @@ class Surface:
 
     @property
     def note(self) -> str:
-        """What the user must know about it; empty where it is the mesh as it is."""
+        """A note for the user; empty where the mesh is shown unchanged."""
         if self.reduced_from is None:
             return ""
         count = sum(len(piece.faces) for piece in self.pieces)

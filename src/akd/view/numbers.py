@@ -14,7 +14,7 @@ _COLOURS = {"good": "#0a7d4f", "bad": "#c0490a"}
 
 
 def heading(title: str, facts: Sequence[str], outcome: Outcome | None) -> str:
-    """What is shown: a title, facts about it, and what its run says of the clip."""
+    """The heading: a title, facts about it, and the outcome of the clip."""
     lines = [
         f'<div style="font-size:16px;font-weight:600;overflow-wrap:anywhere">{escape(title)}</div>',
         f'<div style="font-size:12px;opacity:0.75;overflow-wrap:anywhere">'

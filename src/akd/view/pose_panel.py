@@ -55,7 +55,7 @@ class PosePanel:
         self._busy = Lock()
         self._wanted: np.ndarray | None = None
         self._before: PoseEditor | None = None
-        """Whose keyframes were just saved."""
+        """The editor whose keyframes were just saved."""
         self._stop: Event | None = None
         """Ends the preview that runs."""
         self.on = gui.add_checkbox("Pose mode", False)

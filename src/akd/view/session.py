@@ -54,7 +54,7 @@ class Session:
 
     @property
     def subject(self) -> Subject:
-        """Whose clips are shown."""
+        """The character whose clips are shown."""
         return self._subject
 
     @property

@@ -38,7 +38,7 @@ from akd.zoo.weights import mirror_joints, skin_weights, strongest
 
 @dataclass(frozen=True)
 class Foot:
-    """What a leg stands on."""
+    """The foot of a leg: its joint, sole and rigid vertices."""
 
     leg: LegPlan
     """The leg, by its joints' names."""
@@ -81,7 +81,7 @@ class Creature:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What `make_clip` can make it do."""
+        """Actions that `make_clip` accepts."""
         return (*self.parameters.actions, *acts_of(self.parameters))
 
     @property

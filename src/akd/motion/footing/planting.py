@@ -39,7 +39,7 @@ _NEAR = 0.1
 
 @dataclass(frozen=True)
 class Footing:
-    """What the feet of a motion should do."""
+    """Targets for the feet of a motion."""
 
     stance: Bool[Tensor, "T F"]
     clearance: Float[Tensor, "T F"]
@@ -136,7 +136,7 @@ class _Problem:
     places: Float[Tensor, "T L 3"]
     """Where those are in the given motion."""
     skin: DrivenPoints
-    """What of the skin comes near the ground."""
+    """Vertices of the skin that come near the ground."""
     height: float
 
     @classmethod

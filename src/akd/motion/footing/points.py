@@ -45,7 +45,7 @@ class DrivenPoints:
 
 @dataclass(frozen=True)
 class BodyPoints:
-    """What of a body must not slide on the ground or sink into it."""
+    """Points of a body that must not slide on the ground or sink into it."""
 
     soles: tuple[DrivenPoints, ...]
     """One for each leg."""

@@ -52,7 +52,7 @@ class BodyPart:
 
     @property
     def chain(self) -> tuple[object, ...]:
-        """What the controls of its chain have in common."""
+        """The attributes that the controls of its chain share."""
         limb = None if self.limb is None else (self.limb, self.side, self.number)
         return limb, self.side, self.part
 

@@ -109,7 +109,7 @@ def check_match(
 
 
 def chain_of(role: Role) -> tuple[object, ...]:
-    """What joints have in common that share one bend; middle legs are told apart by number."""
+    """Key of joints that share one bend; middle legs are told apart by number."""
     return role.limb_id, role.side, role.part
 
 

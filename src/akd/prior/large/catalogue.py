@@ -35,7 +35,7 @@ class Entry:
     reference_image: str = "no"
     """Whether a reference image is taken: `no`, `may` or `must`."""
     predicts: str = "flow"
-    """What the network predicts: `v`, `epsilon` or `flow`."""
+    """Prediction type of the network: `v`, `epsilon` or `flow`."""
     adapter: str | None = None
     """A second repository with motion modules."""
 

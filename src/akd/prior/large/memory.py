@@ -35,7 +35,7 @@ class Need:
     encoding: float
     """Most that encoding with its gradient takes besides."""
     kept: float
-    """What the encoder keeps until its gradient is asked for, of that."""
+    """The part of it that the encoder keeps until the backward pass."""
     prediction: float
     """Most that one guided prediction takes besides weights and what the encoder keeps."""
     words: float = 0.0
@@ -59,8 +59,7 @@ class Need:
 def memory_needed(
     folder: PipelineFolder, networks: Sequence[str], size: VideoSize, settings: LargeSettings
 ) -> Need:
-    """What a pipeline's folder will need at a size with settings; `networks` are its parts that
-    predict."""
+    """Memory that a pipeline needs at a size; `networks` are its parts that predict."""
     bytes_each = 4 if settings.precision == "float32" else 2
     eighth = settings.weights is not Weights.FULL
     count = sum(folder.parameters(name) for name in networks)

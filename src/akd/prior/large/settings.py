@@ -18,7 +18,7 @@ class Weights(StrEnum):
 
 
 class Recompute(StrEnum):
-    """What the encoder forgets on its way forward and works out again on its way back."""
+    """Activations that the encoder recomputes in the backward pass instead of keeping them."""
 
     NOTHING = "nothing"
     """Fastest; every layer's input is kept."""
@@ -52,7 +52,7 @@ class LargeSettings:
     weights: Weights = Weights.FULL
     """How the network's matrices are kept."""
     recompute: Recompute = Recompute.CHUNKS
-    """What the encoder recomputes for its gradient."""
+    """Activations that the encoder recomputes for its gradient."""
     caches_on_cpu: bool = False
     """Keep the caches between chunks in main memory until they are needed."""
     frozen_kernels: bool = True

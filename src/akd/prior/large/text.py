@@ -24,7 +24,7 @@ from akd.prior.large.folder import PipelineFolder, find_class
 
 
 class Padding(StrEnum):
-    """What a family does with the places behind the last word."""
+    """How a family treats the positions behind the last word."""
 
     ENCODED = "encoded"
     """They are encoded like words, unmasked (CogVideoX, AnimateDiff)."""
@@ -79,7 +79,7 @@ def clean(prompt: str) -> str:
 
 
 def fingerprint(folder: PipelineFolder, recipe: TextRecipe, dtype: torch.dtype) -> str:
-    """What an embedding depends on besides the prompt."""
+    """Hash of everything but the prompt that an embedding depends on."""
     parts = [weights_hash(folder.path / p, pattern="*") for p in ("tokenizer", "text_encoder")]
     return json_hash([recipe.tokens, recipe.padding, str(dtype), *parts])
 

@@ -50,7 +50,7 @@ class Actor:
     pivot: Float[Tensor, "3"]
     """Where the root turns in the neutral pose."""
     actions: tuple[str, ...]
-    """What is done in each clip."""
+    """The action of each clip."""
     manners: tuple[str, ...]
     """How, in one word or `<none>`."""
     recorded: tuple[bool, ...]

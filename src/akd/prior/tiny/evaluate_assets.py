@@ -35,7 +35,7 @@ ASKED = {
     4: ("walk", "trot", "gallop", "stand", "eat", "attack"),
     2: ("walk", "run", "stand", "jump", "punch", "dance"),
 }
-"""What is asked of bodies, by number of legs."""
+"""Actions that bodies are asked for, by number of legs."""
 PROMPTS_EACH = 2
 MOST_OF_A_FOLDER = 4
 _BATCH = 8
@@ -111,7 +111,7 @@ def _usable(file: Path) -> Character | None:
 
 @dataclass(frozen=True)
 class AssetEvaluation:
-    """What came out for each subject, and what recognisers say of their true clips."""
+    """Samples for each subject, and what recognisers say of them and of true clips."""
 
     subjects: tuple[str, ...]
     """Paths in the folder of assets, one a sample."""

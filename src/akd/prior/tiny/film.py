@@ -52,7 +52,7 @@ class Footage:
     bones: Float[Tensor, "K T B 4 4"]
     """world_from_mesh of the bones that are seen: metres, facing +Z."""
     actor: Actor
-    """Who is filmed, with the proportions that it is filmed with."""
+    """The actor, with the proportions that it is filmed with."""
 
 
 def view_bounds(cameras: CameraSettings) -> ViewBounds:

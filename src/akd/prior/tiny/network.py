@@ -171,7 +171,7 @@ class TinyNetwork(nn.Module):
         has: Tensor,
         known: Tensor,
     ) -> Tensor:
-        """What a small convolution adds to soften the borders of the patches.
+        """Correction by a small convolution, which softens the borders of the patches.
 
         It works on cells of `refine_cell` x `refine_cell` pixels as channels: the same reach with
         fewer places and more channels, which is what processors are quick at.

@@ -21,14 +21,14 @@ _MOST_ENDS = 3
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step is trained on."""
+    """A batch of training videos with their captions."""
 
     videos: Float[Tensor, "B T H W 3"]
     """-1..1."""
     reference_images: Float[Tensor, "B H W 3"]
     """-1..1."""
     tokens: Int[Tensor, "B 3"]
-    """What a caption says."""
+    """The caption."""
     labels: Int[Tensor, "B"]
     """Numbers of the classes given to the pool."""
 
@@ -160,7 +160,7 @@ class Pool:
 
 
 def caption(truth: Int[Tensor, "B 4"], u: Float[Tensor, "B 3"]) -> Int[Tensor, "B 3"]:
-    """What a caption says of videos whose species, action, manner and body plan are known.
+    """Random captions of videos whose species, action, manner and body plan are known.
 
     Half of them name the species, a quarter the body plan, a quarter only `a creature`; three in
     ten call a gallop running; one in ten keeps the manner to itself. `u` are random, 0..1.

@@ -62,7 +62,7 @@ class PriorTiny:
 
     @property
     def dtype(self) -> torch.dtype:
-        """What it computes in."""
+        """Precision of its weights."""
         return self.network.no_reference.dtype
 
     def condition(

@@ -45,7 +45,7 @@ CREATURES: dict[str, tuple[str, ...]] = {
     "quadruped": ("quadruped", "animal", "beast"),
     "biped": ("biped",),
 }  # fmt: skip
-"""What a creature may be called. The last two are body plans; any other noun is a `creature`."""
+"""Nouns for creatures. The last two are body plans; any other noun is a `creature`."""
 PLAN_WORDS = {"quadruped": "quadruped", "humanoid": "biped", "theropod": "biped"}
 """Words for body plans; creatures of other plans are called by their names alone."""
 _GRAMMAR = frozenset((
@@ -85,7 +85,7 @@ class Words:
         return tokens.index(known.creature), tokens.index(known.action), tokens.index(known.manner)
 
     def within(self, tokens: Collection[str]) -> Words:
-        """What of it a vocabulary holds."""
+        """The words that are in a vocabulary; `<none>` in place of the others."""
         said = (self.creature, self.action, self.manner)
         return Words(*(word if word in tokens else NONE for word in said))
 

@@ -16,7 +16,7 @@ from akd.zoo.mesh.shapes import Array
 
 @dataclass
 class BodyPath:
-    """What the trunk does."""
+    """Path of the trunk: place, heading, local rotations and shifts of the body."""
 
     x: Array
     z: Array

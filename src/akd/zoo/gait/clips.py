@@ -99,7 +99,7 @@ def _check(creature: Creature, action: str, fps: float, cycles: int, frames: int
 
 @dataclass(frozen=True)
 class _Take:
-    """Who performs what, and how: the arguments of `perform`."""
+    """Creature, action and style: the arguments of `perform`."""
 
     creature: Creature
     puppet: Puppet

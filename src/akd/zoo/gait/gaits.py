@@ -31,7 +31,7 @@ from akd.zoo.species.parameters import (
 
 @dataclass(frozen=True)
 class GaitPlan:
-    """Everything that is decided before frames are made."""
+    """A gait for one creature: timing, route, steps and carriage, before frames are made."""
 
     gait: Gait
     period: float
@@ -55,7 +55,7 @@ class GaitPlan:
         ]  # fmt: skip
 
     def body(self, puppet: Puppet, phase: Array) -> BodyPath:
-        """What the trunk does at phases of the stride."""
+        """Path of the trunk at phases of the stride."""
         x, z, heading = self.route.at(phase * self.period)
         turns = carry(puppet, self.rhythm, self.carriage, phase, period=self.period)
         load = self.rhythm.hind_load

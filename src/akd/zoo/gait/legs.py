@@ -26,7 +26,7 @@ _BLADE_GAIN = 0.30
 
 @dataclass
 class FootPath:
-    """What one foot does, in the world."""
+    """Path of one foot, in the world."""
 
     target: Array
     """Where the toes' joint is, [T, 3], metres."""

@@ -69,7 +69,7 @@ class Wave:
         return Wave(out)
 
     def followed(self, natural: float, damping: float = 0.35) -> Wave:
-        """What hangs loosely on it does: a damped pendulum with `natural` swings a period."""
+        """The response of a damped pendulum with `natural` swings a period to this signal."""
         k = np.arange(len(self.coefficients))
         answer = natural**2 / (natural**2 - k**2 + 2j * damping * natural * k)
         return Wave(self.coefficients * answer)
@@ -95,7 +95,7 @@ def foot_lead(gait: Gait, leg: str) -> Array:
 
 @dataclass(frozen=True)
 class Rhythm:
-    """What a stride does to the body."""
+    """Motion of the body that the ground reaction forces of a stride cause."""
 
     bob: Wave
     """Height of the centre of mass about its mean, metres."""

@@ -34,7 +34,7 @@ class Leg:
 
 @dataclass(frozen=True)
 class Foot:
-    """What touches the ground."""
+    """A foot: its kind and size."""
 
     kind: FootKind
     length: float

@@ -204,7 +204,7 @@ def side_by_side(x: Tensor, depth: int, padding: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was found for one size: the fastest way, and what each took."""
+    """The fastest way for one size, and the time of each."""
 
     way: str
     milliseconds: dict[str, float]

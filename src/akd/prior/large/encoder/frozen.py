@@ -94,7 +94,7 @@ def freeze_convolution(
 
 
 def frozen_forward(shape: Shape, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """What a frozen convolution does instead of its own arithmetic."""
+    """Forward pass of a convolution whose weights take no gradient."""
     x = fill_channels(x, weight.shape[1] * shape.groups - x.shape[1])
     return FrozenConvolution.apply(x, weight, bias, shape)  # pyright: ignore[reportReturnType]
 

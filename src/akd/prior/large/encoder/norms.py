@@ -30,7 +30,7 @@ from akd.prior.large.encoder.fused import (
 )
 
 Columns = tuple[Tensor, ...]
-"""What a norm needs to know of each channel, in wide precision."""
+"""Per-channel coefficients of a norm, in wide precision."""
 
 
 @dataclass(frozen=True)

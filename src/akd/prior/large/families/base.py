@@ -1,4 +1,4 @@
-"""What every family of video models offers to `PriorDiffusers`."""
+"""`Family`: the interface between a family of video models and `PriorDiffusers`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VideoSize:
 
 @dataclass
 class Parts:
-    """What was loaded of a pipeline."""
+    """Loaded parts of a pipeline."""
 
     where: str
     """Named in errors."""
@@ -75,7 +75,7 @@ class Family(ABC):
 
     @abstractmethod
     def predict(self, latents: Tensor, time: Tensor, conditions: Sequence[Condition]) -> Tensor:
-        """What the network predicts of noisy latents, one time and condition a row."""
+        """The network's prediction for noisy latents, one time and condition a row."""
 
     def encode_image(self, image: Float[Tensor, "1 3 1 H W"]) -> dict[str, Tensor]:
         """Network inputs for a reference image in -1..1; none unless the family takes one."""
