@@ -41,7 +41,7 @@ class Checkpoint:
         rollbacks: int = 0,
         notes: tuple[str, ...] = (),
     ) -> Checkpoint:
-        """The state as it is now."""
+        """The current state."""
         state = optimiser.state_dict()["state"]
         return cls(
             iteration,

@@ -129,7 +129,7 @@ class _Search:
         self.sound = self.capture()
 
     def capture(self) -> Checkpoint:
-        """The state as it is now."""
+        """The current state."""
         return Checkpoint.capture(
             self.iteration, self.tensors, self.optimiser, self.generator, self.history,
             rollbacks=self.rollbacks, notes=self.notes,

@@ -3,7 +3,7 @@
 `run.json` describes the job, `log.jsonl` what happened, `preview.png` shows the motion so far.
 Checkpoints: `videos.safetensors` (sampled), `starts.safetensors` (fitted) and
 `distil.safetensors`; `*.before.safetensors` is the one before. `lock` is locked while a process
-writes. A folder may come from somebody else: links in it are refused, and nothing it says is
+writes. A folder may come from elsewhere: links in it are refused, and nothing it says is
 trusted.
 """
 

@@ -51,7 +51,7 @@ class Ended:
     error: Exception | None = None
     """The exception of the function, or `WorkerLost`."""
     deferred: bool = False
-    """Handed over to somebody else: there is no value yet."""
+    """Passed to another process: there is no value yet."""
 
 
 class WorkerLost(Exception):

@@ -104,7 +104,7 @@ class JobFolder:
         (self.path / "failed.json").unlink(missing_ok=True)
 
     def _refuse_links(self) -> None:
-        """A folder may come from somebody else: nothing is written or removed through a link."""
+        """A folder may come from elsewhere: nothing is written or removed through a link."""
         for path in (self.path.parent, self.path, self.work):
             if path.is_symlink():
                 raise Refused(f"{path}: must not be a link")

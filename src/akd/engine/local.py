@@ -223,7 +223,7 @@ def _serve(
 
 
 def _work(pipe: Connection, gpu: str | None, begin: Callable[[], None] | None) -> None:
-    """A worker process: run what comes, until the pipe is closed or it is told to stop."""
+    """A worker process: run calls until the pipe is closed or it is asked to stop."""
     # Ctrl-C reaches the whole process group, SIGTERM this process: both keep the state of the call.
     # A batch in the background of a shell ignores SIGINT, and its workers would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)

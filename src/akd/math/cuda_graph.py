@@ -81,7 +81,7 @@ class GraphStep:
 
         Args:
             inputs: Tensors of the same shapes at every call. They are copied into the graph's own.
-            options: For the function as it is called plainly; a graph keeps those of its capture.
+            options: Of calls without a graph; a graph keeps those of its capture.
 
         Returns:
             The function's tensors. Those of a graph are overwritten by the next call.

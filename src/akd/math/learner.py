@@ -147,7 +147,7 @@ class Learner(Generic[Network]):
             progress.loss = value if first else 0.9 * progress.loss + 0.1 * value
 
     def save(self, path: Path) -> None:
-        """Write all that is needed to go on."""
+        """Write the state from which training continues."""
         tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
         tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
         for name, parameter in self.network.named_parameters():

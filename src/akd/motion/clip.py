@@ -30,7 +30,7 @@ from akd.rig.units import FileUnits
 _TOLERANCE = 2e-6
 """How far a straight piece may leave a cubic curve: radians, factors, or body heights."""
 _NOISE, _SCALE_NOISE = 1.5e-6, 5e-6
-"""What decomposing float32 matrices leaves of a property that stays as it is: up to 1.2e-6 of the
+"""Noise of a constant property after decomposing float32 matrices: up to 1.2e-6 of the
 body's height and of its distance from the origin were seen on translations, 2e-6 on factors."""
 _MOST_PIECES = 1024
 

@@ -86,7 +86,7 @@ def load_clip(path: Path, clip: str | None = None) -> tuple[Character, Motion]:
 
 
 def without_calibration(motion: Motion) -> Motion:
-    """The motion without a first frame that is far from all the others: a T-pose, by custom."""
+    """The motion without a first frame that is far from all the others: usually a T-pose."""
     if len(motion) < 4:
         return motion
     turns = quaternion.geodesic(motion.pose.rotation[:3], motion.pose.rotation[1:4]).amax(-1)

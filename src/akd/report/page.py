@@ -41,7 +41,7 @@ class Row:
 
 
 def page(title: str, body: str, *, scripts: Sequence[str] = ()) -> str:
-    """A whole page. `body` is taken as it is; `scripts` are files beside this one."""
+    """A whole page. `body` is HTML; `scripts` are files beside this one."""
     code = "".join(f"<script>{(_HERE / name).read_text('utf-8')}</script>\n" for name in scripts)
     style = (_HERE / "page.css").read_text("utf-8")
     return (

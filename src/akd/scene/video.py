@@ -93,7 +93,7 @@ class Video:
             stream = container.add_stream("libx264", rate=rate)
             stream.width, stream.height = width + width % 2, height + height % 2
             stream.pix_fmt = "yuv420p"
-            # One thread, and no macroblock tree (which reads what nobody wrote): the same frames
+            # One thread, and no macroblock tree (which reads uninitialised memory): the same frames
             # give the same file every time.
             stream.options = {
                 "crf": str(crf), "preset": "medium", "threads": "1", "x264-params": "mbtree=0",

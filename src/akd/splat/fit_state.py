@@ -57,7 +57,7 @@ class FitState:
         return cls(values, extent, settings)
 
     def cloud(self) -> SplatCloud:
-        """The cloud as it is now, on one bone."""
+        """The current cloud, on one bone."""
         v = self.values
         count = len(v["means"])
         return SplatCloud(

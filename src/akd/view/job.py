@@ -21,7 +21,7 @@ Animate = Callable[..., Animation]
 
 
 class _Watcher(Observer):
-    """Keeps what a browser asks for, and stops the job when it is told to."""
+    """Holds the requests of a browser, and stops the job when asked."""
 
     def __init__(self, stopped: Event) -> None:
         self.phase, self.share = "load", 0.0

@@ -125,7 +125,7 @@ class PosePanel:
         return self._reference.value
 
     def show_reference(self) -> None:
-        """Show the clip as a ghost: somebody looks for a frame of it."""
+        """Show the clip as a ghost: the user is looking for a frame of it."""
         if self.is_posing:
             self._reference.value = True
 

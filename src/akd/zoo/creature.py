@@ -1,4 +1,4 @@
-"""`Creature`: a skinned, coloured mesh with its skeleton and what is known of its legs."""
+"""`Creature`: a skinned, coloured mesh with its skeleton, feet and mass."""
 
 from __future__ import annotations
 

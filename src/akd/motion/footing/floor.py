@@ -16,7 +16,7 @@ _FAR = 1.0
 unequal height would look like one."""
 _STEEPEST = 0.05
 _CAUTION = 0.15
-"""Ridge on the tilt, in body heights: what is known of it from so small an area is not taken."""
+"""Ridge on the tilt, in body heights: a small area determines the tilt badly."""
 
 
 @dataclass(frozen=True)

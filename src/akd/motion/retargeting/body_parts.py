@@ -105,7 +105,7 @@ def from_part_rotations(
 ) -> tuple[Float[Tensor, "T 3"], Float[Tensor, "T D 3"]]:
     """Root rotation and joint angles of a rig whose body parts are turned as given.
 
-    Between two parts of a chain the rotation is interpolated; what is no part goes along with its
+    Between two parts of a chain the rotation is interpolated; anything else moves with its
     parent.
 
     Args:

@@ -123,7 +123,7 @@ def encoder_bytes(vae: Any, size: VideoSize, settings: LargeSettings) -> tuple[i
     # A layer at work holds its input, its output, both with their past, and a gradient.
     working = 5 * widest
     if any(getattr(module, "is_recomputed", False) for module in vae.encoder.modules()):
-        # The block that is worked out again keeps what goes into its two norms.
+        # A recomputed block keeps the inputs of its two norms.
         working += 2 * widest
     match settings.recompute:
         case Recompute.NOTHING:

@@ -26,11 +26,11 @@ NUMBERED = {
 
 @dataclass(frozen=True)
 class Schedule:
-    """alpha(t), sigma(t), what the network is told the time is, and what it predicts."""
+    """alpha(t), sigma(t), the network's time argument, and its type of prediction."""
 
     prediction: Prediction
     steps: int
-    """Numbered steps, or the time that a flow-matching network is told at t = 1."""
+    """Number of steps, or the time argument of a flow-matching network at t = 1."""
     alphas: Float[Tensor, "steps"] | None = None
     """alpha of each numbered step; None where time is continuous and alpha = 1 - t."""
 

@@ -25,8 +25,8 @@ class Recompute(StrEnum):
     CHUNKS = "chunks"
     """Between chunks of frames only the convolutions' caches are kept."""
     BLOCKS = "blocks"
-    """The same, and of a chunk that is worked out again only what goes into residual blocks, which
-    are worked out once more (CogVideoX; as `chunks` for others)."""
+    """The same, and a recomputed chunk keeps only the inputs of its residual blocks, which are
+    recomputed once more (CogVideoX; as `chunks` for others)."""
 
 
 class Convolutions(StrEnum):

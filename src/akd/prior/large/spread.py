@@ -35,7 +35,7 @@ def spread_network(network: Any, devices: list[torch.device]) -> None:
     if len(blocks) < len(devices):
         raise PriorError(f"spread must be at most {len(blocks)}, the blocks, got {len(devices)}")
     places = {id(b): devices[k * len(devices) // len(blocks)] for k, b in enumerate(blocks)}
-    # diffusers' own `to` has opinions on hooks and casts.
+    # diffusers' own `to` interferes with hooks and casts.
     nn.Module.to(network, devices[0])
     layers = [layer for layer in network.children() if not isinstance(layer, nn.ModuleList)]
     for layer in (*layers, *blocks):

@@ -1,7 +1,7 @@
 """`BoneTree`: which bone of a skin hangs on which, and where each turns.
 
 The bones of a file need not form a tree: some hang on detached roots, some skins bind a joint
-twice. The control rig has one, and each bone goes along with a control.
+twice. The control rig has one, and each bone is driven by a control.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BoneTree:
         joints = skin.bone_joints.tolist()
         turned = dict(zip(above, (rig.root, *rig.joints), strict=True))
         first: dict[int, int] = {}
-        """Of each driver the bone of its joint, else the first that goes along with it."""
+        """For each driver the bone of its joint, else the first bone that it drives."""
         for bone, driver in enumerate(drivers):
             if turned.get(driver) == joints[bone]:
                 first.setdefault(driver, bone)

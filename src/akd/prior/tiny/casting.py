@@ -41,7 +41,7 @@ class Casting:
     """Recorded clips to choose from."""
 
     def build(self, settings: PoolSettings) -> Actor | None:
-        """Build it; None where a file is of no use."""
+        """Build it; None where a file has no usable body or clip."""
         if self.folder is None:
             return build_actor(self.name, self.seed, settings, self.clips)
         return artist_actor(

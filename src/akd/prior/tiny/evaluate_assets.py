@@ -56,7 +56,7 @@ class Subject:
 
 
 def choose_subjects(folder: Path, count: int) -> list[Subject]:
-    """Rigged characters of the measuring side, by a rule that knows nothing of how they do.
+    """Rigged characters of the measuring side, by a rule that does not depend on their scores.
 
     Half of them have four legs, half two, as far as there are. The first folders of the paths take
     turns, each in the order of its paths; at most `MOST_OF_A_FOLDER` come from one folder, and the

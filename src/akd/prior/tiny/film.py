@@ -198,7 +198,7 @@ def film_actor(
     every = torch.cat((posed.flatten(0, 1), actor.neutral[None]))
     low, high = (corner.cpu() for corner in bounding_boxes(cloud, every))
     views = tuple(random_view(generator, view_bounds(cameras)) for _ in range(count))
-    # Cameras are worked out on the CPU: a GPU would be waited for at every one of them.
+    # Cameras are computed on the CPU: on a GPU each one would be a synchronisation.
     size = (count, tiny.frames)
     filming, posing = cameras_of(
         low[:-1].unflatten(0, size), high[:-1].unflatten(0, size), (low[-1], high[-1]),

@@ -113,7 +113,7 @@ def _neck_and_head(
     if not neck:
         return
     length = puppet.length(neck[0], "head")
-    # Where the body rises, the neck sinks a little, and the other way round.
+    # The neck moves a little against the rise and fall of the body.
     lower = 0.45 * np.clip(rhythm.bob(phase) / max(length, 1e-3), -0.2, 0.2)
     nod = deg(c.nod) * np.cos(2 * np.pi * (2 * phase - 0.1))
     # The head goes up while the lame leg, the right one, bears weight.

@@ -87,7 +87,7 @@ def cogvideox_causal(
 
 
 class RecomputedBlock(torch.autograd.Function):
-    """A function of several tensors that keeps these alone, and is worked out again."""
+    """A function of several tensors that keeps only these, and is recomputed for its gradient."""
 
     @staticmethod
     def forward(
@@ -125,7 +125,7 @@ class RecomputedBlock(torch.autograd.Function):
 def swap_block(module: Any, *, again: bool) -> None:
     """Swap the arithmetic of one of CogVideoX's residual blocks.
 
-    `again` makes it keep nothing but what goes into it, and work out the rest on the way back.
+    `again` makes it keep its inputs alone and recompute the rest in the backward pass.
     """
     if module.in_channels != module.out_channels and module.use_conv_shortcut:
         return  # its shortcut hands frames on as well; no published model has one
@@ -164,7 +164,7 @@ def residual_block(
 def recomputed_block(
     plain: Any, inputs: Tensor, temb: Any = None, zq: Any = None, conv_cache: Any = None
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """The same, worked out again on the way back."""
+    """The same, recomputed in the backward pass."""
     assert temb is None
     assert zq is None
 

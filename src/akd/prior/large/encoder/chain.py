@@ -39,7 +39,7 @@ def run_chain(
 
 
 class Chain(torch.autograd.Function):
-    """Chunks forward without a graph; chunks backward from last to first, each worked out again."""
+    """Chunks forward without a graph; chunks backward from last to first, each recomputed."""
 
     @staticmethod
     def forward(

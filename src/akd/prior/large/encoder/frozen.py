@@ -59,8 +59,8 @@ def freeze(
 ) -> None:
     """Make the convolutions and the norms with SiLU of a video encoder frozen, in place.
 
-    `fused` is how norms are worked out: see `NormAct`; `blocks` asks for residual blocks that are
-    worked out again on the way back.
+    `fused` is how norms are computed: see `norm_of`; `blocks` asks for residual blocks that are
+    recomputed in the backward pass.
     """
     encoder.requires_grad_(False)
     for module in list(encoder.modules()):

@@ -73,7 +73,7 @@ def patched(vae: Any, video: Tensor) -> Tensor:
 
 
 def own_chunks(frames: int, length: int) -> Iterator[tuple[int, int]]:
-    """Chunks of a fixed length; the first takes what is left over."""
+    """Chunks of a fixed length; the first one also takes the remainder."""
     count, odd = max(frames // length, 1), frames % length
     for i in range(count):
         begin = length * i + (0 if i == 0 else odd)

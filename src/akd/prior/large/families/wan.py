@@ -26,7 +26,7 @@ from akd.prior.protocol import Condition
 
 class FamilyWan(Family):
     """Latents [B, C, t, h, w]; flow matching. Wan 2.2 A14B has one network for much noise and one
-    for little; TI2V-5B is told the time of every token, so that a first frame can be given."""
+    for little; TI2V-5B takes a time for every token, so that a first frame can be given."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
