@@ -24,9 +24,9 @@ from akd.metrics.recognise.network import build_network
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import GLIDING, PADDLING, RECOGNISERS
 from akd.motion.actions import action_label
-from akd.motion.repertoire import repertoire
 from akd.posespace.dataset import load_poses
 from akd.posespace.shards import read_tables
+from akd.prior.tiny.bodies import repertoire
 from akd.scene.settings import SceneStyle
 from tests.distill.fox import Screen
 

@@ -37,7 +37,6 @@ from akd.metrics.recognise.recogniser import Recogniser, find_recogniser
 from akd.metrics.selection import soundness_score
 from akd.motion.actions import ACTIONS
 from akd.motion.feet import leg_length
-from akd.motion.repertoire import repertoire, suits
 from akd.posespace.codec import PoseCodec
 from akd.posespace.collect import asset_side
 from akd.posespace.dataset import BodyPoses, BodyRecord
@@ -47,6 +46,7 @@ from akd.prior.choose import choose_prior, is_tiny
 from akd.prior.protocol import VideoPrior, for_body
 from akd.prior.sample import latent_shape, sample_latents
 from akd.prior.source import PriorSource, user_path, whole_name
+from akd.prior.tiny.bodies import repertoire, suits
 from akd.prior.tiny.prior import PriorTiny
 from akd.rig.character import Character, load_character
 from akd.rig.up_axis import find_up_axis

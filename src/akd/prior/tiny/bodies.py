@@ -1,16 +1,18 @@
-"""Which bodies the tiny prior has seen, and what it has seen them do."""
+"""Body plans, and the actions that bodies of each plan do: those that the tiny prior has seen."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import get_args
 
-from akd.motion.actions import ACTION_LABELS, ACTIONS, Body
+from akd.motion.actions import ACTION_LABELS, ACTIONS, MANNER_LABELS, MANNERS, Action, Body
 from akd.rig.roles.anatomy import Anatomy
 from akd.rig.roles.role import LimbKind
 
 PLANS: tuple[Body, ...] = get_args(Body)
 """Body plans of its training videos."""
+_WALKS = tuple(manner for manner in MANNERS if manner.kind is None and manner.name != "high")
+"""Manners of walking."""
 
 
 def body_plans(anatomy: Anatomy) -> tuple[Body, ...]:
@@ -60,3 +62,26 @@ def check_body(anatomy: Anatomy, action: str | None, tokens: Collection[str]) ->
         f"the tiny prior never saw a {' or '.join(plans)} body do '{action.replace('_', ' ')}': "
         f"its motion is a guess; such bodies do {said}"
     )
+
+
+def suits(action: Action, anatomy: Anatomy) -> bool:
+    """Whether a body does an action. What runs on four legs gallops, and what has wings flies."""
+    plan = next(iter(body_plans(anatomy)), "biped")
+    two_legged = action.alternates != "on two legs" or len(anatomy.legs) == 2
+    return plan in action.bodies and two_legged
+
+
+def repertoire(
+    anatomy: Anatomy, known: Collection[str] = (*ACTION_LABELS, *MANNER_LABELS)
+) -> tuple[str, ...]:
+    """Phrases such as `galloping` for all actions that suit a body, and for manners of walking.
+
+    Args:
+        anatomy: Of the body.
+        known: Words that the prior was trained with; other actions and manners are left out.
+    """
+    found = [a for a in ACTIONS.values() if a.label == a.name in known and suits(a, anatomy)]
+    phrases = [action.participle for action in found]
+    if ACTIONS["walk"] in found:
+        phrases += [f"walking, {m.words[0]}" for m in _WALKS if m.label in known]
+    return tuple(phrases)
