@@ -157,26 +157,34 @@ class TileRaster:
         self._launch(
             kernel_project.project,
             (frames, splats),
-            [
-                *call.cloud(), call.planes(), 0, 0, *flat, strengths,
-                as_warp(depths, wp.int64),
-            ],
-        )  # fmt: skip
-        count_view = as_warp(counts, wp.int32)
+            [*call.cloud(), call.planes(), 0, 0, *flat, strengths, as_warp(depths, wp.int64)],
+        )
         self._launch(
             kernel_tile_lists.count_tiles,
             (frames, splats),
-            [*flat, strengths, *self._sizes(), count_view],
+            [*flat, strengths, *self._sizes(), as_warp(counts, wp.int32)],
         )
         ends = counts.flatten().cumsum(0, dtype=torch.int32).view(frames, splats)
-        tiles_x, tiles_y = self.tiles
-        per_frame = tiles_x * tiles_y
-        self._ranges = torch.zeros(frames * per_frame, 2, dtype=torch.int32, device=self.device)
-        gaussians = [*flat, as_warp(depths, wp.int64), strengths, *self._sizes(), tiles_x, tiles_y]
+        tiles = frames * self.tiles[0] * self.tiles[1]
+        self._ranges = torch.zeros(tiles, 2, dtype=torch.int32, device=self.device)
+        gaussians = [*flat, as_warp(depths, wp.int64), strengths, *self._sizes(), *self.tiles]
         room, size = current_room(), (frames, splats, call.width, call.height)
         if room is not None and room.is_fixed:
             self._sort_within(room, size, gaussians, ends, counts)
-            return
+        else:
+            self._sort_in_groups(room, size, gaussians, ends, counts)
+
+    def _sort_in_groups(
+        self,
+        room: ListRoom | None,
+        size: tuple[int, int, int, int],
+        gaussians: list[Any],
+        ends: Tensor,
+        counts: Tensor,
+    ) -> None:
+        """A list for each group of frames, one after the other, as long as it must be."""
+        splats, per_frame = counts.shape[1], self.tiles[0] * self.tiles[1]
+        count_view = as_warp(counts, wp.int32)
         groups = self._groups()
         # The one wait: how long is each group's list?
         lengths = ends[[g.stop - 1 for g in groups], -1].tolist()
