@@ -43,7 +43,7 @@ class PoseEditor:
     """One pose of a character, standing at the place of its neutral pose."""
 
     def __init__(self, character: Character) -> None:
-        self.codec = PoseCodec.of(character)
+        self.codec, self._roles = PoseCodec.of(character), character.anatomy.roles
         self.space: PoseSpace | None = None
         """None where no pose model is installed."""
         with contextlib.suppress(FileNotFoundError, ValueError):
@@ -77,6 +77,16 @@ class PoseEditor:
         parents = set(self.codec.rig.parents)
         ends = [d + 1 for d in range(len(self.codec.rig)) if d not in parents]
         return [0, *ends]
+
+    def labels(self) -> list[str]:
+        """Role and name of each joint, such as `left fore foot: Paw.L`; no label comes twice."""
+        made: list[str] = []
+        for joint in self.joints:
+            label = f"{self._roles[joint]}: {self.codec.rig.skeleton.names[joint]}"
+            while label in made:
+                label += "'"
+            made.append(label)
+        return made
 
     def remember(self) -> None:
         """Keep the pose for `undo`: to be called before it is changed."""

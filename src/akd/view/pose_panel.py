@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.export.character import write_motions
 from akd.motion.motion import Motion
-from akd.rig.character import Character
 from akd.view.actor import THROUGH
 from akd.view.content import Subject
 from akd.view.editor import PoseEditor
@@ -161,7 +159,7 @@ class PosePanel:
                 editor.adopt(self._before)
             self.editor = editor
             self._list()
-        self._labels = _labels(subject.character, self.editor.joints)
+        self._labels = self.editor.labels()
         self._joint.options = self._labels
         self._says.content = f"Drag the handle; the body follows {self.editor.follows}."
         self._reference.value = False
@@ -189,12 +187,9 @@ class PosePanel:
             points = surface.pose(editor.world())
             (piece,) = surface.whole
             self._body = scene.add_mesh_simple(
-                f"{_NODE}/surface",
-                points[piece.points],
-                piece.faces,
-                color=piece.colour,
+                f"{_NODE}/surface", points[piece.points], piece.faces, color=piece.colour,
                 opacity=THROUGH,
-            )
+            )  # fmt: skip
         size = 0.018 * subject.character.height
         for token, place in enumerate(editor.places()):
             dot = scene.add_icosphere(
@@ -399,14 +394,3 @@ class PosePanel:
         self._before = self.editor  # pose mode goes on with its keyframes
         session.saved(path, last=True)
         session.say(f"{path.name}: clip {name!r}")
-
-
-def _labels(character: Character, joints: Sequence[int]) -> list[str]:
-    """Role and name of each joint, such as `left fore foot: Paw.L`; no label comes twice."""
-    made: list[str] = []
-    for joint in joints:
-        label = f"{character.anatomy.roles[joint]}: {character.skeleton.names[joint]}"
-        while label in made:
-            label += "'"
-        made.append(label)
-    return made
