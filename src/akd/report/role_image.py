@@ -1,4 +1,4 @@
-"""A character painted by role, seen from the front and from its left."""
+"""A character in the colours of the `roles` style, seen from the front and from its left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from jaxtyping import Float, Int
 
 from akd.asset.asset import AssetError
 from akd.rig.character import Character
-from akd.rig.roles.role import LimbKind, Part, Role
+from akd.rig.roles.role import Part
+from akd.scene.roles import PARTS, bone_roles, role_colour, role_colours
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -19,31 +20,7 @@ _SIZE = 480
 _MARGIN = 24
 _LEGEND = 22
 _BACKGROUND = (250, 250, 248)
-_PLAIN = (176, 176, 176)
-_PARTS: dict[Part, tuple[int, int, int]] = {
-    Part.PELVIS: (120, 90, 60), Part.SPINE: (190, 150, 100), Part.NECK: (225, 200, 120),
-    Part.HEAD: (250, 220, 60), Part.TAIL: (150, 80, 160), Part.EAR: (230, 170, 210),
-}  # fmt: skip
-_LIMBS: dict[LimbKind, tuple[int, int, int]] = {
-    LimbKind.LEG: (40, 110, 220), LimbKind.FORE: (20, 160, 190), LimbKind.MID: (60, 190, 120),
-    LimbKind.HIND: (40, 110, 220), LimbKind.ARM: (230, 120, 40), LimbKind.WING: (200, 60, 150),
-    LimbKind.FIN: (60, 150, 90),
-}  # fmt: skip
 _ENDS = (Part.FOOT, Part.HAND, Part.TOES)
-_RIGHT_SHADE = 0.62
-"""Right limbs are darker than left ones, so that swapped sides show."""
-
-
-def role_colour(role: Role) -> tuple[int, int, int]:
-    """sRGB colour of a role: a hue for each part and kind of limb, lighter at feet and hands."""
-    if role.limb is None:
-        return _PARTS.get(role.part, _PLAIN)
-    colour = np.array(_LIMBS[role.limb], dtype=float)
-    if role.part in _ENDS:
-        colour = 0.55 * colour + 0.45 * 255.0
-    if role.side == "right":
-        colour *= _RIGHT_SHADE
-    return tuple(int(c) for c in colour)  # pyright: ignore[reportReturnType]
 
 
 def role_image(character: Character) -> Image:
@@ -78,17 +55,13 @@ def role_image(character: Character) -> Image:
 
 
 def _face_colours(character: Character) -> Float[np.ndarray, "F 3"]:
-    """Colour of each face: that of the joint with most weight, or of its nearest joint with a
-    role where that one only helps."""
+    """sRGB colour of each face, 0..255: that of the bone with most weight."""
     mesh = character.mesh
     assert mesh is not None
-    skin, skeleton, roles = mesh.skin, character.skeleton, character.anatomy.roles
-    table = np.zeros((len(skeleton), 3))
-    for joint in range(len(skeleton)):
-        above = (joint, *skeleton.ancestors(joint))
-        bone = next((j for j in above if roles[j].part is not Part.HELPER), joint)
-        table[joint] = role_colour(roles[bone])
-    return table[skin.owners.numpy()][mesh.faces.numpy()].mean(axis=1)
+    strongest = mesh.skin.weights.argmax(1, keepdim=True)
+    bones = mesh.skin.bones.gather(1, strongest).squeeze(1)
+    colours = 255.0 * role_colours(bone_roles(character))[bones]
+    return colours.numpy()[mesh.faces.numpy()].mean(axis=1)
 
 
 def _light(seen: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> np.ndarray:
@@ -111,14 +84,14 @@ def _legend(draw: ImageDraw, character: Character) -> None:
     """Every kind of limb and part that was found, as swatches; the two views are named."""
     for place, view in enumerate(("front", "left side")):
         draw.text((place * _SIZE + 8, 6), view, fill=(60, 60, 60))
-    entries: dict[str, tuple[int, int, int]] = {}
+    entries: dict[str, tuple[int, ...]] = {}
     for role in character.anatomy.roles:
-        if role.part in _PARTS:
-            entries[role.part.value] = role_colour(role)
-        elif role.limb is not None and role.part not in _ENDS:
-            entries[f"{role.side.value} {role.limb.value}"] = role_colour(role)
-        elif role.limb is not None:
-            entries[f"{role.side.value} {role.limb.value} {role.part.value}"] = role_colour(role)
+        name = str(role.part.value) if role.part.value in PARTS else ""
+        if role.limb is not None:
+            end = f" {role.part.value}" if role.part in _ENDS else ""
+            name = f"{role.side.value} {role.limb.value}{end}"
+        if name:
+            entries[name] = tuple(int(255 * c) for c in role_colour(str(role)))
     x, y = 8, _SIZE
     for text, colour in entries.items():
         width = 20 + int(draw.textlength(text)) + 14
