@@ -3,7 +3,7 @@
 import numpy as np
 import trimesh
 
-from akd.rig.skinning.visibility import Inside, vertex_normals
+from akd.rig.skinning.visibility import Inside, angle_normals
 
 
 def u_tube() -> trimesh.Trimesh:
@@ -52,4 +52,4 @@ def test_a_bone_that_sticks_out_a_little_is_seen_within_the_tolerance():
 
 def test_normals_of_a_sphere_point_outwards():
     vertices, faces = arrays(trimesh.creation.icosphere(subdivisions=2))
-    np.testing.assert_allclose(vertex_normals(vertices, faces), vertices, atol=0.02)
+    np.testing.assert_allclose(angle_normals(vertices, faces), vertices, atol=0.02)

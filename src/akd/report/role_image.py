@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from akd.asset.asset import AssetError
+from akd.math.triangles import area_normals
 from akd.rig.character import Character
 from akd.rig.roles.role import Part
 from akd.scene.roles import PARTS, bone_roles, role_colour, role_colours
@@ -66,8 +67,7 @@ def _face_colours(character: Character) -> Float[np.ndarray, "F 3"]:
 
 def _light(seen: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> np.ndarray:
     """Brightness of each face, lit from the viewer's side."""
-    a, b, c = (seen[faces[:, i]] for i in range(3))
-    normal = np.cross(b - a, c - a)
+    normal = area_normals(seen, faces)
     length = np.maximum(np.linalg.norm(normal, axis=1), 1e-20)
     return 0.55 + 0.45 * np.abs(normal[:, 2]) / length
 

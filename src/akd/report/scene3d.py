@@ -20,6 +20,7 @@ from torch import Tensor
 from akd.asset.asset import AssetError
 from akd.asset.gltf.influences import pack_influences
 from akd.asset.image import decode_image
+from akd.math.triangles import vertex_normals
 from akd.motion.motion import Motion
 from akd.rig.character import Character
 from akd.rig.mesh import SkinnedMesh
@@ -55,7 +56,7 @@ def scene3d(
     forward, extent = character.forward, mesh.vertices.amax(0) - mesh.vertices.amin(0)
     data = {
         "vertices": _packed(mesh.vertices.numpy(), np.float32),
-        "normals": _packed(_normals(mesh).numpy(), np.float32),
+        "normals": _packed(_normals(mesh), np.float32),
         "faces": _packed(mesh.faces.numpy(), np.uint32),
         "colours": _packed(colours, np.float32),
         "uv": _packed(uv, np.float32),
@@ -135,14 +136,10 @@ def _data_uri(pixels: np.ndarray, *, cut_out: bool) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
 
 
-def _normals(mesh: SkinnedMesh) -> Float[Tensor, "V 3"]:
-    """Unit normals at the vertices, weighted by the triangles' areas."""
-    corners, smooth = mesh.vertices[mesh.faces], mesh.smooth_vertices()
-    across = torch.linalg.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    sums = torch.zeros_like(mesh.vertices).index_add_(
-        0, smooth[mesh.faces].flatten(), across.repeat_interleave(3, dim=0)
-    )
-    return torch.nn.functional.normalize(sums[smooth], dim=-1, eps=1e-20)
+def _normals(mesh: SkinnedMesh) -> Float[np.ndarray, "V 3"]:
+    """Unit normals at the vertices, smooth across seams."""
+    smooth = mesh.smooth_vertices().numpy()
+    return vertex_normals(mesh.vertices.numpy(), smooth[mesh.faces.numpy()])[smooth]
 
 
 def _packed(values: np.ndarray, kind: type) -> str:

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import splu
 
 from akd.rig.skinning.segments import BoneSegments
 from akd.rig.skinning.surface_repair import WeldedMesh, weld
-from akd.rig.skinning.visibility import Inside, vertex_normals
+from akd.rig.skinning.visibility import Inside, angle_normals
 
 _CANDIDATES = 16
 """How many of the nearest segments a vertex looks for."""
@@ -126,7 +126,7 @@ def _find_sources(
 ) -> tuple[_Sources, list[str]]:
     """The closest visible bones of every vertex; parts that see none take their nearest."""
     count, width = len(mesh.vertices), min(_CANDIDATES, len(bones.owner))
-    normals = vertex_normals(mesh.vertices, mesh.faces)
+    normals = angle_normals(mesh.vertices, mesh.faces)
     nearest = np.empty((count, width), dtype=np.int64)
     distance = np.empty((count, width))
     share = np.empty((count, width))

@@ -109,7 +109,7 @@ class Inside:
             points=self._vectors(vertices),
             indices=wp.array(faces.astype(np.int32).ravel(), dtype=wp.int32, device="cpu"),
         )
-        self._normals = vertex_normals(vertices, faces)
+        self._normals = angle_normals(vertices, faces)
         self._vertices = vertices
 
     def _vectors(self, points: Float[np.ndarray, "N 3"]) -> wp.array:
@@ -168,7 +168,7 @@ class Inside:
         return outside.numpy() * self._size <= tolerance
 
 
-def vertex_normals(
+def angle_normals(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
 ) -> Float[np.ndarray, "V 3"]:
     """Unit normals, faces weighted by their angle at the vertex; zero for a vertex on no face."""
