@@ -111,8 +111,6 @@ def test_random_views_stay_within_bounds_and_follow_their_seed() -> None:
     assert all(0.1 <= v.elevation <= 0.3 and 0.9 <= v.zoom <= 1.0 for v in views)
     assert {v.azimuth > 0 for v in views} == {True, False}
     assert views[7] == random_view(torch.Generator().manual_seed(7), bounds)
-    one_side = random_view(torch.Generator().manual_seed(3), bounds, either_side=False)
-    assert one_side.azimuth > 0.0
 
 
 def test_a_turning_camera_goes_round_at_the_same_distance() -> None:

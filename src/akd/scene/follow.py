@@ -52,10 +52,8 @@ class ViewBounds:
     zoom: tuple[float, float] = (0.85, 1.05)
 
 
-def random_view(
-    generator: torch.Generator, bounds: ViewBounds | None = None, *, either_side: bool = True
-) -> View:
-    """A view within bounds, from the character's left or, `either_side`, its right."""
+def random_view(generator: torch.Generator, bounds: ViewBounds | None = None) -> View:
+    """A view within bounds, from the character's left or right."""
     bounds = bounds or ViewBounds()
     draws = torch.rand(4, generator=generator).tolist()
 
@@ -63,11 +61,9 @@ def random_view(
         return limits[0] + (limits[1] - limits[0]) * u
 
     azimuth = between(bounds.azimuth, draws[0])
-    if either_side and draws[3] < 0.5:
-        azimuth = -azimuth
     return replace(
         SIDE,
-        azimuth=azimuth,
+        azimuth=-azimuth if draws[3] < 0.5 else azimuth,
         elevation=between(bounds.elevation, draws[1]),
         zoom=between(bounds.zoom, draws[2]),
     )
