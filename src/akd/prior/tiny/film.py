@@ -134,6 +134,55 @@ def fatten(cloud: SplatCloud, by: float) -> SplatCloud:
     return replace(cloud, means=cloud.means + by * cloud.normals)
 
 
+def _uniform(generator: torch.Generator, low: float, high: float) -> float:
+    return low + (high - low) * float(torch.rand((), generator=generator))
+
+
+def _choose(generator: torch.Generator, count: int) -> int:
+    return int(torch.randint(count, (), generator=generator))
+
+
+def _takes(
+    actor: Actor,
+    count: int,
+    *,
+    generator: torch.Generator,
+    tiny: TinySettings,
+    tricks: bool,
+    recorded: float | None,
+    clips: Sequence[int] | None,
+) -> tuple[list[Float[Tensor, "T B 4 4"]], list[Words], list[str]]:
+    """Bones, words and label of each video: see `film_actor`."""
+    moving = [i for i, action in enumerate(actor.actions) if ACTIONS[action].froude > 0.0]
+    kinds = [[i for i, is_so in enumerate(actor.recorded) if is_so == kind] for kind in (0, 1)]
+    bones, words, labels = [], [], []
+    for k in range(count):
+        label: str = ""
+        if tricks and moving and k % 5 == 0:
+            label = GLIDING if k % 10 == 0 else PADDLING
+        among = list(range(len(actor.actions)))
+        if recorded is not None and all(kinds):
+            among = kinds[_uniform(generator, 0.0, 1.0) < recorded]
+        among = moving if label else among
+        clip = among[_choose(generator, len(among))]
+        if clips is not None:
+            clip = clips[k]
+        action = actor.actions[clip]
+        start = start_of(action, tiny.frames, _uniform(generator, 0.0, 1.0))
+        some = actor.clips[clip, start::SAMPLES_A_FRAME][: tiny.frames]
+        if label == GLIDING:
+            some = freeze(some, actor.root)
+        elif label == PADDLING:
+            up = actor.height * _uniform(generator, 0.15, 0.5)
+            some = lift_off(
+                some, actor.root, height=up, travels=_uniform(generator, 0.0, 1.0) < 0.5
+            )
+        bones.append(some)
+        words.append(Words(creature_word(actor.species), action, actor.manners[clip]))
+        labels.append(label or action)
+    return bones, words, labels
+
+
 def film_actor(
     actor: Actor,
     count: int,
@@ -154,44 +203,16 @@ def film_actor(
     parts and its neutral pose change as well. `recorded` is the share of videos that show recorded
     clips, where the actor has both kinds; all clips alike if left out. `clips` chooses the clips.
     """
-
-    def uniform(low: float, high: float) -> float:
-        return low + (high - low) * float(torch.rand((), generator=generator))
-
-    def chosen(count: int) -> int:
-        return int(torch.randint(count, (), generator=generator))
-
     cloud, colours = actor.cloud, actor.bone_colours
     if vary:
-        actor = squash(actor, 2.0 ** uniform(-0.25, 0.25))
-        cloud = fatten(cloud, actor.height * uniform(-0.004, 0.012))
+        actor = squash(actor, 2.0 ** _uniform(generator, -0.25, 0.25))
+        cloud = fatten(cloud, actor.height * _uniform(generator, -0.004, 0.012))
         shades = 1.0 + 0.12 * (2.0 * torch.rand(len(colours), 1, generator=generator) - 1.0)
         colours = (colours * shades.to(colours)).clamp(0.0, 1.0)
     device = actor.clips.device
-    moving = [i for i, action in enumerate(actor.actions) if ACTIONS[action].froude > 0.0]
-    kinds = [[i for i, is_so in enumerate(actor.recorded) if is_so == kind] for kind in (0, 1)]
-    bones, words, labels = [], [], []
-    for k in range(count):
-        label: str = ""
-        if tricks and moving and k % 5 == 0:
-            label = GLIDING if k % 10 == 0 else PADDLING
-        among = list(range(len(actor.actions)))
-        if recorded is not None and all(kinds):
-            among = kinds[uniform(0.0, 1.0) < recorded]
-        clip = moving[chosen(len(moving))] if label else among[chosen(len(among))]
-        if clips is not None:
-            clip = clips[k]
-        action = actor.actions[clip]
-        start = start_of(action, tiny.frames, uniform(0.0, 1.0))
-        some = actor.clips[clip, start::SAMPLES_A_FRAME][: tiny.frames]
-        if label == GLIDING:
-            some = freeze(some, actor.root)
-        elif label == PADDLING:
-            up = actor.height * uniform(0.15, 0.5)
-            some = lift_off(some, actor.root, height=up, travels=uniform(0, 1) < 0.5)
-        bones.append(some)
-        words.append(Words(creature_word(actor.species), action, actor.manners[clip]))
-        labels.append(label or action)
+    bones, words, labels = _takes(
+        actor, count, generator=generator, tiny=tiny, tricks=tricks, recorded=recorded, clips=clips
+    )
     posed = torch.stack(bones)
     if bodies is not None:
         actor, posed = vary_body(actor, posed, bodies, generator=generator)

@@ -211,22 +211,14 @@ def train(
         raise
     loop.save()
     loop.draw()
-    samples = trainer.progress.step * settings.batch * group.size
-    artists = sorted(actor.species for actor in videos.actors if actor.is_artists)
-    report = {
-        "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
-        "samples": samples, "loss": trainer.progress.loss, "seed": seed,
-        "creatures": len(videos.actors) - len(artists), "artists": artists,
-        "first_seed": FIRST_SEED, "start": None if start is None else str(start),
-        "rasterizer": f"warp on {device}",
-        "weights": size, "device": _describe(device), "torch": torch.__version__,
-        "tiny": asdict(tiny), "cameras": asdict(cameras), "pool": asdict(pool),
-        "settings": asdict(settings), "processes": group.size, "done": loop.done,
-    }  # fmt: skip
     if group.leads:
+        report = loop.report() | {
+            "seed": seed, "start": None if start is None else str(start), "tiny": asdict(tiny),
+            "cameras": asdict(cameras), "pool": asdict(pool),
+        }  # fmt: skip
         write_json(out / "training.json", report)
     feed.close()
-    say(f"saved: {trainer.progress.step} steps, {samples} videos learnt from")
+    say(f"saved: {trainer.progress.step} steps, {loop.samples} videos learnt from")
     return trainer.average
 
 
@@ -245,6 +237,25 @@ class _Loop:
     say: Callable[[str], None]
     done: bool = False
     """Whether the whole of the training is over, not only this run."""
+
+    @property
+    def samples(self) -> int:
+        """Videos that all processes learnt from."""
+        return self.trainer.progress.step * self.settings.batch * self.trainer.group.size
+
+    def report(self) -> dict[str, object]:
+        """Numbers of the training for `training.json`."""
+        trainer, actors = self.trainer, self.videos.actors
+        artists = sorted(actor.species for actor in actors if actor.is_artists)
+        return {
+            "minutes": trainer.progress.seconds / 60.0, "steps": trainer.progress.step,
+            "samples": self.samples, "loss": trainer.progress.loss,
+            "creatures": len(actors) - len(artists), "artists": artists, "first_seed": FIRST_SEED,
+            "rasterizer": f"warp on {trainer.device}",
+            "weights": sum(p.numel() for p in trainer.network.parameters()),
+            "device": _describe(trainer.device), "torch": torch.__version__,
+            "settings": asdict(self.settings), "processes": trainer.group.size, "done": self.done,
+        }  # fmt: skip
 
     def save(self) -> None:
         """Write the state and the averaged weights."""
