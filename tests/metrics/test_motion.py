@@ -189,9 +189,23 @@ def test_depth_and_tilt_are_said_in_their_own_units(fox, walk):
 
 def test_who_sits_down_may_lean(fox, walk):
     found = replace(measure(*fox, walk), tilt=40.0, penetration=0.0)
-    (failed,) = demo_conditions(replace(found, asked="punch"))
-    assert failed.startswith("the root leans by 40 degrees")
+    (failed,) = demo_conditions(replace(found, asked="stand"))
+    assert failed == "the root leans by 40 degrees, must be below 20"
     assert demo_conditions(replace(found, asked="sit_down")) == []
+
+
+def test_who_kicks_may_lean_as_far_as_true_kicks_do(fox, walk):
+    found = replace(measure(*fox, walk), penetration=0.0, contact=(0.9, 0.9), asked="kick")
+    limit = found.lean_limit
+    assert demo_conditions(replace(found, tilt=limit - 1.0)) == []
+    (failed,) = demo_conditions(replace(found, tilt=limit + 1.0))
+    assert failed == f"the root leans by {limit + 1.0:.0f} degrees, must be below {limit:.0f}"
+    leaning = replace(found, tilt=limit - 1.0)
+    assert any("leans" in line for line in demo_conditions(replace(leaning, asked="walk")))
+    rows = {row.name: row for row in metric_rows({"motion": leaning})["body"]}
+    lean = rows["lean of the root, degrees"]
+    assert lean.wanted == f"below {limit:.0f}"
+    assert lean.marks == ["good"]
 
 
 def test_metrics_are_the_same_for_a_body_of_another_size(fox, walk):

@@ -10,6 +10,8 @@ from akd.api.search import choose_each, measures_for
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.metrics.motion import MotionMetrics, measure
+from akd.metrics.recognise.recogniser import load_recogniser
+from akd.metrics.selection import Criteria, lowered
 from akd.motion.clip import motion_from_clip
 from akd.motion.footing.replant import stand_up
 from akd.motion.loop import repeat
@@ -135,3 +137,43 @@ def test_legs_that_cannot_shorten_are_lifted_by_rolling_over_the_other():
     assert after.penetration < 0.01
     roll = rig.from_pose(made.pose).root_rotation[:, 2]
     assert 0.05 < float(roll.abs().max()) < 0.35
+
+
+@pytest.mark.slow
+def test_a_planted_action_competes_although_physics_passes_all_checks(tmp_path):
+    """Deep in the ground a kick is worth less than a body that stands still, and physics seems to
+    have lowered nothing; only the planted kick shows what is lost."""
+    creature = build_creature("man", seed=1000, vertices=1200)
+    path = tmp_path / "man.glb"
+    write_creature(creature, [make_clip(creature, "kick")], path)
+    character = load_character(read_asset(path))
+    kick = motion_from_clip(character, character.asset.clips[0])
+    low = sunk(character, sunk(character, sunk(character, kick)))
+    tracked = ground(
+        character.control_rig, character.mesh, kick, fps=30.0, travel=False, action="kick",
+        settings=TrackingSettings(iterations=1),
+    )  # fmt: skip
+    still = replace(kick, pose=kick.pose[0].expand(len(kick)))
+    request = make_request(character, "a man kicking", device="cpu")
+    measures, chooser = measures_for(request), load_recogniser("a")
+    before, after = (Criteria.of(measures, motion, chooser) for motion in (low, still))
+    assert lowered(before, after) is None
+    assert not after.metrics.fails
+
+    def chosen(physical: Motion) -> tuple[Motion, Grounded | None, str | None]:
+        grounded = replace(tracked, motion=physical)
+        [found] = choose_each(
+            request, [low], [None], [grounded], fps=30.0, measures=measures, chooser=chooser
+        )
+        return found
+
+    kept, _, why = chosen(still)
+    assert "it looks less like kicking" in (why or "")
+    assert measures.of(kept).penetration < 0.01
+    assert (Criteria.of(measures, kept, chooser).likeness or 0.0) > 0.5
+    # Physics that kept the kick is kept.
+    kept, physical, why = chosen(kick)
+    assert why is None
+    assert kept is low
+    assert physical is not None
+    assert physical.motion is kick

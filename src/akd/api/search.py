@@ -37,6 +37,7 @@ from akd.motion.gait import (
     starting_period,
     starting_speed,
     starting_turn,
+    starting_way,
 )
 from akd.motion.key_poses import KeyPoses, last_poses
 from akd.motion.motion import Motion
@@ -226,15 +227,18 @@ def starting_point(request: Request, prior: VideoPrior) -> MotionStart:
     if period is not None and period * prior.fps < SHORTEST_CYCLE:
         period = None  # too fast for the prior's frame rate to show
     medium = "ground" if gait is None else gait.medium
+    way = starting_way(prompt, has_pincers=BodyPlan.of(rig.roles).has_pincers)
     return MotionStart(
         rig=rig,
         frames=prior.frames,
         fps=prior.fps,
         leg_length=leg,
         speed=speed,
+        way=way,
         period=period,
         turn=starting_turn(prompt) * (prior.frames - 1) / prior.fps,
-        symmetrical=is_symmetrical(prompt, legs),
+        # The legs of one side pull while those of the other push.
+        symmetrical=is_symmetrical(prompt, legs) and not way,
         root=root_limits(
             prompt,
             legs=legs,
@@ -361,10 +365,10 @@ def choose_each(
     Of an action that is no gait, `chooser` (recogniser A) says how much each looks like it.
 
     Where the grounded motion fails a condition, its feet are planted by their skin, provided that
-    this is better (`akd.api.planting`). Where it is worse than the distilled one, or still fails,
-    the distilled one with its feet planted and nothing under the ground (`stand_up`) takes the
-    place of the distilled one, provided that it is better than both. Neither is done if physics is
-    told not to plant feet.
+    this is better (`akd.api.planting`). The distilled one with its feet planted and nothing under
+    the ground (`stand_up`) takes the place of the distilled one if it is better than both. It is
+    tried where the grounded one is worse than the distilled one or still fails, and in any case of
+    an action that `chooser` knows. Neither is done if physics is told not to plant feet.
     """
     return map_threads(
         lambda k: _choose(
@@ -391,7 +395,10 @@ def _choose(
     if plants:
         grounded, after = planted_if_better(request.character, grounded, after, criteria)
     why = lowered(before, after)
-    if not plants or (why is None and not after.metrics.fails):
+    # Of an action that is no gait the planted clip competes even if all seems well: the unplanted
+    # one is so much less sound that it does not show what physics took from the action.
+    seems_well = why is None and not after.metrics.fails and before.likeness is None
+    if not plants or seems_well:
         return motion, grounded, why
     standing = stand_up(request.character, motion, cycle, fps=fps)
     stood = criteria(standing)

@@ -174,10 +174,10 @@ def evaluate(
     return values
 
 
-def evaluated_alike(start: MotionStart) -> tuple[bool, ...]:
+def evaluated_alike(start: MotionStart) -> tuple[bool | float, ...]:
     """What candidates of one `evaluate` must have in common, because the default terms take it from
-    the first one: whether they go, fast, on their feet, and in a cycle."""
-    return (start.speed == 0.0, _runs(start), start.on_feet, start.period is None)
+    the first one: whether they go, fast, on their feet, in a cycle, and which way."""
+    return (start.speed == 0.0, _runs(start), start.on_feet, start.period is None, start.way)
 
 
 def _runs(path: MotionStart | ControlCurves) -> bool:
@@ -221,7 +221,7 @@ class Feet:
         low, middle = stage.sole_points.at(transforms)
         with torch.no_grad():
             under = middle - controls.translation.to(middle)[..., None, :]
-            ahead = _heading(stage, controls).to(middle)[..., 1:, None, :]
+            ahead = _heading(stage, controls, curves.way).to(middle)[..., 1:, None, :]
             back = -((under[..., 1:, :, :] - under[..., :-1, :, :]) * ahead).sum(-1)
             lower = torch.minimum(low[..., 1:, :], low[..., :-1, :]) / stage.character.height
             near = torch.sigmoid((_STANCE_REACH - lower) / _SOFTNESS)
@@ -261,9 +261,9 @@ def _steps(places: Float[Tensor, "*k T F 3"]) -> Float[Tensor, "*k T-1 F"]:
     return (x * x + z * z + 1e-12).sqrt()
 
 
-def _heading(stage: Stage, controls: ControlPose) -> Float[Tensor, "*k T 3"]:
-    """The way the body faces at every frame; level."""
-    yaw = controls.root_rotation[..., :1]
+def _heading(stage: Stage, controls: ControlPose, way: float) -> Float[Tensor, "*k T 3"]:
+    """Direction `way` radians to the left of where the body faces, at every frame; level."""
+    yaw = controls.root_rotation[..., :1] + way
     _, left, forward = resident(stage.rig.root_axes, yaw.device, yaw.dtype).unbind(0)
     level = constant((1.0, 0.0, 1.0), yaw)
     return (yaw.cos() * forward + yaw.sin() * left) * level

@@ -81,7 +81,7 @@ class _Guess:
 def search_phases(stage: Stage, curves: ControlCurves, target: Float[Tensor, "T H W 3"]) -> None:
     """Set each limb's first wave to the one that puts its hue where the video has it: the upper
     joint with the lower one in each way that it may be carried, then the lower one alone."""
-    limbs = limb_controls(curves.rig)
+    limbs = limb_controls(curves.rig, curves.way)
     if not limbs or curves.period is None:
         return
     colours = role_colours([limb.role for limb in limbs])
@@ -135,8 +135,13 @@ def _folds() -> list[_Wave]:
     ]
 
 
-def limb_controls(rig: ControlRig) -> list[LimbControls]:
-    """Limbs by the roles of the controls: the upper joint, and the one below it."""
+def limb_controls(rig: ControlRig, way: float = 0.0) -> list[LimbControls]:
+    """Limbs by the roles of the controls: the upper joint, and the one below it.
+
+    Args:
+        rig: Of the body.
+        way: Radians to the left of the way it faces in which legs that stand out around it swing.
+    """
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, role in enumerate(rig.roles):
         if role.limb_id is not None:
@@ -150,11 +155,12 @@ def limb_controls(rig: ControlRig) -> list[LimbControls]:
         plain = torch.tensor((1.0, 0.0, 0.0))
         swing = fold = plain
         reach = rig.pivots[members[-1]] - rig.pivots[upper]
-        up, _, forward = rig.root_axes
+        up, left, forward = rig.root_axes
+        ahead = math.cos(way) * forward + math.sin(way) * left
         if role.limb in (LimbKind.WING, LimbKind.FIN):
             swing = _about(rig, upper, reach, up)
         elif radial:
-            swing = _about(rig, upper, reach, forward)
+            swing = _about(rig, upper, reach, ahead)
             fold = plain if lower is None else _about(rig, lower, reach, up)
         found.append(LimbControls(upper, lower, role, swing, fold))
     return found

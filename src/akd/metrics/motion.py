@@ -61,18 +61,19 @@ def measure(
     leg = leg_length(character, rig)
     body_from_world = _body_from_world(rig, world)
     relative = feet_in_body(rig, world, feet)
+    along = _travel_axis(_in_body(path[-1:] - path[:1], body_from_world[:1])[0], asked)
     joints = world[:, [rig.root, *rig.joints], :3, 3]
     from_root = _in_body(joints - root[:, None], body_from_world[:, None])
     return MotionMetrics(
         duration=frames.duration,
         travel=gone / leg,
         speed=gone / seconds,
-        foot_travel=_mean([float(x[:, 2].max() - x[:, 2].min()) / leg for x in relative]),
+        foot_travel=_mean([float(x[:, along].max() - x[:, along].min()) / leg for x in relative]),
         contact=tuple(float(touches(f.lowest, body_height=height).float().mean()) for f in feet),
         skate=tuple(_skate(f, height, gone / seconds) for f in feet),
         penetration=_penetration(character, world) / height,
         float_=_float(feet, height),
-        alternation=_alternation(feet, relative),
+        alternation=_alternation([x[:, along] for x in relative]),
         tilt=_tilt(rig, world),
         roughness=_roughness(joints),
         loop_gap=loop_gap(rig, frames, height=height),
@@ -92,6 +93,13 @@ def feet_in_body(
     """Middle of each sole from the root, in axes of the body: x left, y up, z forward."""
     body_from_world, root = _body_from_world(rig, world), world[:, rig.root, :3, 3]
     return [_in_body(foot.centre - root, body_from_world) for foot in feet]
+
+
+def _travel_axis(gone: Float[Tensor, "3"], asked: str | None) -> int:
+    """Axis of the body along which feet step: the one along which it went further in an action that
+    may go sideways, else forward."""
+    sideways = asked is not None and ACTIONS[asked].sideways
+    return 0 if sideways and abs(gone[0]) > abs(gone[2]) else 2
 
 
 def _mean(values: list[float]) -> float:
@@ -148,11 +156,12 @@ def _float(feet: list[FootTrack], height: float) -> float:
     return float(lowest.clamp_min(0.0).mean()) / height
 
 
-def _alternation(feet: list[FootTrack], relative: list[Float[Tensor, "T 3"]]) -> tuple[float, ...]:
-    """Pairs stand side by side in the list: left, then right."""
+def _alternation(places: list[Float[Tensor, "T"]]) -> tuple[float, ...]:
+    """Of each foot's place along the way of its steps. Pairs stand side by side in the list: left,
+    then right."""
     found = []
-    for i in range(0, len(feet) - 1, 2):
-        left, right = (relative[i + k][:, 2] - relative[i + k][:, 2].mean() for k in (0, 1))
+    for i in range(0, len(places) - 1, 2):
+        left, right = (places[i + k] - places[i + k].mean() for k in (0, 1))
         scale = float(left.norm() * right.norm())
         found.append(float(left @ right) / scale if scale > 1e-12 else 0.0)
     return tuple(found)

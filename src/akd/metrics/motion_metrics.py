@@ -6,13 +6,20 @@ import math
 from dataclasses import asdict, dataclass
 
 from akd.metrics.action import ActionScore
+from akd.metrics.limits import (
+    ALTERNATION,
+    CONTACT,
+    DEPTH,
+    FOOT_TRAVEL,
+    SKATE,
+    SLIP,
+    SWING,
+    TRAVEL,
+    lean_limit,
+)
 from akd.metrics.reference import natural_parts, reference_of
 from akd.motion.actions import ACTIONS, Medium
 
-ALTERNATION, CONTACT, SKATE, TILT, DEPTH = -0.5, 0.3, 0.2, 20.0, 0.01
-TRAVEL, FOOT_TRAVEL = 1.0, 0.25
-SWING, SLIP = 0.2, 0.3
-"""Of a motion that may be shown; `demo_conditions` says what each of them bounds."""
 _STILL_FEET = 0.12
 """Feet that swing less than this, in leg lengths, do not step."""
 _STILL_BODY = 0.25
@@ -30,7 +37,8 @@ class MotionMetrics:
     speed: float
     """Metres a second over the ground."""
     foot_travel: float
-    """How far the feet swing to and fro relative to the body, mean over feet, in leg lengths."""
+    """How far the feet swing to and fro relative to the body along its way, mean over feet, in leg
+    lengths."""
     contact: tuple[float, ...]
     """Fraction of the time that each foot touches the ground."""
     skate: tuple[float, ...]
@@ -40,8 +48,8 @@ class MotionMetrics:
     float_: float
     """Height of the lowest foot above the ground, mean over time, in body heights."""
     alternation: tuple[float, ...]
-    """Correlation of left and right forward foot position in the body's frame, a leg pair each: -1
-    for a walk, 1 for hopping."""
+    """Correlation of left and right foot position along the body's way in its frame, a leg pair
+    each: -1 for a walk, 1 for hopping."""
     tilt: float
     """Largest lean of the root away from upright, degrees."""
     roughness: float
@@ -116,6 +124,11 @@ class MotionMetrics:
     def must_repeat(self) -> bool:
         """Whether the motion should loop, as gaits do; one of an unknown action need not."""
         return self.asked is not None and ACTIONS[self.asked].is_cyclic
+
+    @property
+    def lean_limit(self) -> float:
+        """Lean at which it fails, degrees: by the action that was asked for and the legs."""
+        return lean_limit(self.asked, len(self.contact))
 
     @property
     def fails(self) -> list[str]:
@@ -231,7 +244,8 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
     - Every foot is in contact for at least 30 % of the time, and slides at no more than 20 % of the
       body's speed.
     - The body travels at least one leg length, the feet swing by at least a quarter of one.
-    - The root tilts by less than 20 degrees.
+    - The root tilts by less than 20 degrees, or, in an action that is no gait, by less than true
+      clips of it do (`lean_limit`).
     - Nothing is deeper below the ground than 1 % of the body's height.
 
     Actions that stay in place need only pass the last two, actions that go down (sit, lie down)
@@ -289,8 +303,8 @@ def _failed_off_feet(m: MotionMetrics) -> list[str]:
 def _leaning(m: MotionMetrics) -> list[str]:
     """Failed checks that apply to every motion: tilt and depth."""
     failed = []
-    if m.medium == "ground" and not m.goes_down and not m.tilt < TILT:
-        failed.append(f"the root leans by {m.tilt:.0f} degrees, must be below {TILT:g}")
+    if m.medium == "ground" and not m.goes_down and not m.tilt < m.lean_limit:
+        failed.append(f"the root leans by {m.tilt:.0f} degrees, must be below {m.lean_limit:.0f}")
     if m.medium != "water" and m.penetration > DEPTH:
         failed.append(
             f"it sinks by {m.penetration:.1%} of the body's height, must be at most {DEPTH:.0%}"

@@ -41,6 +41,11 @@ def reference_of(action: str | None, legs: int) -> dict[str, tuple[float, float]
     return next(table[name] for name in names if name in table)
 
 
+def reference_row(action: str, legs: int) -> dict[str, tuple[float, float]] | None:
+    """The reference of this very action and number of legs; None where there are too few clips."""
+    return _table().get(f"{action}/{legs}")
+
+
 def kind_of(action: str | None) -> Literal["gait", "leap", "goes down", "in place"]:
     """The kind of action: actions of a kind stand in for one of which there are too few clips. What
     is no known action counts as a gait."""

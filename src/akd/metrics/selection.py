@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
+from akd.metrics.limits import DEPTH
 from akd.metrics.measures import Measures
-from akd.metrics.motion_metrics import DEPTH, MotionMetrics, sound_parts, true_parts
+from akd.metrics.motion_metrics import MotionMetrics, sound_parts, true_parts
 from akd.metrics.recognise.recogniser import Recogniser
 from akd.metrics.recognise.settings import GLIDING, PADDLING
 from akd.metrics.reference import kind_of

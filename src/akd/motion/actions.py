@@ -41,6 +41,8 @@ class Action:
     """Body plans that do it. A winged body is one with wings besides its legs."""
     turn: int = 0
     """1 where the path bends to the left, -1 to the right."""
+    sideways: bool = False
+    """Crabs travel to a side in it: bodies with pincers beside more than four legs."""
     goes_down: bool = False
     """The trunk leaves its height: it sits or lies down, bends down to the ground, or gets up."""
     medium: Medium = "ground"
@@ -174,7 +176,7 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
             ),
             Action("limp", 0.06, ("limp", "hobble"), bodies=_LEGS),
             Action("crawl", 0.02, ("crawl",), bodies=("biped", "quadruped")),
-            Action("scuttle", 0.45, ("scuttle", "scurry"), bodies=("many-legged",)),
+            Action("scuttle", 0.45, ("scuttle", "scurry"), bodies=("many-legged",), sideways=True),
             Action(
                 "fly",
                 66.0,

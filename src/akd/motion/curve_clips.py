@@ -81,13 +81,13 @@ def _meeting(curves: ControlCurves, keys: KeyPoses, seconds: Float[Tensor, "S"])
 
 
 def _straightened(curves: ControlCurves, controls: ControlPose) -> ControlPose:
-    """Rotate the whole cycle so that it travels where the character faces: in an asymmetric gait,
-    a mean yaw comes from the camera of the sampled video."""
+    """Rotate the whole cycle so that it travels where the character faces, or to its side: in an
+    asymmetric gait, a mean yaw comes from the camera of the sampled video."""
     up, left, forward = curves.rig.root_axes.to(controls.translation)
     gone = controls.translation - controls.translation[:1]
     ahead, aside = gone @ forward, gone @ left
-    angle = torch.atan2(aside[-1], ahead[-1])
-    if ahead[-1] <= 0.0:
+    angle = torch.atan2(aside[-1], ahead[-1]) - curves.way
+    if angle.cos() <= 0.0:
         return controls
     cos, sin = angle.cos(), angle.sin()
     translation = (

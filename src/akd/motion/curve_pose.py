@@ -77,11 +77,11 @@ def pose_curves(
     gone = speed * (1.0 + pace) * seconds.to(root)
     sway = curves.leg_length * root[..., :3]
     up, left, forward = resident(curves.rig.root_axes, root.device, root.dtype).unbind(0)
-    # The body goes where it looks, so a yaw bends the path.
-    way = turn * seconds.to(root) / max((curves.frames - 1) / curves.fps, 1e-9)
-    yaw = root[..., 3] + way
+    # The body goes where it looks, or to its side, so a yaw bends the path.
+    turned = turn * seconds.to(root) / max((curves.frames - 1) / curves.fps, 1e-9)
+    yaw = root[..., 3] + turned
     step = gone[..., 1:] - gone[..., :-1]
-    middle = 0.5 * (yaw[..., 1:] + yaw[..., :-1])
+    middle = 0.5 * (yaw[..., 1:] + yaw[..., :-1]) + curves.way
     start = torch.zeros_like(yaw[..., :1])
     ahead = torch.cat((start, (step * middle.cos()).cumsum(-1)), dim=-1)
     aside = torch.cat((start, (step * middle.sin()).cumsum(-1)), dim=-1)
@@ -173,7 +173,8 @@ def _alike(many: Sequence[ControlCurves]) -> list[list[int]]:
 
 
 def _same_kind(one: ControlCurves, other: ControlCurves) -> bool:
-    names = ("frames", "fps", "leg_length", "bounded", "periodic", "root_limits", "free_root")
+    names = ("frames", "fps", "leg_length", "bounded", "periodic", "root_limits", "free_root",
+             "way")  # fmt: skip
     mirrors = [None if c.mirror is None else c.mirror.at_once for c in (one, other)]
     return (
         one.rig is other.rig

@@ -114,10 +114,10 @@ def direct(
     """
     direction.check()
     rig = character.control_rig
-    course = None
-    if direction.path:
-        course = _Course.through(direction.path, rig)
     motion = on_grid(motion, fps)
+    axes, course = _axes_of_travel(rig, motion), None
+    if direction.path:
+        course = _Course.through(direction.path, axes)
     own = _speed(rig, motion)
     wanted = direction.speed
     if course is not None and direction.duration is not None:
@@ -135,11 +135,11 @@ def direct(
         motion = _lasting(character, motion, seconds, fps, whole=direction.loop)
     if course is None and direction.turn:
         length = _speed(rig, motion) * motion.duration
-        course = _Course.arc(length, math.radians(direction.turn), rig)
+        course = _Course.arc(length, math.radians(direction.turn), axes)
     footing = find_footing(character, motion, fps=fps)
     changed = False
     if course is not None:
-        motion, changed = _along(rig, motion, course), True
+        motion, changed = _along(rig, motion, course, axes), True
     if kept:
         motion = _keeping(rig, motion, kept)
     if keys is not None:
@@ -148,6 +148,20 @@ def direct(
         motion = replant(character, motion, footing)
     # Planting moves legs; a pose that was asked for comes before a foot that stands still.
     return motion if keys is None else _meeting(rig, motion, keys, fps)
+
+
+def _axes_of_travel(rig: ControlRig, motion: Motion) -> Float[Tensor, "3 3"]:
+    """Up, left and ahead of the way that a motion goes: the rig's axes, or those turned to a side
+    where it goes further to that side than forward or back, as a crab does."""
+    pose = rig.from_pose(motion.pose)
+    up, left, forward = axes = rig.root_axes.to(pose.translation)
+    steps, yaw = pose.translation.diff(dim=0) @ axes.T, pose.root_rotation[:-1, 0]
+    aside = float((yaw.cos() * steps[:, 1] - yaw.sin() * steps[:, 2]).sum())
+    ahead = float((yaw.cos() * steps[:, 2] + yaw.sin() * steps[:, 1]).sum())
+    if abs(aside) <= abs(ahead):
+        return axes
+    side = math.copysign(1.0, aside)
+    return torch.stack((up, -side * forward, side * left))
 
 
 def _speed(rig: ControlRig, motion: Motion) -> float:
@@ -191,43 +205,45 @@ class _Course:
     points: Float[np.ndarray, "S 2"]
     """(x, z), metres, from the start."""
     heading: Float[np.ndarray, "S"]
-    """Radians to the left of the way the body faces at first."""
+    """Radians to the left of the way the body goes at first."""
 
     @property
     def length(self) -> float:
         return float(self.distance[-1])
 
     @classmethod
-    def through(cls, points: tuple[tuple[float, float], ...], rig: ControlRig) -> _Course:
+    def through(
+        cls, points: tuple[tuple[float, float], ...], axes: Float[Tensor, "3 3"]
+    ) -> _Course:
         """A smooth curve from the origin, leaving ahead, through points."""
         corners = np.array(((0.0, 0.0), *points))
         steps = np.linalg.norm(np.diff(corners, axis=0), axis=1)
         if (steps < 1e-3).any():
             raise ValueError("path must not start at 0,0 or name a point twice in a row")
         knots = np.concatenate(((0.0,), steps.cumsum()))
-        forward = rig.root_axes[2][[0, 2]].double().numpy()
+        forward = axes[2][[0, 2]].double().numpy()
         last = (corners[-1] - corners[-2]) / steps[-1]
         ends: Any = ((1, forward), (1, last))  # scipy's stubs know only its names
         curve = CubicSpline(knots, corners, bc_type=ends)
-        return cls._sampled(curve(np.linspace(0.0, knots[-1], 64 * len(knots))), rig)
+        return cls._sampled(curve(np.linspace(0.0, knots[-1], 64 * len(knots))), axes)
 
     @classmethod
-    def arc(cls, length: float, turn: float, rig: ControlRig) -> _Course:
+    def arc(cls, length: float, turn: float, axes: Float[Tensor, "3 3"]) -> _Course:
         """A curve of even curvature that turns by `turn` radians to the left."""
         heading = np.linspace(0.0, turn, 512)
-        forward = rig.root_axes[2][[0, 2]].double().numpy()
-        left = rig.root_axes[1][[0, 2]].double().numpy()
+        forward = axes[2][[0, 2]].double().numpy()
+        left = axes[1][[0, 2]].double().numpy()
         ways = np.cos(heading)[:, None] * forward + np.sin(heading)[:, None] * left
         middle = 0.5 * (ways[1:] + ways[:-1]) * length / 511
-        return cls._sampled(np.concatenate((np.zeros((1, 2)), middle.cumsum(0))), rig)
+        return cls._sampled(np.concatenate((np.zeros((1, 2)), middle.cumsum(0))), axes)
 
     @classmethod
-    def _sampled(cls, points: np.ndarray, rig: ControlRig) -> _Course:
+    def _sampled(cls, points: np.ndarray, axes: Float[Tensor, "3 3"]) -> _Course:
         distance = np.linalg.norm(np.diff(points, axis=0), axis=1).cumsum()
         distance = np.concatenate(((0.0,), distance))
         ways = np.gradient(points, distance, axis=0)
-        forward = rig.root_axes[2][[0, 2]].double().numpy()
-        left = rig.root_axes[1][[0, 2]].double().numpy()
+        forward = axes[2][[0, 2]].double().numpy()
+        left = axes[1][[0, 2]].double().numpy()
         heading = np.unwrap(np.arctan2(ways @ left, ways @ forward))
         return cls(distance, points, heading)
 
@@ -241,10 +257,10 @@ class _Course:
         return place, torch.from_numpy(heading).to(gone)
 
 
-def _along(rig: ControlRig, motion: Motion, course: _Course) -> Motion:
+def _along(rig: ControlRig, motion: Motion, course: _Course, axes: Float[Tensor, "3 3"]) -> Motion:
     """The motion with its straight way bent along a course; sway stays sway."""
     pose = rig.from_pose(motion.pose).rigid()
-    up, _, forward = rig.root_axes.to(pose.translation)
+    up, _, forward = axes.to(pose.translation)
     level = pose.translation.new_tensor((1.0, 0.0, 1.0))
     path = (pose.translation - pose.translation[0]) * level
     ahead = path[-1] / path[-1].norm().clamp_min(1e-9)

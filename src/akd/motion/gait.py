@@ -71,6 +71,15 @@ def limb_phase(prompt: str, legs: int) -> float | None:
     return LIMB_PHASES.get(sentence.gait.label)
 
 
+def starting_way(prompt: str, *, has_pincers: bool) -> float:
+    """Radians to the left of the way the body faces in which it travels: a crab that scuttles goes
+    to its left, or to its right if the words say so."""
+    sentence = read_sentence(prompt)
+    if not has_pincers or sentence.gait is None or not sentence.gait.sideways:
+        return 0.0
+    return math.copysign(0.5 * math.pi, -1.0 if "right" in sentence.words else 1.0)
+
+
 def starting_turn(prompt: str) -> float:
     """Radians per second by which the path bends to the left."""
     action = read_sentence(prompt).action

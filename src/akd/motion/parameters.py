@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -74,6 +75,8 @@ class ControlCurves:
     """Feet carry the body: not where it flies or swims."""
     altitude: float = 0.0
     """Metres above the neutral pose's height at which it flies."""
+    way: float = 0.0
+    """Radians to the left of the way the body faces in which it travels."""
 
     @classmethod
     def start(
@@ -117,6 +120,7 @@ class ControlCurves:
             rig, frames, fps, start.leg_length, limits, start.speed, period,
             bounded, periodic, *values, mirror=mirror, root_limits=start.root,
             free_root=free_root, keys=start.keys, on_feet=start.on_feet, altitude=start.altitude,
+            way=start.way,
         )  # fmt: skip
 
     def values(self) -> dict[str, Tensor]:
@@ -253,7 +257,8 @@ class ControlCurves:
         closely as its path and the bounds allow."""
         seconds = torch.arange(self.frames) / self.fps
         up, left, forward = self.rig.root_axes
-        gone = (self.current_speed() * seconds)[:, None] * forward
+        ahead = math.cos(self.way) * forward + math.sin(self.way) * left
+        gone = (self.current_speed() * seconds)[:, None] * ahead
         rest = translation.cpu() - gone - self.altitude * up
         self.set_sway(rest @ torch.stack((left, up, forward), dim=1))
 
@@ -288,7 +293,7 @@ class ControlCurves:
         self.pace.fill_(change)
 
     def current_speed(self) -> float:
-        """Current speed along forward, m/s."""
+        """Current speed along `way`, m/s."""
         pace = self.pace.detach()
         if self.bounded:
             pace = bounded(pace, constant((SPEED_RANGE,), pace))

@@ -33,7 +33,7 @@ class MotionStart:
     leg_length: float
     """Metres."""
     speed: float = 0.0
-    """Metres per second along forward."""
+    """Metres per second along `way`."""
     period: float | None = None
     """Seconds of a gait cycle; None for an action that has none."""
     turn: float = 0.0
@@ -50,6 +50,8 @@ class MotionStart:
     """Feet carry the body: not where it flies or swims."""
     altitude: float = 0.0
     """Metres above the neutral pose's height at which it flies."""
+    way: float = 0.0
+    """Radians to the left of the way the body faces in which it travels."""
 
 
 @dataclass(frozen=True)

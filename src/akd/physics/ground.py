@@ -125,7 +125,7 @@ def ground(
             cycle, though it may end in its first pose; in what stays in its place, the feet of the
             result are planted too.
         settings: How controls are searched for.
-        world: What the simulated world is made of; `STEADY` for an action that stays in its place.
+        world: What the simulated world is made of; `STEADY` for an action that is no gait.
         make_simulator: The simulator; `WarpSimulator` unless another is asked for.
         progress: Called with iteration, number of iterations and loss.
     """

@@ -53,7 +53,7 @@ class SimulatorSettings:
 
 
 STEADY = SimulatorSettings(assist_stiffness=20.0, assist_damping=2.0, assist_limit=1.5)
-"""For actions that stay in their place: ten times the root assist torque. Who kicks or sits down is
+"""For actions that are no gaits: ten times the root assist torque. Who kicks, jumps or sits down is
 balanced by what the clip does not show, and a body that struggles not to fall does not kick."""
 
 
@@ -64,7 +64,9 @@ def stays(action: str | None) -> bool:
 
 def world_for(action: str | None) -> SimulatorSettings:
     """The simulated world in which an action, one of `ACTIONS`, is tracked."""
-    return STEADY if stays(action) else SimulatorSettings()
+    if action is None or ACTIONS[action].is_cyclic:
+        return SimulatorSettings()
+    return STEADY
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from akd.metrics.action import ActionScore
-from akd.metrics.motion_metrics import (
-    ALTERNATION,
-    CONTACT,
-    DEPTH,
-    FOOT_TRAVEL,
-    SKATE,
-    TILT,
-    TRAVEL,
-    MotionMetrics,
-)
+from akd.metrics.limits import ALTERNATION, CONTACT, DEPTH, FOOT_TRAVEL, SKATE, TRAVEL
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.reference import reference_of
 from akd.report.page import Row
 
@@ -25,7 +17,8 @@ from akd.report.page import Row
 class _Metric:
     name: str
     show: Callable[[MotionMetrics], str]
-    wanted: str = ""
+    wanted: str | Callable[[MotionMetrics], str] = ""
+    """What it should be; of the last motion where that depends on the action."""
     holds: Callable[[MotionMetrics], bool] | None = None
     applies: Callable[[MotionMetrics], bool] = lambda _: True
     measure: str = ""
@@ -36,7 +29,8 @@ class _Metric:
     def row(
         self, metrics: Sequence[MotionMetrics], reference: Mapping[str, tuple[float, float]]
     ) -> Row:
-        marks, wanted = [], self.wanted
+        wanted = self.wanted if isinstance(self.wanted, str) else self.wanted(metrics[-1])
+        marks = []
         if self.measure:
             wanted = f"true clips: {reference[self.measure][0]:.2f}"
         if self.holds is not None:
@@ -98,8 +92,9 @@ _PARTS: dict[str, tuple[_Metric, ...]] = {
         _Metric("speed / √(g · leg length)", lambda m: f"{m.pace:.2f}", measure="pace"),
         _Metric("length of the clip, s", lambda m: f"{m.duration:.2f}"),
         _Metric(
-            "lean of the root, degrees", lambda m: f"{m.tilt:.1f}", f"below {TILT:g}",
-            lambda m: m.tilt < TILT, lambda m: not m.goes_down,
+            "lean of the root, degrees", lambda m: f"{m.tilt:.1f}",
+            lambda m: f"below {m.lean_limit:.0f}",
+            lambda m: m.tilt < m.lean_limit, lambda m: not m.goes_down,
         ),
         _Metric(
             "deepest penetration, of height", lambda m: _percent(m.penetration, 2),

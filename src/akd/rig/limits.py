@@ -125,6 +125,8 @@ class BodyPlan:
 
     radial: bool = False
     """It has more than four legs: they stand out around it."""
+    has_pincers: bool = False
+    """It is radial and has arms, as a crab has."""
     undulates: bool = False
     """It has neither legs, arms nor wings: it moves by undulation, as a snake or a fish."""
     alike: Mapping[Part, int] = field(default_factory=dict)
@@ -134,8 +136,10 @@ class BodyPlan:
     def of(cls, roles: Sequence[Role]) -> BodyPlan:
         """The plan of a body whose driven joints have these roles."""
         limbs = {r.limb_id: r.limb for r in roles if r.limb is not None}.values()
+        radial = sum(limb.is_leg for limb in limbs) > 4
         return cls(
-            radial=sum(limb.is_leg for limb in limbs) > 4,
+            radial=radial,
+            has_pincers=radial and LimbKind.ARM in limbs,
             undulates=all(limb is LimbKind.FIN for limb in limbs),
             alike=Counter(r.part for r in roles if r.limb is None),
         )
