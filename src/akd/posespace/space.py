@@ -15,6 +15,7 @@ from torch import Tensor
 from akd.posespace.body import kinematics
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import interpolate, levels, sample, signal_and_noise, walk
+from akd.posespace.ground import settled
 from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, Spot, guided_ik
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
@@ -127,7 +128,7 @@ class PoseSpace:
         return x, y, z
 
     def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
-        """Random plausible poses, guided by the validators.
+        """Random plausible poses, guided by the validators and set down on the ground.
 
         Args:
             count: How many.
@@ -139,7 +140,8 @@ class PoseSpace:
         """
         draw, body = torch.Generator().manual_seed(seed), self.codec.body.expand(count)
         steer = guidance(self.validators(count))
-        return sample(self.network, body, steps=steps, generator=draw, steer=steer)
+        found = sample(self.network, body, steps=steps, generator=draw, steer=steer)
+        return settled(body, found)
 
     def validators(self, count: int) -> list[Validator]:
         """Differentiable checks of joint range, self-intersection, ground and volume.
