@@ -16,7 +16,8 @@ from akd.posespace.body import kinematics
 from akd.posespace.dataset import PoseSet
 from akd.posespace.diffusion import Steer, interpolate, inversion_levels, invert, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
-from akd.posespace.ik import IK_STEPS, Goals, guided_ik
+from akd.posespace.guided_ik import IK_STEPS, guided_ik
+from akd.posespace.ik import Goals
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
@@ -345,7 +346,7 @@ def _judged(sizes: Sizes) -> int:
 SECTIONS = {
     "samples": Section(samples, lambda n: (1 if n.brief else 2) * STEPS * n.count),
     "AUC": Section(plausibility, lambda n: _judged(n) * (1 + len(SPOILT)) * n.count),
-    "IK": Section(ik, lambda n: (IK_STEPS + 3) * n.problems + n.count),
+    "IK": Section(ik, lambda n: (IK_STEPS + 7) * n.problems + n.count),
     "interpolation": Section(
         interpolation,
         lambda n: (

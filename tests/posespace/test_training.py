@@ -202,7 +202,7 @@ def test_inversion_and_sampling_are_inverse(codec, network):
 
 
 def test_the_neutral_pose_is_inverted_too(codec):
-    """With the bundled model, whose clean estimate of many noisy states is near the neutral pose."""
+    """With the bundled model, whose clean estimates are often near the neutral pose."""
     network, body = load_model(), codec.body.expand(2)
     draw = torch.Generator().manual_seed(4)
     state = torch.stack(

@@ -16,7 +16,8 @@ from akd.posespace.body import kinematics
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import interpolate, levels, sample, signal_and_noise, walk
 from akd.posespace.ground import settled
-from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, Spot, guided_ik
+from akd.posespace.guided_ik import IK_LEVEL, IK_STEPS, guided_ik
+from akd.posespace.ik import Goals, Spot
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.score import PoseScores, score
@@ -248,7 +249,8 @@ class PoseSpace:
         """Plausible poses whose joints meet the given targets.
 
         At each of several falling noise levels the model's clean estimate takes the smallest step
-        that brings the handles to their targets. Bone lengths are exact.
+        that brings the handles to their targets. An answer that the judge finds implausible is then
+        corrected where the handles leave it free. Bone lengths are exact.
 
         Args:
             handles: Targets by joint (name or role): metres, world, of the character in place.
