@@ -14,9 +14,10 @@ from torch import Tensor
 
 from akd.posespace.body import kinematics
 from akd.posespace.dataset import PoseSet
-from akd.posespace.diffusion import Steer, interpolate, invert, levels, sample, walk
+from akd.posespace.diffusion import Steer, interpolate, inversion_levels, invert, sample, walk
 from akd.posespace.ground import STANDING, ground_excess
-from akd.posespace.ik import IK_STEPS, Goals, guided_ik
+from akd.posespace.guided_ik import IK_STEPS, guided_ik
+from akd.posespace.ik import Goals
 from akd.posespace.intersect import INTERSECTS, intersection_depth
 from akd.posespace.network import PoseNetwork
 from akd.posespace.perturb import (
@@ -54,8 +55,8 @@ SPOILT = {
     "twist": twist_one_joint, "swap": swap_one_limb, "random": random_angles,
     "ground": leave_ground,
 }  # fmt: skip
-STEPS, ROUNDS, BETWEEN = 24, 3, 5
-"""Steps of sampling and inversion, evaluations of an inverted step, poses between two."""
+STEPS, ROUNDS, BETWEEN = 24, 5, 5
+"""Steps of sampling and inversion, usual evaluations of an inverted step, poses between two."""
 MIXED_STEPS = 12
 """Steps of the inversions and the decoding of an interpolation."""
 
@@ -249,8 +250,8 @@ def diversity(given: Measured, states: Tensor) -> float:
 def inversion(network: PoseNetwork, bench: Bench) -> Numbers:
     """Largest joint error of inverted and decoded poses, as a share of height."""
     given = bench.given[slice(0, bench.sizes.inverted)]
-    noise = invert(network, given.body, given.states, steps=STEPS, rounds=ROUNDS)
-    back = walk(network, network.describe(given.body), noise, levels(STEPS))
+    noise = invert(network, given.body, given.states, steps=STEPS)
+    back = walk(network, network.describe(given.body), noise, inversion_levels(STEPS))
     apart = kinematics(given.body, back)[0] - kinematics(given.body, given.states)[0]
     errors = (apart.norm(dim=-1) * given.body.present).amax(-1) / given.heights
     return {"median": float(errors.median()), "p95": float(errors.quantile(0.95))}
@@ -345,7 +346,7 @@ def _judged(sizes: Sizes) -> int:
 SECTIONS = {
     "samples": Section(samples, lambda n: (1 if n.brief else 2) * STEPS * n.count),
     "AUC": Section(plausibility, lambda n: _judged(n) * (1 + len(SPOILT)) * n.count),
-    "IK": Section(ik, lambda n: (IK_STEPS + 3) * n.problems + n.count),
+    "IK": Section(ik, lambda n: (IK_STEPS + 7) * n.problems + n.count),
     "interpolation": Section(
         interpolation,
         lambda n: (

@@ -21,7 +21,8 @@ import akd
 from akd.export.creature import write_creature
 from akd.posespace.body import PoseBody, kinematics
 from akd.posespace.codec import PoseCodec
-from akd.posespace.ik import Goals, Spot, guided_ik
+from akd.posespace.guided_ik import guided_ik
+from akd.posespace.ik import Goals, Spot
 from akd.posespace.model import load_model
 from akd.posespace.stand import standing_feet
 from akd.zoo.creature import build_creature

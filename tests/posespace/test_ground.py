@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from akd.posespace.codec import PoseCodec
 from akd.posespace.ground import (
     FLIGHT,
     SINK,
@@ -14,6 +15,7 @@ from akd.posespace.ground import (
     grounded,
     lifted,
     lowest,
+    settled,
 )
 from akd.posespace.perturb import leave_ground
 from akd.posespace.settings import HEIGHT_UNIT
@@ -51,6 +53,22 @@ def test_the_root_height_is_the_clearance(codec):
     torch.testing.assert_close(excess, expected, atol=1e-5, rtol=0)
     stands = ground_excess(codec.body.expand(3), lifted(states, height), highest=STANDING)
     assert float(stands[2]) == pytest.approx(0.4 - STANDING, abs=1e-5)
+
+
+def test_poses_that_nearly_stand_are_set_down_and_leaps_stay(codec):
+    body, neutral = codec.body.expand(4), torch.zeros(4, codec.body.tokens, 3)
+    height = torch.tensor([-0.02, 0.05, 0.0, 0.2])
+    gap = clearance(body, settled(body, lifted(neutral, height)))
+    torch.testing.assert_close(gap, torch.tensor([0.0, 0.0, 0.0, 0.2]), atol=1e-6, rtol=0)
+
+
+def test_a_weapon_below_the_feet_is_not_what_a_body_stands_on(fox, codec):
+    """The body is described without props: only `mesh` has them."""
+    assert fox.mesh is not None
+    longer = replace(fox.mesh, vertices=fox.mesh.vertices * torch.tensor([1.0, 1.5, 1.0]))
+    found = PoseCodec.of(replace(fox, mesh=longer))
+    assert found.size == codec.size
+    assert torch.equal(found.body.points, codec.body.points)
 
 
 def test_a_clip_is_put_on_the_ground_but_its_jumps_stay(codec):

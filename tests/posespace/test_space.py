@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from akd.posespace import diffusion, ground, ik
+from akd.posespace import diffusion, ground, guided_ik, ik
 from akd.posespace.body import kinematics
 from akd.posespace.ik import Goals
 from akd.posespace.network import PoseNetwork
@@ -99,7 +99,7 @@ def test_the_jacobian_is_that_of_the_kinematics(space):
         torch.tensor([1.0, 0.1]), 0.2 * torch.randn(3, 2, 3, generator=draw),
     )  # fmt: skip
     moved_by = goals.moved_by(ik.ancestry(body))
-    found = ik._jacobian(body, states, *kinematics(body, states), goals, moved_by)
+    found = ik.jacobian(body, states, *kinematics(body, states), goals, moved_by)
     expected = (
         -torch.autograd.functional.jacobian(
             lambda x: goals.errors(*kinematics(body, x)).sum(0), states
@@ -211,6 +211,31 @@ def test_poses_half_way_are_projected(space, monkeypatch):
 def test_projection_keeps_the_shape(space):
     states = 0.3 * torch.ones(3, space.codec.body.tokens, 3)
     assert space.project(states).shape == states.shape
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("joint", "share"), [("left fore foot", (0.05, 0.35, 0.1)), ("head", (0.2, -0.2, -0.2))]
+)
+def test_implausible_answers_are_corrected_where_goals_leave_them_free(
+    fox, joint, share, monkeypatch
+):
+    space = PoseSpace.of(fox)
+    body, size = space.codec.body.expand(1), space.codec.size
+    target = torch.tensor(space.place(joint)) + size * torch.tensor(share)
+    neutral = torch.zeros(1, body.tokens, 3)
+    feet = standing_feet(space.codec.body, neutral[0], moved={space.spot(joint).token})
+
+    def solved(corrections):
+        monkeypatch.setattr(guided_ik, "_CORRECTIONS", corrections)
+        found = space.ik({joint: target.tolist()})
+        assert float(found.residual) < 0.001 * size
+        places = kinematics(body, found.states)[0] - kinematics(body, neutral)[0]
+        return float(space.score(found.states).poses), float(places[0, feet].norm(dim=-1).max())
+
+    (before, far), (after, corrected) = solved(0), solved(3)
+    assert after < before - 2.0
+    assert corrected < far + 0.01
 
 
 @pytest.mark.slow

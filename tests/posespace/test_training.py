@@ -16,6 +16,7 @@ from akd.posespace.collect import distinct
 from akd.posespace.dataset import join_poses, load_poses, merge_poses, save_poses
 from akd.posespace.diffusion import (
     denoise,
+    inversion_levels,
     invert,
     levels,
     sample,
@@ -195,9 +196,24 @@ def test_inversion_and_sampling_are_inverse(codec, network):
     body = codec.body.expand(2)
     state = 0.5 * torch.randn(2, codec.body.tokens, 3, generator=torch.Generator().manual_seed(4))
     noise = invert(network, body, state, steps=12)
-    back = walk(network, network.describe(body), noise, levels(12))
+    back = walk(network, network.describe(body), noise, inversion_levels(12))
     far = kinematics(body, back)[0] - kinematics(body, state)[0]
     assert float(far.norm(dim=-1).max()) < 0.003
+
+
+def test_the_neutral_pose_is_inverted_too(codec):
+    """With the bundled model, whose clean estimates are often near the neutral pose."""
+    network, body = load_model(), codec.body.expand(2)
+    draw = torch.Generator().manual_seed(4)
+    state = torch.stack(
+        (torch.zeros(codec.body.tokens, 3), torch.randn(codec.body.tokens, 3, generator=draw))
+    )
+    noise = invert(network, body, state)
+    back = walk(network, network.describe(body), noise, inversion_levels(24))
+    far = kinematics(body, back)[0] - kinematics(body, state)[0]
+    assert float(far.norm(dim=-1).max()) < 0.0002
+    alone = invert(network, body[:1], state[:1])
+    torch.testing.assert_close(alone, noise[:1], atol=1e-4, rtol=0)
 
 
 def test_known_tokens_stay(codec, network):

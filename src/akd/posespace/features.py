@@ -134,8 +134,11 @@ def _features(rig: ControlRig, parents: Tensor, depth: Tensor) -> Float[Tensor, 
 def _surface(
     character: Character, to_body: Float[Tensor, "3 3"]
 ) -> tuple[Float[Tensor, "V 3"], np.ndarray]:
-    """Vertices in the neutral pose, from the root's pivot, and the token that moves each most."""
-    rig, mesh = character.control_rig, character.mesh
+    """Vertices in the neutral pose, from the root's pivot, and the token that moves each most.
+
+    Without props: a weapon that hangs below the feet is not what the body stands on.
+    """
+    rig, mesh = character.control_rig, character.body_mesh
     if mesh is None:
         return torch.zeros(0, 3), np.zeros(0, dtype=int)
     vertices = (mesh.pose(rig.neutral_world) - rig.root_pivot) @ to_body.T

@@ -64,6 +64,12 @@ def lifted(states: Float[Tensor, "B J 3"], height: Float[Tensor, "B"]) -> Float[
     return states + up
 
 
+def settled(body: PoseBody, states: Float[Tensor, "B J 3"]) -> Float[Tensor, "B J 3"]:
+    """States that stand on the ground where they are nearly on it; those that leap stay as high."""
+    gap = clearance(body, states)
+    return lifted(states, torch.where(gap.abs() < STANDING, -gap, torch.zeros_like(gap)))
+
+
 def grounded(
     body: PoseBody, states: Float[Tensor, "T J 3"], *, fps: float
 ) -> Float[Tensor, "T J 3"]:

@@ -1,4 +1,4 @@
-"""Inverse kinematics: Levenberg-Marquardt on the state of a pose, and guided by the model."""
+"""Inverse kinematics: goals of a pose, and Levenberg-Marquardt on its state."""
 
 from __future__ import annotations
 
@@ -12,16 +12,8 @@ from torch import Tensor
 
 from akd.math.resident import constant
 from akd.posespace.body import DOUBLINGS, PoseBody, kinematics
-from akd.posespace.diffusion import denoise, signal_and_noise
-from akd.posespace.network import PoseNetwork
 from akd.posespace.settings import ANGLE_UNIT, HEIGHT_UNIT
 
-IK_STEPS, IK_LEVEL = 6, 0.8
-"""Noise levels of IK, and where they start."""
-_LAST_ROUNDS = 20
-"""Rounds of least squares at the end, at most."""
-_SURE = 0.1
-"""Noise level of the joints between the root and a handle, as a share of the others'."""
 _LOOK = 0.2
 """Body sizes that a direction wrong by one radian counts as."""
 _DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-7, 1e-1
@@ -152,56 +144,27 @@ class Goals:
         return torch.cat((apart.new_zeros(len(apart), 1), apart), dim=-1).amax(-1)
 
 
-def guided_ik(
-    network: PoseNetwork,
-    body: PoseBody,
-    goals: Goals,
-    start: Float[Tensor, "B J 3"],
-    *,
-    noise: Float[Tensor, "B J 3"] | None = None,
-    steps: int = IK_STEPS,
-    level: float = IK_LEVEL,
-) -> Float[Tensor, "B J 3"]:
-    """States that meet goals: denoising and least squares in turn, at falling noise levels.
-
-    The joints between the root and the goals are nearly known, so that the model completes the
-    rest of the body to suit them. Soft goals give way in the end.
-    """
-    given, ancestors = network.describe(body), ancestry(body)
-    moved_by = goals.moved_by(ancestors)
-    x = _descend(body, start, goals, moved_by, rounds=3)
-    share = torch.where(goals.chains(ancestors), _SURE, 1.0)
-    for top in torch.linspace(level, 0.25 * level, steps).tolist():
-        alpha, sigma = (v[..., None] for v in signal_and_noise(top * share))
-        noisy = alpha * x if noise is None else alpha * x + sigma * noise
-        x = denoise(network, given, noisy, top * share)
-        x = _descend(body, x, goals, moved_by, rounds=2)
-    x = _descend(body, x, goals, moved_by, rounds=_LAST_ROUNDS)
-    if not bool((goals.weights < 1.0).any()):
-        return x
-    return _descend(body, x, goals.hard, moved_by, rounds=_LAST_ROUNDS)
-
-
 def reach(
-    body: PoseBody, states: Float[Tensor, "B J 3"], goals: Goals, *, rounds: int
-) -> Float[Tensor, "B J 3"]:
-    """States that meet the goals as nearly as `rounds` rounds of Levenberg-Marquardt bring them."""
-    return _descend(body, states, goals, goals.moved_by(ancestry(body)), rounds=rounds)
-
-
-def _descend(
     body: PoseBody,
     states: Float[Tensor, "B J 3"],
     goals: Goals,
-    moved_by: Ancestors,
     *,
     rounds: int,
+    moved_by: Ancestors | None = None,
 ) -> Float[Tensor, "B J 3"]:
-    """Levenberg-Marquardt on states of a batch of bodies.
+    """States that meet the goals as nearly as Levenberg-Marquardt brings them.
 
     A round that does not bring a pose nearer is not taken, and the next one is damped more. A pose
     that is close enough rests, so that answers do not depend on the batch.
+
+    Args:
+        body: A batch with the body of each state.
+        states: Where to start.
+        goals: What to meet.
+        rounds: At most.
+        moved_by: Of `Goals.moved_by`, where it is known already.
     """
+    moved_by = goals.moved_by(ancestry(body)) if moved_by is None else moved_by
     damping = states.new_full((len(states), 1, 1), _DAMPING)
     places, turned = kinematics(body, states)
     error = goals.errors(places, turned)
@@ -209,12 +172,12 @@ def _descend(
         far = error.norm(dim=-1) >= _CLOSE
         if not bool(far.any()):
             break
-        jacobian = _jacobian(body, states, places, turned, goals, moved_by)
-        square = jacobian @ jacobian.transpose(-1, -2)
+        slopes = jacobian(body, states, places, turned, goals, moved_by)
+        square = slopes @ slopes.transpose(-1, -2)
         one = torch.eye(square.shape[-1], dtype=square.dtype, device=square.device)
         # Damped, it is never singular. The plain `solve` waits for a GPU to say so.
         solved, _ = torch.linalg.solve_ex(square + damping * one, error[..., None])
-        change = (jacobian.transpose(-1, -2) @ solved).squeeze(-1)
+        change = (slopes.transpose(-1, -2) @ solved).squeeze(-1)
         largest = change.abs().amax(-1, keepdim=True)
         change = change * (_LARGEST_STEP / largest.clamp_min(_LARGEST_STEP))
         moved = states + change.view_as(states)
@@ -230,7 +193,7 @@ def _descend(
     return states
 
 
-def _jacobian(
+def jacobian(
     body: PoseBody,
     states: Float[Tensor, "B J 3"],
     places: Float[Tensor, "B J 3"],

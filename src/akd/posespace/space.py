@@ -15,7 +15,9 @@ from torch import Tensor
 from akd.posespace.body import kinematics
 from akd.posespace.codec import PoseCodec
 from akd.posespace.diffusion import interpolate, levels, sample, signal_and_noise, walk
-from akd.posespace.ik import IK_LEVEL, IK_STEPS, Goals, Spot, guided_ik
+from akd.posespace.ground import settled
+from akd.posespace.guided_ik import IK_LEVEL, IK_STEPS, guided_ik
+from akd.posespace.ik import Goals, Spot
 from akd.posespace.model import load_model
 from akd.posespace.network import PoseNetwork
 from akd.posespace.score import PoseScores, score
@@ -127,7 +129,7 @@ class PoseSpace:
         return x, y, z
 
     def sample(self, count: int, *, seed: int = 0, steps: int = 24) -> Float[Tensor, "count J 3"]:
-        """Random plausible poses, guided by the validators.
+        """Random plausible poses, guided by the validators and set down on the ground.
 
         Args:
             count: How many.
@@ -139,7 +141,8 @@ class PoseSpace:
         """
         draw, body = torch.Generator().manual_seed(seed), self.codec.body.expand(count)
         steer = guidance(self.validators(count))
-        return sample(self.network, body, steps=steps, generator=draw, steer=steer)
+        found = sample(self.network, body, steps=steps, generator=draw, steer=steer)
+        return settled(body, found)
 
     def validators(self, count: int) -> list[Validator]:
         """Differentiable checks of joint range, self-intersection, ground and volume.
@@ -246,7 +249,8 @@ class PoseSpace:
         """Plausible poses whose joints meet the given targets.
 
         At each of several falling noise levels the model's clean estimate takes the smallest step
-        that brings the handles to their targets. Bone lengths are exact.
+        that brings the handles to their targets. An answer that the judge finds implausible is then
+        corrected where the handles leave it free. Bone lengths are exact.
 
         Args:
             handles: Targets by joint (name or role): metres, world, of the character in place.

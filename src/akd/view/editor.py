@@ -27,8 +27,8 @@ from akd.view.frames import FPS
 _ROUNDS = 12
 _MOST_UNDO = 100
 """Poses that are remembered."""
-_LEVEL = 0.3
-"""Noise level at which the pose model starts: low, so that a drag changes the pose a little."""
+_LEVEL, _STEPS = 0.3, 6
+"""Noise level at which the pose model starts, and steps: a drag changes little, and quickly."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class PoseEditor:
             names = [codec.rig.skeleton.names[j] for j in self.joints]
             found = self.space.ik(
                 {names[token]: point.tolist()}, pin=[names[t] for t in kept], stand=stand,
-                start=self.state, level=_LEVEL,
+                start=self.state, level=_LEVEL, steps=_STEPS,
             )  # fmt: skip
             self.state = found.states[0]
             return float(found.residual[0])
