@@ -167,11 +167,12 @@ def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
 INTERRUPTED = """
 import signal, sys
 import akd.cli
+from akd.commands import command_line
 
 def stop(*_):
     signal.raise_signal(signal.SIGINT)
 
-akd.cli._parse = stop
+command_line.parse_command = stop
 sys.exit(akd.cli.main(["inspect", "fox.glb"]))
 """
 
@@ -182,6 +183,41 @@ def test_ctrl_c_before_a_command_begins_is_one_line(alone):
         [sys.executable, "-c", INTERRUPTED], env=alone, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
+
+
+WHILE_IMPORTING = """
+import signal, sys
+
+class Stopping:
+    def find_spec(self, name, *_):
+        if name == "tyro":
+            signal.raise_signal(signal.{number})
+
+sys.meta_path.insert(0, Stopping())
+import akd.cli
+assert "tyro" not in sys.modules and "subprocess" not in sys.modules, "imported too early"
+sys.argv = ["akd", "--version"]
+sys.exit(akd.cli.main())
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_ctrl_c_while_commands_are_imported_is_one_line(alone, number):
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_IMPORTING.format(number=number)], env=alone,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored(alone):
+    """As shells start jobs in the background."""
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_IMPORTING.format(number="SIGINT")], env=alone,
+        capture_output=True, text=True, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow
