@@ -49,6 +49,7 @@ def limit_files() -> None:
         ("splat", "{fox}", "-o", "{out}/fox.ply", "--quick"),
         ("inspect", "{fox}", "--image", "{out}/roles.png"),
         ("export", "{fox}", "--clip", "walk", "-o", "{out}", "--to", "bvh,usd"),
+        ("convert", "{fox}", "{out}/fox.usda", "--clip", "walk"),
         ("ground", "{fox}", "--clip", "walk", "-o", "{out}", "--iterations", "1"),
     ],
     ids=lambda command: command[0],
