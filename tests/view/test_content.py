@@ -111,11 +111,11 @@ def test_a_broken_file_does_not_hide_its_neighbours(tmp_path):
 
 
 def test_a_clip_of_hours_is_shown_and_not_measured(tmp_path):
-    (subject,) = [Content(write_fox(tmp_path / "fox.glb")).first()]
+    subject = Content(write_fox(tmp_path / "fox.glb")).first()
     name = subject.best
     motion = subject.motions[name]
-    long = replace(motion, times=motion.times * (601.0 / motion.duration))
-    subject = replace(subject, motions={name: long})
+    long = dataclasses.replace(motion, times=motion.times * (601.0 / motion.duration))
+    subject = dataclasses.replace(subject, motions={name: long})
     with pytest.raises(ValueError, match="must take at most 600 s to be measured, takes 601 s"):
         subject.metrics(name)
     assert subject.frames(name) is not None
