@@ -19,7 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     own conditions. 70: an unexpected error. 130: stopped by Ctrl-C or SIGTERM.
     """
     try:
-        heard = _leave_at_once() if arguments is None else {}
+        heard = {}
+        if arguments is None:
+            _open_streams()
+            heard = _leave_at_once()
         from akd.commands.command_line import run_command
 
         for number, handler in heard.items():
@@ -47,6 +50,17 @@ def terminate(*_: object) -> None:
         raise KeyboardInterrupt
 
 
+def _open_streams() -> None:
+    """Let streams that are closed lead nowhere, as daemons start programs. A file that is opened
+    later would else take their place, and hold what libraries print."""
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(opened, True)  # so that the processes that akd starts have them too
+    os.close(opened)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - until the process ends
+
+
 def _leave_at_once() -> dict:
     """Let Ctrl-C and SIGTERM end the process, and return what they did before.
 
@@ -54,8 +68,7 @@ def _leave_at_once() -> dict:
     """
 
     def leave(*_: object) -> None:
-        if sys.stderr is not None:
-            os.write(sys.stderr.fileno(), b"akd: stopped\n")
+        os.write(sys.stderr.fileno(), b"akd: stopped\n")
         os._exit(130)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -222,6 +222,30 @@ def test_ctrl_c_that_is_ignored_stays_ignored(alone):
 
 
 @pytest.mark.slow
+def test_closed_streams_are_no_error_and_no_part_of_the_result(alone, tmp_path):
+    """As daemons start programs: the next file that is opened would be the standard output."""
+    shell = 'exec "$0" "$@" <&- >&- 2>&-'
+    for place in ("open", "closed"):
+        words = [*AKD, "zoo", "fox", "-o", str(tmp_path / f"{place}.glb"), "--vertices", "600"]
+        command = words if place == "open" else ["sh", "-c", shell, *words]
+        subprocess.run(command, env=alone, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "closed.glb").read_bytes() == (tmp_path / "open.glb").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_deleted_current_folder_is_one_line(alone, walker, tmp_path):
+    (tmp_path / "gone").mkdir()
+    shell = 'cd "$1" && rmdir "$1" && shift && exec "$0" "$@"'
+    words = [*AKD[1:], "export", str(walker), "--clip", "walk"]
+    done = subprocess.run(
+        ["sh", "-c", shell, AKD[0], str(tmp_path / "gone"), *words], env=alone,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "akd: the current folder was deleted: change to another one\n"
+
+
+@pytest.mark.slow
 def test_help_onto_a_full_disk_is_one_line(alone):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -94,6 +94,10 @@ def run_command(arguments: list[str]) -> int:
 
 def _run(command: Any) -> int:
     """Run a command; what any of its stages can raise is left to `run_command`."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:  # libraries of torch would end the process
+        raise UsageError("the current folder was deleted: change to another one") from None
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     from akd.asset.asset import AssetError  # after the help, which needs no numpy
     from akd.base.files import DamagedFile
