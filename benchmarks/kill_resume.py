@@ -59,7 +59,10 @@ class Session:
         """Processor time of all of them, which other work does not change."""
         if time.monotonic() > self._listed + LISTED_EVERY:
             self._processes = [
-                path for path in Path("/proc").glob("[0-9]*/stat") if self._ticks(path) is not None
+                # Not by `glob`, which fails where a process ends while it looks.
+                path
+                for name in os.listdir("/proc")
+                if name.isdigit() and self._ticks(path := Path("/proc", name, "stat")) is not None
             ]
             self._listed = time.monotonic()
         ticks = sum(self._ticks(path) or 0 for path in self._processes)

@@ -15,6 +15,14 @@ from fuzz.harness import LARGEST_SEED, MODULES
 
 _WORTH_SAYING = 0.05
 """Seconds."""
+_LONGEST = 10.0
+"""Seconds of processor time for an input, as the readers' own limit."""
+_HANGS = 200
+"""Seconds on the clock, after which libFuzzer ends an input: it may have to wait for a core."""
+
+
+class TookTooLong(Exception):
+    """An input took more than `_LONGEST`."""
 
 
 def main() -> None:
@@ -34,7 +42,8 @@ def main() -> None:
             harness.parse(seed)  # what it imports takes longer than an input may
         longest = max((LARGEST_SEED, *map(len, harness.seeds)))
         arguments = [
-            sys.argv[0], str(given.corpus), f"-max_total_time={given.seconds}", "-timeout=10",
+            sys.argv[0], str(given.corpus), f"-max_total_time={given.seconds}",
+            f"-timeout={_HANGS}",
             "-rss_limit_mb=1536", f"-max_len={2 * longest}",
             f"-artifact_prefix={given.findings}/", "-print_final_stats=1", "-verbosity=1",
             f"-runs={harness.inputs_a_process}",
@@ -47,15 +56,17 @@ def _timed(parse: Callable[[bytes], object]) -> Callable[[bytes], None]:
     slowest = _WORTH_SAYING
 
     def seconds_of(data: bytes) -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         parse(data)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     def timed(data: bytes) -> None:
         nonlocal slowest
         # The first input that needs a module also waits for its import and instrumentation.
         if seconds_of(data) > slowest and (seconds := seconds_of(data)) > slowest:
             slowest = seconds
+            if slowest > _LONGEST:
+                raise TookTooLong(f"{slowest:.1f} s of processor time")
             print(f"slowest input, seconds: {seconds:.3f}", file=sys.stderr, flush=True)
 
     return timed

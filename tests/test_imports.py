@@ -9,7 +9,7 @@ import akd
 
 PACKAGE = Path(akd.__file__).parent
 
-LIGHT = ("akd", "akd.cli", "akd.presets", "akd.zoo")
+LIGHT = ("akd", "akd.cli", "akd.commands.command_line", "akd.presets", "akd.zoo")
 """What `akd --help` needs."""
 
 CHECK = """

@@ -6,10 +6,10 @@ clip.save("out/")
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from akd.base.processor import avoid_broken_amx
 from akd.base.version import __version__
+
+TYPE_CHECKING = False  # `typing` takes longer to import than all else here: see akd.cli
 
 if TYPE_CHECKING:
     from akd.api.animation import Animation
@@ -152,6 +152,8 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for."""
     if name not in _HOMES and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from akd.base.processor import avoid_broken_amx
+
     avoid_broken_amx()  # before torch computes anything: it decides once what the processor can do
     if name in _MODULES:
         return import_module(_MODULES[name])

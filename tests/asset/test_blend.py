@@ -57,3 +57,10 @@ def test_what_blender_saved_is_read(tmp_path, monkeypatch):
         times = ours.times[:1] + (ours.times.new_tensor(range(int(30 * ours.duration))) / 30)
         apart = theirs.sample(times).world()[:, order] - ours.sample(times).world()
         assert np.abs(apart[..., :3, 3].numpy()).max() < 1e-2 * before.height
+
+
+def test_a_file_that_only_has_the_suffix_is_one_line(tmp_path):
+    path = tmp_path / "wolf.blend"
+    path.write_bytes(bytes(5000))
+    with pytest.raises(AssetError, match=r"wolf\.blend: is not a Blender file"):
+        read_asset(path)

@@ -1,6 +1,7 @@
 """Processors whose matrix instructions are announced and do not work."""
 
 import os
+import signal
 
 import pytest
 
@@ -36,3 +37,19 @@ def avoid(monkeypatch: pytest.MonkeyPatch):
 )
 def test_broken_matrix_instructions_are_left_alone(avoid, announced, works, switch, wanted):
     assert avoid(announced, works, switch) == wanted
+
+
+@pytest.mark.parametrize(
+    ("number", "works", "kept"),
+    [(signal.SIGILL, False, True), (signal.SIGKILL, True, False), (signal.SIGABRT, True, False)],
+)
+def test_a_probe_that_dies_of_something_else_says_nothing(
+    tmp_path, monkeypatch, number, works, kept
+):
+    """Memory may be short where many jobs start at once: they would compute with other numbers."""
+    monkeypatch.setenv("AKD_CACHE", str(tmp_path))
+    monkeypatch.setattr(processor, "_PROBE", f"import os; os.kill(os.getpid(), {int(number)})")
+    assert processor._amx_works() == works
+    assert (tmp_path / "amx.json").exists() == kept
+    monkeypatch.setattr(processor, "_PROBE", "pass")
+    assert processor._amx_works() == (works or not kept)

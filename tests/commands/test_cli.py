@@ -1,6 +1,7 @@
 """The command line: what it prints, what it refuses and how, and what it does not import."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -12,7 +13,8 @@ import pytest
 import tyro
 
 from akd import __version__
-from akd.cli import Command, _parse, main
+from akd.cli import main
+from akd.commands.command_line import Command, parse_command
 from akd.commands.errors import say
 from akd.commands.terminal import viewer_needs
 from akd.export.creature import write_creature
@@ -51,6 +53,16 @@ def commands(union: object) -> list[type]:
     return found + [each for one in inner if one is not None for each in commands(one)]
 
 
+@pytest.mark.parametrize("columns", ["1", "4"])
+def test_help_for_a_narrow_terminal_ends(capsys, monkeypatch, columns):
+    """tyro alone does not."""
+    monkeypatch.setenv("COLUMNS", columns)
+    with pytest.raises(SystemExit):
+        main(["cache", "--help"])
+    assert "Remove all of it." in capsys.readouterr().out
+    assert os.environ["COLUMNS"] == columns
+
+
 @pytest.mark.parametrize("command", commands(Command), ids=lambda command: command.__name__)
 def test_every_help_has_an_example_that_can_be_read(command):
     (line,) = re.findall(r"Example: (akd .+)", command.__doc__ or "")
@@ -83,11 +95,11 @@ def test_an_unknown_option_suggests_the_right_one(capsys, words, wrong, meant, c
 
 def test_an_option_with_several_values_may_be_given_several_times():
     words = ["pose", "ik", "fox.glb", "--handle", "a=0,0,0", "b=1,0,0", "-o", "out", "--pin", "c"]
-    solve = _parse([*words, "--handle=d=2,0,0", "--pin", "e", "--no-stand"]).do
+    solve = parse_command([*words, "--handle=d=2,0,0", "--pin", "e", "--no-stand"]).do
     assert solve.handle == ("a=0,0,0", "b=1,0,0", "d=2,0,0")
     assert (solve.pin, str(solve.out), solve.stand) == (("c", "e"), "out", False)
     words = ["animate", "fox.glb", "a fox", "-o", "out", "--set", "iterations=1"]
-    assert _parse([*words, "--set", "splats=10"]).set == ("iterations=1", "splats=10")
+    assert parse_command([*words, "--set", "splats=10"]).set == ("iterations=1", "splats=10")
 
 
 @pytest.mark.parametrize(

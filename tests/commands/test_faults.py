@@ -264,7 +264,7 @@ def test_sigterm_during_a_write_leaves_the_old_file(given, tmp_path, capsys, mon
             signal.raise_signal(signal.SIGTERM)
         return replace(path, target)
 
-    before = signal.signal(signal.SIGTERM, cli._terminate)
+    before = signal.signal(signal.SIGTERM, cli.terminate)
     try:
         with monkeypatch.context() as patch:
             patch.setattr(Path, "replace", terminating)

@@ -49,6 +49,7 @@ def limit_files() -> None:
         ("splat", "{fox}", "-o", "{out}/fox.ply", "--quick"),
         ("inspect", "{fox}", "--image", "{out}/roles.png"),
         ("export", "{fox}", "--clip", "walk", "-o", "{out}", "--to", "bvh,usd"),
+        ("convert", "{fox}", "{out}/fox.usda", "--clip", "walk"),
         ("ground", "{fox}", "--clip", "walk", "-o", "{out}", "--iterations", "1"),
     ],
     ids=lambda command: command[0],
@@ -167,11 +168,12 @@ def test_sigterm_during_a_write_stops_like_ctrl_c(alone, tmp_path, background):
 INTERRUPTED = """
 import signal, sys
 import akd.cli
+from akd.commands import command_line
 
 def stop(*_):
     signal.raise_signal(signal.SIGINT)
 
-akd.cli._parse = stop
+command_line.parse_command = stop
 sys.exit(akd.cli.main(["inspect", "fox.glb"]))
 """
 
@@ -182,6 +184,65 @@ def test_ctrl_c_before_a_command_begins_is_one_line(alone):
         [sys.executable, "-c", INTERRUPTED], env=alone, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
+
+
+WHILE_IMPORTING = """
+import signal, sys
+
+class Stopping:
+    def find_spec(self, name, *_):
+        if name == "tyro":
+            signal.raise_signal(signal.{number})
+
+sys.meta_path.insert(0, Stopping())
+import akd.cli
+assert "tyro" not in sys.modules and "subprocess" not in sys.modules, "imported too early"
+sys.argv = ["akd", "--version"]
+sys.exit(akd.cli.main())
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_ctrl_c_while_commands_are_imported_is_one_line(alone, number):
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_IMPORTING.format(number=number)], env=alone,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored(alone):
+    """As shells start jobs in the background."""
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_IMPORTING.format(number="SIGINT")], env=alone,
+        capture_output=True, text=True, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_closed_streams_are_no_error_and_no_part_of_the_result(alone, tmp_path):
+    """As daemons start programs: the next file that is opened would be the standard output."""
+    shell = 'exec "$0" "$@" <&- >&- 2>&-'
+    for place in ("open", "closed"):
+        words = [*AKD, "zoo", "fox", "-o", str(tmp_path / f"{place}.glb"), "--vertices", "600"]
+        command = words if place == "open" else ["sh", "-c", shell, *words]
+        subprocess.run(command, env=alone, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "closed.glb").read_bytes() == (tmp_path / "open.glb").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_deleted_current_folder_is_one_line(alone, walker, tmp_path):
+    (tmp_path / "gone").mkdir()
+    shell = 'cd "$1" && rmdir "$1" && shift && exec "$0" "$@"'
+    words = [*AKD[1:], "export", str(walker), "--clip", "walk"]
+    done = subprocess.run(
+        ["sh", "-c", shell, AKD[0], str(tmp_path / "gone"), *words], env=alone,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "akd: the current folder was deleted: change to another one\n"
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from akd.cli import Command
+from akd.commands.command_line import Command
 
 
 def words_of(union: object) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from akd.cli import _parse
+from akd.commands.command_line import parse_command
 from akd.commands.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +47,7 @@ def said(words: list[str], capsys) -> tuple[object, str]:
     """Exit code and text of parsing a command; it is not run."""
     code: object = 0
     try:
-        _parse(words)
+        parse_command(words)
     except UsageError as error:
         return 2, str(error)
     except SystemExit as stopped:

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from akd.asset import bvh as reader
 from akd.asset.asset import Asset
-from akd.export.bvh import euler_angles, write_bvh
+from akd.export.bvh import write_bvh
 from akd.math import quaternion
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
@@ -191,19 +191,6 @@ def test_real_motion_capture_survives(tmp_path: Path, shared_assets: Path) -> No
         expected = positions(original)
         height = np.ptp(expected[0], axis=0).max()
         np.testing.assert_allclose(positions(again)[:, order], expected, atol=1e-4 * height)
-
-
-def test_angles_do_not_jump() -> None:
-    # Twice round about the outer axis, and through the pole of the middle one.
-    turns = np.linspace(0, 720, 200)
-    middle = np.linspace(0, 175, 200)
-    rotations = Rotation.from_euler(
-        "ZXY", np.stack((turns, middle, 0.3 * turns), 1), degrees=True
-    ).as_matrix()
-    angles = euler_angles(rotations[:, None])[:, 0]
-    back = Rotation.from_euler("ZXY", angles, degrees=True).as_matrix()
-    np.testing.assert_allclose(back, rotations, atol=1e-9)
-    assert np.abs(np.diff(angles, axis=0)).max() < 10.0
 
 
 def test_nothing_half_written_stays(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Videos of all kinds are read within limits, or refused in one line."""
 
+import time as clock
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 
+from akd.scene import video
 from akd.scene.footage import MOST_FRAMES, read_footage
 from akd.scene.video import Video
 
@@ -110,6 +112,19 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(tmp_path):
     long = write(tmp_path / "long.mp4", range(0, 100 * MOST_FRAMES + 500, 100), rate=10)
     with pytest.raises(ValueError, match=r"choose a part with --start and --end"):
         read_footage(long)
+
+
+@pytest.mark.slow
+def test_gigabytes_without_a_frame_are_searched_for_some_seconds(tmp_path, monkeypatch):
+    """20 GB take a minute; a hole in a file takes no room on the disk."""
+    monkeypatch.setattr(video, "_SEARCH_SECONDS", 1.0)
+    path = tmp_path / "hole.gif"
+    with path.open("wb") as file:
+        file.truncate(20 << 30)
+    before = clock.process_time()
+    with pytest.raises(ValueError, match=r"hole\.gif: cannot be read as a video"):
+        read_footage(path)
+    assert clock.process_time() - before < 10.0
 
 
 def test_titles_in_another_encoding_do_not_matter(tmp_path):

@@ -110,6 +110,17 @@ def test_a_broken_file_does_not_hide_its_neighbours(tmp_path):
     assert content.first().name == "fox.glb"
 
 
+def test_a_clip_of_hours_is_shown_and_not_measured(tmp_path):
+    subject = Content(write_fox(tmp_path / "fox.glb")).first()
+    name = subject.best
+    motion = subject.motions[name]
+    long = dataclasses.replace(motion, times=motion.times * (601.0 / motion.duration))
+    subject = dataclasses.replace(subject, motions={name: long})
+    with pytest.raises(ValueError, match="must take at most 600 s to be measured, takes 601 s"):
+        subject.metrics(name)
+    assert subject.frames(name) is not None
+
+
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="holds neither"):
         Content(tmp_path)

@@ -64,7 +64,7 @@ def test_sigterm_ends_it(tmp_path, capsys, monkeypatch):
 
     fox = write_fox(tmp_path / "fox.glb")
     monkeypatch.setattr(view.time, "sleep", lambda _: signal.raise_signal(signal.SIGTERM))
-    before = signal.signal(signal.SIGTERM, cli._terminate)
+    before = signal.signal(signal.SIGTERM, cli.terminate)
     try:
         assert main(["view", str(fox), "--port", "0"]) == 0
     finally:

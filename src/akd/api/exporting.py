@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from akd.api.clips import check_fps
@@ -14,6 +14,7 @@ from akd.export.settings import KeySettings, LoopFrame
 from akd.motion.clip import motion_from_clip
 from akd.motion.clip_names import find_clip
 from akd.motion.grid import find_fps
+from akd.motion.motion import MAX_VALUES, Motion
 from akd.report.entries import read_run
 from akd.rig.character import Character
 
@@ -50,8 +51,8 @@ def export(
 
     Raises:
         AssetError: The file cannot be read, or has no mesh to film.
-        ValueError: There is no such clip or format, a format needs what is not installed, or the
-            folder holds no result.
+        ValueError: There is no such clip or format, a format needs what is not installed, the
+            folder holds no result, or the clips are too long together.
     """
     formats = read_formats(",".join(formats), option="formats", known=CLIP_FORMATS)
     check_fps(fps)
@@ -65,7 +66,7 @@ def export(
     if character.mesh is None and set(formats) & set(VIDEO_FORMATS):
         raise AssetError(f"{path}: has no mesh to film")
     try:
-        motions = {name: motion_from_clip(character, found) for name, found in clips.items()}
+        motions = _motions(character, clips)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     rate = fps or max(map(find_fps, motions.values()))
@@ -80,6 +81,20 @@ def export(
         character, key_motions(character, motions, keys, stay=in_place), out, formats=formats,
         keys=keys, stem=stem, alone=True,
     )  # fmt: skip
+
+
+def _motions(character: Character, clips: Mapping[str, ClipRecord]) -> dict[str, Motion]:
+    """The clips as motions. Raises `ValueError` where all of them do not fit in memory."""
+    motions, poses = {}, 0
+    for name, clip in clips.items():
+        motions[name] = motion = motion_from_clip(character, clip)
+        poses += len(motion) * len(character.skeleton)
+        if 10 * poses > MAX_VALUES:
+            raise ValueError(
+                f"{len(clips)} clips must have at most {MAX_VALUES // 10} poses of a joint in all, "
+                f"the first {len(motions)} have {poses}: export them one by one"
+            )
+    return motions
 
 
 def _run_clips(source: Path, clip: str | None) -> tuple[Character, dict[str, ClipRecord]]:

@@ -42,6 +42,8 @@ def read_asset(path: Path | str) -> Asset:
             from akd.asset import isolated
 
             return isolated.read(path, format)
+        case ".blend":
+            raise AssetError(f"{path}: is not a Blender file: it must begin with BLENDER")
         case other:
             raise AssetError(f"{path}: must be one of {FORMATS}, got {other!r}")
     return read(path)

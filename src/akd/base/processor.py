@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -58,6 +59,10 @@ def _amx_works() -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     tried = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, check=False)
+    if tried.returncode not in (0, -signal.SIGILL):
+        # For lack of memory, or stopped: that says nothing of the processor, and to call it broken
+        # would change what this machine computes from then on.
+        return True
     works = tried.returncode == 0
     with suppress(OSError):  # a cache that cannot be written costs a second next time
         write_json(known, {"machine": machine, "works": works})

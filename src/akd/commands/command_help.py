@@ -6,10 +6,13 @@ import ast
 import inspect
 import io
 import itertools
+import os
 import re
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Annotated, get_origin, get_type_hints
@@ -18,6 +21,8 @@ import tyro
 
 EMPTY = (None, "", ())
 """Defaults that say nothing: the text says what happens without the option."""
+NARROWEST = 40
+"""Columns of a line of help."""
 
 
 @cache
@@ -75,6 +80,21 @@ class Captured(io.TextIOWrapper):
         """All that was written."""
         self.seek(0)
         return self.read()
+
+
+@contextmanager
+def readable_width() -> Iterator[None]:
+    """Lines of at least `NARROWEST` columns: tyro does not end where its boxes leave no room."""
+    before = os.environ.get("COLUMNS")
+    if shutil.get_terminal_size().columns < NARROWEST:
+        os.environ["COLUMNS"] = str(NARROWEST)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ["COLUMNS"] = before
+        else:
+            os.environ.pop("COLUMNS", None)
 
 
 def wrapped(text: str) -> str:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from akd.base.files import write_text
+from akd.base.files import write_atomically
+from akd.export.angles import continuous_angles, euler_angles
 from akd.math import transform
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
@@ -66,18 +66,16 @@ def write_bvh(
     """
     chosen = _choose(motion.skeleton, joints)
     motion, frame_time = _at_even_times(motion, fps)
-    rest, world = _world(motion)
-    rest[:, :3, 3] *= scale
-    world[..., :3, 3] *= scale
-    roots = _build(motion.skeleton, chosen, rest, world)
+    roots = _build(motion, chosen, scale)
     heights = [joint.offset for root in roots for joint in _walk(root)]
     decimals = _decimals(float(np.abs(np.stack(heights)).max(initial=0.0)))
     lines = ["HIERARCHY"]
     for root in roots:
         _describe(root, lines, decimals)
     lines += ["MOTION", f"Frames: {len(motion)}", f"Frame Time: {frame_time:.9f}"]
-    lines += _rows(roots, len(motion), decimals)
-    write_text(path, "\n".join(lines) + "\n")
+    with write_atomically(path) as file:
+        for some in (lines, *_rows(roots, len(motion), decimals)):
+            file.write("".join(f"{line}\n" for line in some).encode("utf-8", "replace"))
 
 
 def _choose(skeleton: Skeleton, joints: Sequence[int] | None) -> list[int]:
@@ -106,51 +104,58 @@ def _at_even_times(motion: Motion, fps: float | None) -> tuple[Motion, float]:
     return motion.resample(1.0 / step), step
 
 
-def _world(motion: Motion) -> tuple[Float[np.ndarray, "J 4 4"], Float[np.ndarray, "T J 4 4"]]:
-    """world_from_joint at rest and in every frame, scale and mirroring taken out of the axes."""
-
-    def rigid(pose: Pose) -> Float[np.ndarray, "*frames J 4 4"]:
-        matrices = motion.skeleton.forward(pose.to(dtype=torch.float64))
-        translation, rotation, _ = transform.decompose(matrices)
-        scale = torch.ones_like(translation)
-        return transform.compose(translation, rotation, scale).numpy(force=True)
-
-    world = np.empty((len(motion), len(motion.skeleton), 4, 4))
-    for first in range(0, len(motion), _TOGETHER):  # a long clip takes much memory at once
-        some = slice(first, first + _TOGETHER)
-        world[some] = rigid(motion.pose[some])
-    return rigid(motion.skeleton.rest), world
+def _rigid(motion: Motion, pose: Pose, scale: float) -> Float[np.ndarray, "*frames J 4 4"]:
+    """world_from_joint, scale and mirroring taken out of the axes."""
+    matrices = motion.skeleton.forward(pose.to(dtype=torch.float64))
+    translation, rotation, _ = transform.decompose(matrices)
+    rigid = transform.compose(translation, rotation, torch.ones_like(translation))
+    world = rigid.numpy(force=True)
+    world[..., :3, 3] *= scale
+    return world
 
 
-def _build(
-    skeleton: Skeleton,
-    chosen: list[int],
+def _in_parents(
+    motion: Motion,
     rest: Float[np.ndarray, "J 4 4"],
-    world: Float[np.ndarray, "T J 4 4"],
-) -> list[_Joint]:
+    sequence: list[int],
+    parents: list[int],
+    scale: float,
+) -> tuple[Float[np.ndarray, "T N 3"], Float[np.ndarray, "T N 3"]]:
+    """Positions in the file's units and angles in degrees, relative to the parents."""
+    positions = np.empty((len(motion), len(sequence), 3))
+    angles = np.empty_like(positions)
+    for first in range(0, len(motion), _TOGETHER):  # all transforms would take much memory
+        some = slice(first, first + _TOGETHER)
+        world = _rigid(motion, motion.pose[some], scale)
+        # How each joint has turned since the rest pose, in the world.
+        turned = world[:, :, :3, :3] @ rest[:, :3, :3].transpose(0, 2, 1)
+        local = np.empty((len(world), len(sequence), 3, 3))
+        for place, (j, p) in enumerate(zip(sequence, parents, strict=True)):
+            at = world[:, j, :3, 3]
+            local[:, place] = turned[:, j]
+            if p >= 0:
+                back = turned[:, p].transpose(0, 2, 1)
+                local[:, place] = back @ turned[:, j]
+                at = (back @ (at - world[:, p, :3, 3])[..., None])[..., 0]
+            positions[some, place] = at
+        angles[some] = euler_angles(local, _ORDER)
+    return positions, continuous_angles(angles)
+
+
+def _build(motion: Motion, chosen: list[int], scale: float) -> list[_Joint]:
     """The chosen joints as trees; returns their roots."""
-    members = set(chosen)
+    skeleton, members = motion.skeleton, set(chosen)
+    rest = _rigid(motion, skeleton.rest, scale)
     size = float(np.ptp(rest[chosen, :3, 3], axis=0).max())
-    # How each joint has turned since the rest pose, in the world.
-    turned = world[:, :, :3, :3] @ rest[:, :3, :3].transpose(0, 2, 1)
     sequence = _parents_first(skeleton, chosen)
     parents = [next((a for a in skeleton.ancestors(j) if a in members), -1) for j in sequence]
-    local = np.stack(
-        [
-            turned[:, j] if p < 0 else turned[:, p].transpose(0, 2, 1) @ turned[:, j]
-            for j, p in zip(sequence, parents, strict=True)
-        ],
-        axis=1,
-    )
-    angles = euler_angles(local)
+    all_positions, angles = _in_parents(motion, rest, sequence, parents, scale)
     names: set[str] = set()
     built: dict[int, _Joint] = {}
     roots: list[_Joint] = []
     for place, (index, parent) in enumerate(zip(sequence, parents, strict=True)):
-        positions, offset = world[:, index, :3, 3], rest[index, :3, 3]
+        positions, offset = all_positions[:, place], rest[index, :3, 3]
         if parent >= 0:
-            positions = positions - world[:, parent, :3, 3]
-            positions = (turned[:, parent].transpose(0, 2, 1) @ positions[..., None])[..., 0]
             offset = np.median(positions, axis=0)
         is_still = parent >= 0 and np.abs(positions - offset).max() <= _STILL * size
         joint = _Joint(
@@ -245,8 +250,8 @@ def _describe(root: _Joint, lines: list[str], decimals: int) -> None:
         stack.extend((child, depth + 1) for child in reversed(joint.children))
 
 
-def _rows(roots: list[_Joint], frames: int, decimals: int) -> list[str]:
-    """The lines of the motion, one per frame."""
+def _rows(roots: list[_Joint], frames: int, decimals: int) -> Iterator[list[str]]:
+    """The lines of the motion, one per frame, some at a time."""
     columns: list[np.ndarray] = []
     formats: list[str] = []
     for root in roots:
@@ -261,8 +266,10 @@ def _rows(roots: list[_Joint], frames: int, decimals: int) -> list[str]:
             columns.append(joint.angles)
             formats += ["%.6f"] * 3
     row = " ".join(formats)
-    table = np.concatenate(columns, axis=1)
-    return [row % tuple(table[frame]) for frame in range(frames)]
+    for first in range(0, frames, _TOGETHER):
+        some = slice(first, first + _TOGETHER)
+        table = np.concatenate([column[some] for column in columns], axis=1)
+        yield [row % tuple(values) for values in table.tolist()]
 
 
 def _numbers(values: Float[np.ndarray, "3"], decimals: int) -> str:
@@ -272,22 +279,3 @@ def _numbers(values: Float[np.ndarray, "3"], decimals: int) -> str:
 def _decimals(size: float) -> int:
     """Decimals that keep a millionth of the size, and at least six."""
     return int(min(max(6 - math.floor(math.log10(max(size, 1e-9))), 6), 15))
-
-
-def euler_angles(rotations: Float[np.ndarray, "T J 3 3"]) -> Float[np.ndarray, "T J 3"]:
-    """Degrees about the axes of the rotation channels that jump as little as they can."""
-    from scipy.spatial.transform import Rotation
-
-    with warnings.catch_warnings():
-        # At the pole one of the three is free, and scipy sets it to zero.
-        warnings.simplefilter("ignore")
-        flat = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_euler(_ORDER, degrees=True)
-    angles = flat.reshape(*rotations.shape[:2], 3)
-    # Every rotation has a second set of angles, and each angle repeats: take what is nearest.
-    for frame in range(1, len(angles)):
-        a, b, c = angles[frame].T
-        both = np.stack((angles[frame], np.stack((a + 180.0, 180.0 - b, c + 180.0), axis=1)))
-        both -= 360.0 * np.rint((both - angles[frame - 1]) / 360.0)
-        nearest = np.abs(both - angles[frame - 1]).sum(axis=-1).argmin(axis=0)
-        angles[frame] = both[nearest, np.arange(len(nearest))]
-    return angles

@@ -9,13 +9,14 @@ materials are left to the glTF.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from akd.base.files import write_text
+from akd.base.files import replace_atomically
 from akd.export.usd_names import identifier, unique_identifiers
 from akd.math import transform
 from akd.motion.motion import Motion
@@ -32,8 +33,9 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
 
     Raises:
         ValueError: USD, whose scales have 16 bits, cannot hold the scale of a joint.
+        OSError: The file cannot be written, as on a full disk.
     """
-    from pxr import Sdf, Usd, UsdGeom, UsdSkel
+    from pxr import Sdf, Tf, Usd, UsdGeom, UsdSkel
 
     stage = Usd.Stage.CreateInMemory()
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
@@ -62,7 +64,14 @@ def write_usd(character: Character, motion: Motion, path: Path, *, fps: float) -
         _add_mesh(surface, character.mesh, joints, scale)
         bound = UsdSkel.BindingAPI.Apply(surface.GetPrim())
         bound.CreateSkeletonRel().SetTargets([Sdf.Path(skeleton.GetPath())])
-    write_text(path, stage.GetRootLayer().ExportToString())
+    with replace_atomically(path) as temporary:
+        # Its text as a string of Python would be in memory three times.
+        try:
+            stage.GetRootLayer().Export(str(temporary))
+        except Tf.ErrorException as error:
+            found = re.search(r"writing file: ([^'\n]+)", str(error))
+            reason = found[1] if found else "cannot be written as USD"
+            raise OSError(f"{path}: {reason}") from None
 
 
 class _Joints:

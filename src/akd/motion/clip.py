@@ -33,6 +33,9 @@ _NOISE, _SCALE_NOISE = 1.5e-6, 5e-6
 """Noise of a constant property after decomposing float32 matrices: up to 1.2e-6 of the
 body's height and of its distance from the origin were seen on translations, 2e-6 on factors."""
 _MOST_PIECES = 1024
+_WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
+_TOGETHER = 2**18
+"""Poses of a node that are read at a time."""
 
 
 def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
@@ -51,28 +54,39 @@ def motion_from_clip(character: Character, clip: ClipRecord) -> Motion:
     nodes = character.asset.nodes
     if not nodes:
         raise AssetError(f"{character.asset.path}: has no node to animate")
-    values = {
-        path: np.tile(
-            np.reshape([getattr(n, path) for n in nodes], (-1, width)), (len(times), 1, 1)
-        )
-        for path, width in (("translation", 3), ("rotation", 4), ("scale", 3))
+    morphs = {
+        t.node: torch.tensor(sample_track(t, times), dtype=torch.float32)
+        for t in clip.tracks
+        if t.path == "weights"
     }
-    morphs: dict[int, Tensor] = {}
-    for track in clip.tracks:
-        sampled = sample_track(track, times)
-        if track.path == "weights":
-            morphs[track.node] = torch.tensor(sampled, dtype=torch.float32)
-        else:
-            values[track.path][:, track.node] = sampled
-    pose = Pose(*(torch.from_numpy(v) for v in values.values()))
-    pose = character.units.pose_in(pose.continuous())
     return Motion(
-        character.skeleton,
-        torch.from_numpy(times),
-        pose.to(dtype=torch.float32),
-        name=clip.name,
-        morphs=morphs,
-    )
+        character.skeleton, torch.from_numpy(times), _local_poses(character, clip, times),
+        name=clip.name, morphs=morphs,
+    )  # fmt: skip
+
+
+def _local_poses(character: Character, clip: ClipRecord, times: Float[np.ndarray, "T"]) -> Pose:
+    """Local transforms of every node in metres, float32. Some nodes at a time: the file's numbers
+    have twice the bytes, and copies are made of them."""
+    nodes, frames = character.asset.nodes, len(times)
+    made = Pose(*(torch.empty(frames, len(nodes), width) for width in _WIDTHS.values()))
+    together = max(1, _TOGETHER // frames)
+    for first in range(0, len(nodes), together):
+        some = range(first, min(first + together, len(nodes)))
+        values = {
+            path: np.tile(
+                np.reshape([getattr(nodes[n], path) for n in some], (-1, width)), (frames, 1, 1)
+            )
+            for path, width in _WIDTHS.items()
+        }
+        for track in clip.tracks:
+            if track.node in some and track.path != "weights":
+                values[track.path][:, track.node - first] = sample_track(track, times)
+        pose = Pose(*(torch.from_numpy(v) for v in values.values()))
+        pose = character.units.pose_in(pose.continuous())
+        for path in _WIDTHS:
+            getattr(made, path)[:, some.start : some.stop] = getattr(pose, path)
+    return made
 
 
 def clip_from_motion(

@@ -26,6 +26,8 @@ _FORMATS = (
     "h264,hevc,ivf,wav,mp3,flac,aac,image2,png_pipe,jpeg_pipe"
 )
 """No playlists: they would open other files."""
+_SEARCH_SECONDS = 20.0
+"""On the clock, to open a file and to find each next frame: gigabytes without any are searched."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def open_video(path: Path) -> InputContainer:
 
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     # Titles and comments in another encoding than UTF-8 do not matter.
-    return av.open(str(path), options=options, metadata_errors="replace")
+    return av.open(str(path), options=options, metadata_errors="replace", timeout=_SEARCH_SECONDS)
 
 
 def video_stream(path: Path, container: InputContainer) -> VideoStream:

@@ -37,6 +37,8 @@ _MOST_LOADED = 8
 """Characters that are kept in memory, besides those that a browser shows."""
 _MOST_TRIED = 8
 """Files that are read to find one that can be shown."""
+_LONGEST_MEASURED = 600.0
+"""Seconds of a clip. A minute of a fox takes half a second and 10 MiB."""
 _DISTILLED, GROUNDED = "distilled", "grounded"
 
 
@@ -82,8 +84,18 @@ class Subject:
         return self._frames[clip]
 
     def metrics(self, clip: str) -> MotionMetrics:
-        """Measures of a clip."""
+        """Measures of a clip.
+
+        Raises:
+            ValueError: The clip is too long, or has no body to measure by.
+        """
         if clip not in self._metrics:
+            seconds = self.motions[clip].duration
+            if seconds > _LONGEST_MEASURED:
+                raise ValueError(
+                    f"{clip!r} must take at most {_LONGEST_MEASURED:g} s to be measured, takes "
+                    f"{seconds:g} s"
+                )
             self._metrics[clip] = measure(
                 self.character, self.character.control_rig, self.motions[clip],
                 asked=action_label(self.prompt or clip),
