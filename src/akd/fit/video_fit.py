@@ -14,6 +14,7 @@ from torch import Tensor
 
 from akd.base.observer import Observer
 from akd.fit.cameras import cameras_of
+from akd.fit.candidate import Candidate
 from akd.fit.evidence import Evidence
 from akd.fit.graph import graph_step
 from akd.fit.losses import (
@@ -27,7 +28,7 @@ from akd.fit.observation import Observation
 from akd.fit.photometric import photometric_loss, pyramid
 from akd.fit.quality import FitQuality, assess_fit, disagreement
 from akd.fit.settings import FitSettings
-from akd.fit.starts import Candidate, make_starts
+from akd.fit.starts import make_starts
 from akd.fit.view_search import neutral_middle
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import PosedFrames, pose_together
