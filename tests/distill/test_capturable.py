@@ -18,10 +18,10 @@ from akd.distill.settings import DistillSettings
 from akd.distill.step import DistillStep
 from akd.fit import video_fit, warm_start
 from akd.fit.cameras import SolvedCamera
+from akd.fit.candidate import Candidate
 from akd.fit.losses import default
 from akd.fit.observation import Observation
 from akd.fit.settings import FitSettings, WarmStartSettings
-from akd.fit.starts import Candidate
 from akd.motion.key_poses import KeyPoses
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import MotionStart

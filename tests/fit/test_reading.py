@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from akd.api.creatures import creature_character
+from akd.fit.limb_starts import READ
 from akd.fit.observation import Observation
 from akd.fit.reading import is_readable, piece_starts, read_motion, regressor_for, sampled_frames
 from akd.fit.settings import FitSettings
-from akd.fit.starts import READ, make_starts
+from akd.fit.starts import make_starts
 from akd.fit.view_search import look_from
 from akd.rig.control import ControlPose
 from akd.rig.roles.role import LimbKind, Part, Side

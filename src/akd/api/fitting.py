@@ -24,7 +24,7 @@ from akd.fit.observation import Observation
 from akd.fit.points_fit import fit_points
 from akd.fit.sequence import PointSequence, is_sequence, read_sequence
 from akd.fit.settings import FitSettings
-from akd.fit.starts import colours_agree
+from akd.fit.style_match import colours_agree
 from akd.fit.video_fit import VideoFit, fit_video, show_over
 from akd.fit.view_search import search_views
 from akd.motion.motion import Motion

@@ -11,8 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from akd.fit.cameras import cameras_of
+from akd.fit.candidate import Candidate
 from akd.fit.observation import Observation
-from akd.fit.starts import Candidate
 from akd.motion.parametrization import PosedFrames, pose_together
 from akd.rig.skin import skin_points
 from akd.scene.stage import Stage

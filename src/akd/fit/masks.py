@@ -5,6 +5,7 @@ Each way says how sure it is. None is taken where the video does not fit it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,11 @@ import torch.nn.functional as nn
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 from torch import Tensor
+
+from akd.fit.matte import unmixed
+
+Background = Callable[[slice], Float[Tensor, "t H W 3"]]
+"""The background of some of the frames, or one for all of them."""
 
 UNSURE, REFUSED = 0.6, 0.3
 """Confidence below which masks of a plain background should be checked, and below which none are
@@ -73,11 +79,12 @@ def find_masks(frames: Float[Tensor, "T H W 3"]) -> FoundMasks:
 def plain_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
     """Whatever differs from a background of one colour, or of a linear ramp; or why not."""
     ring = _ring(frames.shape[1], frames.shape[2])
-    away = _away_from_ramp(frames, ring)
+    behind = _ramp(frames, ring)
+    away = _away(frames, behind)
     noise = _spread(away, ring)
     if noise > _PLAIN:
         return f"the background is not plain (its border varies by {noise:.2f})"
-    return _cut(away, noise, "plain background")
+    return _cut(frames, behind, away, noise, "plain background")
 
 
 def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
@@ -86,14 +93,13 @@ def static_background(frames: Float[Tensor, "T H W 3"]) -> FoundMasks | str:
         return f"background subtraction needs at least 8 frames, got {len(frames)}"
     # In slices: the median of all frames at once would take as much memory again.
     median = torch.cat([part.median(0).values for part in frames.split(32, dim=1)], dim=0)
-    away = torch.cat([(some - median).abs().amax(-1) for some in frames.split(_TOGETHER)])
+    away = _away(frames, lambda _: median[None])
     ring = _ring(frames.shape[1], frames.shape[2])
     moved = float(away[:, ring].mean())
     if moved > _STATIC:
         return f"the camera moves (its border changes by {moved:.2f})"
-    found = _cut(
-        away, float(away[:, ring].flatten()[:4_000_000].quantile(0.8)), "background subtraction"
-    )
+    noise = float(away[:, ring].flatten()[:4_000_000].quantile(0.8))
+    found = _cut(frames, lambda _: median[None], away, noise, "background subtraction")
     # A body that stays where it is becomes part of the median: only its limbs are left.
     always = float((found.masks > 0.5).float().mean(0).max())
     sure = found.confidence * _wholeness(found.masks) * min(1.0, 1.6 - always)
@@ -122,11 +128,9 @@ def _ring(height: int, width: int) -> Bool[Tensor, "H W"]:
     return ring
 
 
-def _away_from_ramp(
-    frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]
-) -> Float[Tensor, "T H W"]:
-    """Largest difference from a linear ramp of colour through the border of every frame; robust to
-    what touches the border."""
+def _ramp(frames: Float[Tensor, "T H W 3"], ring: Bool[Tensor, "H W"]) -> Background:
+    """A linear ramp of colour through the border of every frame; robust to what touches the
+    border."""
     height, width = ring.shape
     y, x = torch.meshgrid(
         torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"
@@ -141,25 +145,44 @@ def _away_from_ramp(
         ramp = torch.linalg.solve(left, right)
         away = (seen - basis @ ramp).abs().amax(-1)
         weight = 1.0 / (away + 0.01)
-    return torch.cat(
-        [
-            (some - torch.einsum("hwi,tic->thwc", every, own)).abs().amax(-1)
-            for some, own in zip(frames.split(_TOGETHER), ramp.split(_TOGETHER), strict=True)
-        ]
-    )
+    return lambda some: torch.einsum("hwi,tic->thwc", every, ramp[some])
 
 
-def _cut(away: Float[Tensor, "T H W"], noise: float, source: str) -> FoundMasks:
-    """Soft masks at a threshold between background and character."""
+def _away(frames: Float[Tensor, "T H W 3"], behind: Background) -> Float[Tensor, "T H W"]:
+    """Largest difference from the background over the colours."""
+    parts = [(frames[some] - behind(some)).abs().amax(-1) for some in _slices(len(frames))]
+    return torch.cat(parts)
+
+
+def _slices(count: int) -> list[slice]:
+    """A few frames at a time: colours of all of them take memory."""
+    return [slice(first, first + _TOGETHER) for first in range(0, count, _TOGETHER)]
+
+
+def _cut(
+    frames: Float[Tensor, "T H W 3"],
+    behind: Background,
+    away: Float[Tensor, "T H W"],
+    noise: float,
+    source: str,
+) -> FoundMasks:
+    """Masks of whatever differs from the background.
+
+    The threshold is near the background, so that light parts of the character are kept; the share
+    of each pixel at the outline is found by its colour.
+    """
     threshold = max(_LEAST, 3.0 * noise, 0.5 * _otsu(away))
-    masks = ((away - 0.6 * threshold) / (0.8 * threshold)).clamp(0.0, 1.0)
-    kept = np.stack([_solid(mask) for mask in (away > threshold).numpy()])
-    masks = torch.where(torch.from_numpy(kept), masks.clamp_min(0.5), torch.zeros_like(masks))
-    inside = torch.from_numpy(kept)
-    area = float(inside.float().mean())
-    if not 1e-3 < area < 0.85 or not bool(inside.flatten(1).any(1).all()):
+    rough = _solid(away > threshold)
+    masks = torch.cat(
+        [unmixed(frames[some], behind(some), rough[some]) for some in _slices(len(frames))]
+    )
+    # Within an outline, colours that are like the background's are no holes.
+    solid = _solid(masks > 0.5)
+    masks = torch.where(_inner(solid), 1.0, masks)
+    area = float(rough.float().mean())
+    if not 1e-3 < area < 0.85 or not bool(solid.flatten(1).any(1).all()):
         return FoundMasks(masks, source, 0.0)
-    clear = float((away[inside] > 1.5 * threshold).float().mean())
+    clear = float((away[rough] > 1.5 * threshold).float().mean())
     return FoundMasks(masks, source, clear)
 
 
@@ -175,8 +198,12 @@ def _otsu(away: Float[Tensor, "T H W"]) -> float:
     return float(levels[spread.argmax()])
 
 
-def _solid(mask: Bool[np.ndarray, "H W"]) -> Bool[np.ndarray, "H W"]:
-    """The mask without specks and without small holes."""
+def _solid(masks: Bool[Tensor, "T H W"]) -> Bool[Tensor, "T H W"]:
+    """The masks without specks and without small holes."""
+    return torch.from_numpy(np.stack([_without_specks(mask) for mask in masks.numpy()]))
+
+
+def _without_specks(mask: Bool[np.ndarray, "H W"]) -> Bool[np.ndarray, "H W"]:
     labels, count = _pieces(ndimage.binary_closing(mask, iterations=1) | mask)
     if count == 0:
         return mask
@@ -187,6 +214,11 @@ def _solid(mask: Bool[np.ndarray, "H W"]) -> Bool[np.ndarray, "H W"]:
     areas = np.bincount(holes.ravel())
     small = areas < _SMALL * _SMALL * kept.sum()
     return kept | (small[holes] & ~kept)
+
+
+def _inner(masks: Bool[Tensor, "T H W"]) -> Bool[Tensor, "T H W"]:
+    """What is inside the outlines, and not on them."""
+    return nn.max_pool2d((~masks).float(), 3, stride=1, padding=1) < 0.5
 
 
 def _pieces(mask: Bool[np.ndarray, "H W"]) -> tuple[Int[np.ndarray, "H W"], int]:

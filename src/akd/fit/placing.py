@@ -1,18 +1,54 @@
-"""Where a posed body is seen: its image, moved until it looks like the video."""
+"""Where a posed body is seen: its image, moved until it looks like the video.
+
+The video is cut out around the body as a guessed direction has it.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from akd.fit.limb_search import chain, image_costs
+from akd.fit.limb_search import LimbTarget, chain, image_costs
+from akd.fit.observation import Observation
+from akd.fit.settings import FitSettings
+from akd.fit.view_search import ViewGuess, canvas_scale, focal_of, onto_canvas
+from akd.scene.stage import Stage
 
 _REACH = 5
 """Pixels of the canvas by which the body may be off, each way."""
 _JUMP = 2e-4
 """Cost of a change of the shift from frame to frame, per pixel squared, against a mean square
 difference."""
+
+
+def limb_target(
+    stage: Stage, observation: Observation, guess: ViewGuess, settings: FitSettings
+) -> LimbTarget:
+    """What the limbs are searched in: the video as the guess has it."""
+    factor = canvas_scale(stage) / guess.scale
+    premultiplied = observation.frames * observation.masks[..., None]
+    colours = onto_canvas(premultiplied.movedim(-1, 1), guess.places, factor)
+    masks = onto_canvas(observation.masks[:, None], guess.places, factor)
+    return LimbTarget.of(
+        colours, masks, azimuth=guess.azimuth, elevation=guess.elevation,
+        distance=guess.distance(focal_of(observation)),
+        colour=settings.colour / max(settings.silhouette, 1e-9),
+    )  # fmt: skip
+
+
+def placed_again(
+    stage: Stage,
+    observation: Observation,
+    guess: ViewGuess,
+    images: Float[Tensor, "T 4 N N"],
+    settings: FitSettings,
+) -> ViewGuess:
+    """The guess with the places at which the body's images look most like the video."""
+    shifts = find_shifts(images, limb_target(stage, observation, guess, settings).image)
+    return replace(guess, places=guess.places + shifts * guess.scale / canvas_scale(stage))
 
 
 @torch.no_grad()

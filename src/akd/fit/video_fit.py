@@ -14,8 +14,10 @@ from torch import Tensor
 
 from akd.base.observer import Observer
 from akd.fit.cameras import cameras_of
+from akd.fit.candidate import Candidate
 from akd.fit.evidence import Evidence
 from akd.fit.graph import graph_step
+from akd.fit.limb_starts import SIDED
 from akd.fit.losses import (
     LossTerm,
     evaluate,
@@ -27,7 +29,7 @@ from akd.fit.observation import Observation
 from akd.fit.photometric import photometric_loss, pyramid
 from akd.fit.quality import FitQuality, assess_fit, disagreement
 from akd.fit.settings import FitSettings
-from akd.fit.starts import Candidate, make_starts
+from akd.fit.starts import make_starts
 from akd.fit.view_search import neutral_middle
 from akd.motion.parameters import ControlCurves
 from akd.motion.parametrization import PosedFrames, pose_together
@@ -59,7 +61,7 @@ class VideoFit:
     """For images of the observations' sizes."""
     quality: FitQuality
     residuals: dict[str, float]
-    """Of every start by its name; the lowest was kept."""
+    """Of every start by its name, at half the size, when it was compared last."""
     history: list[dict[str, float]]
 
 
@@ -122,14 +124,16 @@ def fit_video(
         residuals |= {c.name: value for c, value in zip(candidates, away, strict=True)}
         if number == 0:
             ambiguity = disagreement(torch.stack([_joints(stage, c) for c in candidates]), away)
-        best = sorted(range(len(away)), key=away.__getitem__)
-        candidates = [candidates[k] for k in best[: (len(best) + 1) // 2]]
-    candidates = candidates[:1]
+        candidates = better_half(candidates, away)
+    candidates = candidates if rounds else candidates[:1]
     early = settings.iterations - late
-    optimise(stage, candidates, half, terms, settings, iterations=early, step=step)
-    candidates = [candidates[0].resized(full)]
-    optimise(stage, candidates, full, terms, settings, iterations=late, step=step, rate=0.4)
-    best = candidates[0]
+    away = optimise(stage, candidates, half, terms, settings, iterations=early, step=step)
+    if len(candidates) > 1:
+        residuals |= {c.name: value for c, value in zip(candidates, away, strict=True)}
+    # At half the size, legs that turn back may look more like the video than legs that pass.
+    candidates = [candidate.resized(full) for candidate in candidates]
+    away = optimise(stage, candidates, full, terms, settings, iterations=late, step=step, rate=0.4)
+    best = candidates[away.index(min(away))]
     quality = _assess(stage, best, full, settings, ambiguity, rivalry)
     if judge is not None:
         with torch.no_grad():
@@ -141,6 +145,17 @@ def fit_video(
         residuals,
         history,
     )
+
+
+def better_half(candidates: Sequence[Candidate], away: Sequence[float]) -> list[Candidate]:
+    """The half of the candidates that leaves less of the video, and the best one with the sides of
+    a gait or, if that is in front, the best one without."""
+    ranked = [candidates[k] for k in sorted(range(len(away)), key=away.__getitem__)]
+    kept = ranked[: (len(ranked) + 1) // 2]
+    rivals = [c for c in ranked if (SIDED in c.name) != (SIDED in ranked[0].name)]
+    if not rivals or any(candidate is rivals[0] for candidate in kept):
+        return kept
+    return [*kept[: max(1, len(kept) - 1)], rivals[0]]
 
 
 def optimise(
