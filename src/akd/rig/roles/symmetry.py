@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
@@ -22,6 +22,8 @@ _SAMPLES = 400
 """Points of the surface that are mirrored."""
 _PARTNER = 0.05
 """Mirror images lie within this fraction of the body's size of each other."""
+_MIDDLE = frozenset({"head", "neck", "face", "tail"})
+"""Parts that are no mirror images of other parts."""
 _LIKE = 0.05
 """Bones of a pair differ in length by less than this fraction."""
 
@@ -152,12 +154,28 @@ def _pair(
     gaps[~off_plane] = np.inf
     depth = np.array([below.depth[int(j)] for j in free])
     gaps[depth[:, None] != depth[None]] = np.inf
+    gaps[_named_apart([evidence.skeleton.names[int(j)] for j in free])] = np.inf
     nearest = gaps.argmin(axis=1)
     for i, k in enumerate(nearest):
         is_near = np.isfinite(gaps[i, k]) and mirrored_gaps[i, k] < _PARTNER * evidence.size
         if is_near and nearest[k] == i:
             partners[int(free[i])] = int(free[k])
     return _with_parents(body, partners)
+
+
+def _named_apart(joints: list[str]) -> Bool[np.ndarray, "N N"]:
+    """Which joints are no mirror images by name: one is called a part of the middle, such as the
+    head, and the other something else, such as the tail."""
+    said = [names.parts_of(name) for name in joints]
+    middle = [
+        parts & _MIDDLE if names.side_of(name) is names.Side.CENTRE else frozenset()
+        for name, parts in zip(joints, said, strict=True)
+    ]
+    apart = np.zeros((len(joints), len(joints)), dtype=bool)
+    for i, parts in enumerate(middle):
+        if parts:
+            apart[i] = [bool(other) and not parts & other for other in said]
+    return apart | apart.T
 
 
 def _mirrored_gaps(plane: Sagittal, points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N N"]:
