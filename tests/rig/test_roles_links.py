@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 
 from akd.rig.pose import Pose
 from akd.rig.props import find_lone_pieces
-from akd.rig.roles import assemble
+from akd.rig.roles import assemble, symmetry
 from akd.rig.roles.anatomy import find_anatomy
 from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Evidence
@@ -392,3 +392,24 @@ def test_a_head_that_leans_aside_is_nothing_that_a_hand_carries():
     assert find_lone_pieces(skinned(joints, boxes)) == []
     unnamed = find_lone_pieces(skinned(anonymous(joints), renamed(joints, boxes)))
     assert called(joints, tuple(unnamed)) == ["head"]
+
+
+def test_branches_of_the_middle_are_a_pair_by_their_bones_whatever_the_pose():
+    joints = PERSON | {"lower_r": ("upper_r", (-0.2, 1.82, 0.0)), "head": ("neck", (0.0, 1.7, 0.0))}
+    lengths = [
+        np.subtract(PERSON[a][1], PERSON[b][1])
+        for a, b in (("lower_l", "upper_l"), ("hand_l", "lower_l"), ("fingers_l", "hand_l"))
+    ]
+    heights = 1.5 + np.cumsum(np.linalg.norm(lengths, axis=1))
+    for name, height in zip(("lower_r", "hand_r", "fingers_r"), heights.tolist(), strict=True):
+        joints[name] = (PERSON[name][0], (-0.2, height, 0.0))  # the arm is raised
+
+    def pairs() -> set[tuple[str, str]]:
+        evidence = skinned(joints, thick(joints))
+        found = symmetry._with_likeness(evidence, find_body(evidence), {})
+        return {(list(joints)[a], list(joints)[b]) for a, b in found.items()}
+
+    assert {("upper_l", "upper_r"), ("hand_r", "hand_l"), ("shin_l", "shin_r")} <= pairs()
+    joints["hand_r"] = (joints["hand_r"][0], (-0.2, 2.3, 0.0))  # its bones are longer
+    assert not {"upper_l", "upper_r"} & {a for a, _ in pairs()}
+    assert ("shin_l", "shin_r") in pairs()

@@ -26,6 +26,8 @@ _MIDDLE = frozenset({"head", "neck", "face", "tail"})
 """Parts that are no mirror images of other parts."""
 _LIKE = 0.05
 """Bones of a pair differ in length by less than this fraction."""
+_BONES = 3
+"""Branches of fewer bones may be of equal lengths by chance."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
             offset = float(np.median(np.array(middle) @ lateral))
             plane = Sagittal(lateral, offset, {}, True)
             partners = _pair(evidence, body, plane, named, _Below.of(evidence, body))
-            return Sagittal(lateral, offset, _with_children(evidence, body, partners), True)
+            return replace(plane, partners=_with_likeness(evidence, body, partners))
     return _best_plane(evidence, body)
 
 
@@ -197,6 +199,36 @@ def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:
     return found
 
 
+def _with_likeness(evidence: Evidence, body: Body, partners: dict[int, int]) -> dict[int, int]:
+    """Pairs by the lengths of bones, which no pose changes: what hangs on pairs, and two branches
+    of a joint of the middle, as the arms of a body that is bound with a weapon in one hand."""
+    found = _with_children(evidence, body, partners)
+    for joint in sorted(body.parents):
+        if joint in found:
+            continue
+        lengths = {c: _lengths(evidence, body, c) for c in body.children[joint] if c not in found}
+        like = {
+            c: [d for d in lengths if d != c and _are_like(lengths[c], lengths[d])] for c in lengths
+        }
+        for one, others in like.items():
+            if len(others) == 1 and like[others[0]] == [one] and one not in found:
+                found[one], found[others[0]] = others[0], one
+    return _with_children(evidence, body, found)
+
+
+def _lengths(evidence: Evidence, body: Body, joint: int) -> Float[np.ndarray, "B"]:
+    """Of all bones of a branch, ascending."""
+    below = body.subtree(joint)
+    above = [body.parents[j] for j in below]
+    return np.sort(np.linalg.norm(evidence.positions[below] - evidence.positions[above], axis=1))
+
+
+def _are_like(one: Float[np.ndarray, "B"], other: Float[np.ndarray, "C"]) -> bool:
+    if len(one) != len(other) or len(one) < _BONES:
+        return False
+    return bool((np.abs(one - other) <= _LIKE * np.maximum(one, other)).all())
+
+
 def _with_children(evidence: Evidence, body: Body, partners: dict[int, int]) -> dict[int, int]:
     """Pair what hangs on pairs where bones are of equal length: a body bound in mid-stride is still
     left and right. Without a plane, only children that are the best match of each other count."""
@@ -252,4 +284,4 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
         offset = float(np.median(evidence.vertices @ lateral))
         return Sagittal(lateral, offset, {}, False)
     # Not while planes are compared: lengths fit any plane.
-    return replace(best[1], partners=_with_children(evidence, body, best[1].partners))
+    return replace(best[1], partners=_with_likeness(evidence, body, best[1].partners))
