@@ -9,6 +9,7 @@ which one explains most joints.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ from akd.rig.skeleton import Skeleton
 _MAX_JUDGES = 256
 _JOINT_BYTES = 100 * _MAX_JUDGES
 """Of a joint: four points of three float64 values against every judge."""
+_OBLIQUE = math.radians(20.0)
+"""A mesh space that is turned further than this from the axes was turned by the artist."""
 _MOST_AGREE = 0.01
 """Joints agree about a mesh space that puts the body this near, in sizes of it."""
 
@@ -147,8 +150,8 @@ def _mesh_space(
     rest in the bind pose all agree. Where not, exporters set the node that shows the mesh to the
     right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
     Otherwise the joints vote. Where most of them contradict the winner, the body rests in a pose in
-    which no joint is as it was bound; the space is then turned to the nearest right angles, because
-    exporters change axes and nothing else.
+    which no joint is as it was bound; the space is then turned to right angles where it is near
+    them, because most exporters change axes and nothing else.
     """
     if not len(joints):
         return torch.eye(4, dtype=rest_world.dtype), 0.0
@@ -197,8 +200,8 @@ def _weighted_median(
 
 
 def _turned_square(space: Float[Tensor, "4 4"], centre: Float[Tensor, "3"]) -> Float[Tensor, "4 4"]:
-    """A map with its rotation replaced by the nearest one that maps axes to axes; where it takes
-    the centre stays."""
+    """A map whose rotation is replaced by one that maps axes to axes if it is near one; where it
+    takes the centre stays."""
     left, stretch, right = torch.linalg.svd(space[:3, :3])
     turn = left @ right
     squares = [
@@ -209,6 +212,8 @@ def _turned_square(space: Float[Tensor, "4 4"], centre: Float[Tensor, "3"]) -> F
     # A mirrored space stays mirrored.
     squares = [q for q in squares if torch.linalg.det(q) * torch.linalg.det(turn) > 0.0]
     nearest = max(squares, key=lambda square: float((square * turn).sum()))
+    if float((nearest * turn).sum()) < 1.0 + 2.0 * math.cos(_OBLIQUE):
+        return space
     turned = space.clone()
     turned[:3, :3] = nearest @ (right.mT * stretch) @ right
     turned[:3, 3] = transform.apply(space, centre) - turned[:3, :3] @ centre
