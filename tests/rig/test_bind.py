@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.transform import Rotation
 
 from akd.asset.asset import Asset, Node
 from akd.rig.character import load_character
@@ -68,3 +69,58 @@ def test_a_part_without_weights_takes_those_of_the_nearest_vertices(zoo_characte
     torch.testing.assert_close(posed[:count], posed[filled], atol=1e-3, rtol=0)
     assert (skin.weights[filled].sum(1) > 0.99).all()
     assert found.anatomy.feet == fox.anatomy.feet
+
+
+def at_ease(asset: Asset) -> Asset:
+    """The mesh in another unit than the nodes, which rest in a pose in which no joint is as it was
+    bound, with hands of twenty joints of their own that agree with each other."""
+    skin, generator = asset.skins[0], np.random.default_rng(0)
+    nodes = list(asset.nodes)
+    bind = np.linalg.inv(skin.inverse_bind)
+    turned = {}
+    for joint in skin.joints:
+        raised = "upper" in nodes[joint].name and "arm" in nodes[joint].name
+        angles = generator.uniform(-8.0, 8.0, 3) + 60.0 * raised
+        turned[joint] = Rotation.from_euler("xyz", angles, degrees=True)
+    for joint, turn in turned.items():
+        node = nodes[joint]
+        rotation = Rotation.from_quat(node.rotation, scalar_first=True) * turn
+        nodes[joint] = replace(node, rotation=rotation.as_quat(scalar_first=True))
+    hands = [k for k, j in enumerate(skin.joints) if "hand" in nodes[j].name]
+    added, inverse = [], []
+    for k in hands:
+        for finger in range(20):
+            offset = np.array([0.0, 0.0, 2e-3 * (finger + 1)])
+            added.append(len(nodes))
+            nodes.append(Node(f"f{len(nodes)}", int(skin.joints[k]), offset, *_still()))
+            place = np.eye(4)
+            place[:3, 3] = offset
+            inverse.append(np.linalg.inv(bind[k] @ place))
+    scale = np.diag([CENTIMETRES] * 3 + [1.0])
+    meshes = tuple(
+        replace(m, parts=tuple(replace(p, positions=p.positions / CENTIMETRES) for p in m.parts))
+        for m in asset.meshes
+    )
+    whole = replace(
+        skin,
+        joints=np.concatenate((skin.joints, added)),
+        inverse_bind=np.concatenate((skin.inverse_bind, inverse)) @ scale,
+    )
+    return replace(asset, nodes=tuple(nodes), meshes=meshes, skins=(whole,))
+
+
+def _still() -> tuple[np.ndarray, np.ndarray]:
+    return np.array([1.0, 0.0, 0.0, 0.0]), np.ones(3)
+
+
+def test_a_body_that_rests_in_a_pose_stands_as_it_was_bound(zoo_character):
+    man = zoo_character("man")
+    asset = at_ease(man.asset)
+    posed = load_character(asset)
+    assert posed.mesh is not None
+    assert man.mesh is not None
+    np.testing.assert_allclose(posed.height, man.height, rtol=1e-3)
+    gaps = posed.mesh.vertices - man.mesh.vertices
+    assert float((gaps - gaps.mean(dim=0)).norm(dim=1).max()) < 1e-3 * man.height
+    assert [x.kind for x in posed.anatomy.limbs] == [x.kind for x in man.anatomy.limbs]
+    assert posed.anatomy.feet == man.anatomy.feet

@@ -241,10 +241,14 @@ def test_what_reaches_the_ground_or_is_no_whole_body_is_no_rider():
     assert "a rider sits on the body" not in [p.what for p in centaur.problems]
 
 
-@pytest.mark.parametrize("species", ["man", "horse", "crow"])
-def test_legs_that_lie_are_said(species):
+@pytest.mark.parametrize(
+    ("species", "rename"),
+    [("man", None), ("horse", None), ("crow", None), ("horse", numbered), ("fox", numbered)],
+)
+def test_legs_that_lie_are_said(species, rename):
     """In a file with Z up that does not say so."""
     rig, turn = body(species), Rotation.from_euler("x", 90.0, degrees=True)
+    rig = rename(rig) if rename else rig
     joints = tuple(replace(j, place=turn.apply(j.place)) for j in rig.joints)
     turned = to_asset(replace(rig, joints=joints, vertices=turn.apply(rig.vertices)))
 

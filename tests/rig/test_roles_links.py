@@ -6,7 +6,8 @@ import torch
 from scipy.sparse import csr_matrix
 
 from akd.rig.pose import Pose
-from akd.rig.roles import assemble
+from akd.rig.props import find_lone_pieces
+from akd.rig.roles import assemble, symmetry
 from akd.rig.roles.anatomy import find_anatomy
 from akd.rig.roles.assemble import find_body
 from akd.rig.roles.body import Evidence
@@ -276,3 +277,139 @@ def test_the_root_has_no_mirror_image():
     anatomy = find_anatomy(skinned(joints, boxes))
     assert [limb.kind for limb in anatomy.limbs] == [LimbKind.WING] * 2
     assert [called(joints, limb.joints)[0] for limb in anatomy.limbs] == ["wing1_l", "wing1_r"]
+
+
+def test_hands_and_feet_that_hang_on_the_spine_end_the_limbs_into_which_their_skin_blends():
+    joints: Joints = mirrored({
+        "hips": ("", (0.0, 1.0, 0.0)),
+        "spine": ("hips", (0.0, 1.2, 0.0)),
+        "head": ("spine", (0.0, 1.7, 0.0)),
+        "thigh_l": ("hips", (0.15, 0.95, 0.0)),
+        "shin_l": ("thigh_l", (0.15, 0.5, 0.0)),
+        "shin_end_l": ("shin_l", (0.15, 0.12, 0.0)),
+        "upper_l": ("spine", (0.2, 1.5, 0.0)),
+        "lower_l": ("upper_l", (0.5, 1.5, 0.0)),
+        "lower_end_l": ("lower_l", (0.75, 1.5, 0.0)),
+        "grip_l": ("spine", (0.8, 1.5, 0.0)),
+        "sole_l": ("hips", (0.15, 0.05, 0.0)),
+    })  # fmt: skip
+    boxes = {n: t for n, t in thick(joints).items() if "_end_" not in n}
+    shared = {
+        n: n.replace(a, b)
+        for n in joints
+        for a, b in (("grip", "lower"), ("sole", "shin"))
+        if a in n
+    }
+    anatomy = find_anatomy(skinned(joints, boxes, shared=shared))
+    ends = {called(joints, limb.joints)[-1] for limb in anatomy.limbs}
+    assert ends == {"grip_l", "grip_r", "sole_l", "sole_r"}
+    # Where the skin does not blend, a foot that stands beside the other one belongs to neither.
+    assert not assemble._on_goals(skinned(joints, boxes), set())
+
+
+def test_both_legs_of_a_pair_end_at_the_same_joint():
+    joints = PERSON | {"head": ("neck", (0.0, 1.7, 0.0))}
+    boxes = thick(joints, hips=0.11, spine=0.11, chest=0.12, neck=0.05, head=0.12)
+    for name in ("toes_l", "toes_r", "foot_l", "shin_l"):
+        boxes[name] = 0.02
+    boxes["shin_r"] = 0.09  # reaches the ground beside the foot
+    del boxes["toes_r"], joints["toes_r"]
+    del boxes["toes_l"], joints["toes_l"]
+    anatomy = find_anatomy(skinned(joints, boxes))
+    assert {called(joints, (leg.joints[-1],))[0] for leg in anatomy.legs} == {"foot_l", "foot_r"}
+
+
+def test_the_first_of_two_joints_of_a_thigh_follows_where_it_is_only_a_stub():
+    # As in MakeHuman's skeleton.
+    legs = mirrored({
+        "pelvis_l": ("hips", (0.03, 0.98, 0.0)),
+        "upperleg01_l": ("pelvis_l", (0.12, 0.95, 0.0)),
+        "upperleg02_l": ("upperleg01_l", (0.13, 0.87, 0.0)),
+        "lowerleg01_l": ("upperleg02_l", (0.1, 0.5, 0.01)),
+        "lowerleg02_l": ("lowerleg01_l", (0.1, 0.29, -0.01)),
+        "foot_l": ("lowerleg02_l", (0.1, 0.08, -0.03)),
+    })  # fmt: skip
+    gone = ("thigh", "shin", "foot", "toes")
+    joints = {n: v for n, v in PERSON.items() if not n.startswith(gone)} | legs
+    anatomy = find_anatomy(skinned(joints, thick(joints, hips=0.11, spine=0.11, chest=0.12)))
+    part = dict(zip(joints, (role.part for role in anatomy.roles), strict=True))
+    for side in ("l", "r"):
+        assert part[f"upperleg02_{side}"] is Part.UPPER
+        assert part[f"lowerleg01_{side}"] is Part.LOWER
+        assert part[f"foot_{side}"] is Part.FOOT
+        assert part[f"upperleg01_{side}"] is part[f"lowerleg02_{side}"] is Part.OTHER
+
+
+FISH: Joints = {
+    "body": ("", (0.0, 1.0, 0.1)),
+    "front": ("body", (0.0, 1.0, 0.5)),
+    "head": ("front", (0.0, 1.0, 1.0)),
+    "jaw": ("head", (0.0, 0.95, 1.3)),
+    "behind": ("body", (0.0, 1.0, -0.35)),
+    "body_tail1": ("behind", (0.0, 1.0, -0.85)),
+    "body_tail2": ("body_tail1", (0.0, 1.0, -1.2)),
+}
+
+
+def test_a_head_is_not_the_mirror_image_of_a_tail():
+    turned = {n: (p, (z, y, x)) for n, (p, (x, y, z)) in FISH.items()}
+    for joints, forward in ((FISH, (0.0, 0.0, 1.0)), (turned, (1.0, 0.0, 0.0))):
+        anatomy = find_anatomy(skinned(joints, dict.fromkeys(joints, 0.1)))
+        assert anatomy.limbs == ()
+        np.testing.assert_allclose(anatomy.forward, forward, atol=1e-9)
+        assert called(joints, anatomy.tail)[-1] == "body_tail2"
+
+
+def test_what_is_named_on_the_middle_tells_the_way_whatever_the_sides_say():
+    # Left and right are exchanged, and the format's front is behind. Once the wings are wide.
+    animal = {n.replace("_l", "_x").replace("_r", "_l").replace("_x", "_r"): (
+        p.replace("_l", "_x").replace("_r", "_l").replace("_x", "_r"), (-x, y, -z)
+    ) for n, (p, (x, y, z)) in CHEST_FIRST.items()}  # fmt: skip
+    swapped = {n: (p, (-x, y, z)) for n, (p, (x, y, z)) in animal.items()}
+    wings = mirrored(
+        {"wing1_l": ("chest", (1.0, 1.2, -0.5)), "wing2_l": ("wing1_l", (6.0, 1.2, -0.5))}
+    )
+    for joints in (swapped, swapped | wings):
+        anatomy = find_anatomy(skinned(joints, thick(joints, tail=0.05)))
+        np.testing.assert_allclose(anatomy.forward, (0.0, 0.0, -1.0), atol=1e-9)
+
+
+def test_eyes_and_a_jaw_tell_where_a_face_looks():
+    joints = {n: (p, (-x, y, -z)) for n, (p, (x, y, z)) in PERSON.items() if "toes" not in n}
+    joints["head"] = ("neck", (0.0, 1.6, 0.0))
+    boxes = thick(joints, hips=0.11, spine=0.11, chest=0.12, neck=0.05, head=0.12)
+    face: Joints = {"jaw": ("head", (0.0, 1.6, -0.2)), "nose": ("head", (0.0, 1.7, -0.25))}
+    plain = find_anatomy(skinned(joints, boxes))
+    facing = find_anatomy(skinned(joints | face, boxes | {"jaw": 0.01, "nose": 0.01}))
+    assert facing.forward[2] == -1.0
+    assert "face" in facing.forward_found_by
+    assert facing.forward_confidence > 0.9 > plain.forward_confidence
+
+
+def test_a_head_that_leans_aside_is_nothing_that_a_hand_carries():
+    joints = PERSON | {"neck": ("chest", (0.25, 1.5, 0.0)), "head": ("neck", (0.35, 1.6, 0.0))}
+    boxes = thick(joints, hips=0.11, spine=0.11, chest=0.12, neck=0.05, head=0.13)
+    assert find_lone_pieces(skinned(joints, boxes)) == []
+    unnamed = find_lone_pieces(skinned(anonymous(joints), renamed(joints, boxes)))
+    assert called(joints, tuple(unnamed)) == ["head"]
+
+
+def test_branches_of_the_middle_are_a_pair_by_their_bones_whatever_the_pose():
+    joints = PERSON | {"lower_r": ("upper_r", (-0.2, 1.82, 0.0)), "head": ("neck", (0.0, 1.7, 0.0))}
+    lengths = [
+        np.subtract(PERSON[a][1], PERSON[b][1])
+        for a, b in (("lower_l", "upper_l"), ("hand_l", "lower_l"), ("fingers_l", "hand_l"))
+    ]
+    heights = 1.5 + np.cumsum(np.linalg.norm(lengths, axis=1))
+    for name, height in zip(("lower_r", "hand_r", "fingers_r"), heights.tolist(), strict=True):
+        joints[name] = (PERSON[name][0], (-0.2, height, 0.0))  # the arm is raised
+
+    def pairs() -> set[tuple[str, str]]:
+        evidence = skinned(joints, thick(joints))
+        found = symmetry._with_likeness(evidence, find_body(evidence), {})
+        return {(list(joints)[a], list(joints)[b]) for a, b in found.items()}
+
+    assert {("upper_l", "upper_r"), ("hand_r", "hand_l"), ("shin_l", "shin_r")} <= pairs()
+    joints["hand_r"] = (joints["hand_r"][0], (-0.2, 2.3, 0.0))  # its bones are longer
+    assert not {"upper_l", "upper_r"} & {a for a, _ in pairs()}
+    assert ("shin_l", "shin_r") in pairs()

@@ -8,11 +8,14 @@ which one explains most joints.
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from scipy.spatial import KDTree
 from torch import Tensor
 
 from akd.asset.asset import Asset, Problem
@@ -23,6 +26,10 @@ from akd.rig.skeleton import Skeleton
 _MAX_JUDGES = 256
 _JOINT_BYTES = 100 * _MAX_JUDGES
 """Of a joint: four points of three float64 values against every judge."""
+_OBLIQUE = math.radians(20.0)
+"""A mesh space that is turned further than this from the axes was turned by the artist."""
+_MOST_AGREE = 0.01
+"""Joints agree about a mesh space that puts the body this near, in sizes of it."""
 
 
 def skeleton_of(asset: Asset) -> Skeleton:
@@ -142,6 +149,9 @@ def _mesh_space(
     Every joint gives an estimate: its rest transform after its inverse bind matrix. Where nodes
     rest in the bind pose all agree. Where not, exporters set the node that shows the mesh to the
     right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
+    Otherwise the joints vote. Where most of them contradict the winner, the body rests in a pose in
+    which no joint is as it was bound; the space is then turned to right angles where it is near
+    them, because most exporters change axes and nothing else.
     """
     if not len(joints):
         return torch.eye(4, dtype=rest_world.dtype), 0.0
@@ -153,15 +163,61 @@ def _mesh_space(
     candidates = torch.cat((rest_world[shown[:1]], estimates)) if shown else estimates
     placed = transform.apply(candidates[:, None], probes)  # [candidates, probes, 3]
     # Every joint is a candidate, but a sample judges: joints squared would not fit in memory.
-    wanted = placed[-len(joints) :: -(-len(joints) // _MAX_JUDGES)]
+    step = -(-len(joints) // _MAX_JUDGES)
+    wanted = placed[-len(joints) :: step]
     scale = float((wanted[:, 1:] - wanted[:, :1]).norm(dim=-1).median()) or 1.0
     # [candidates, joints]: how far apart two estimates put the body, in sizes of it.
     apart = (placed[:, None] - wanted[None]).norm(dim=-1).amax(-1) / scale
-    best = int(apart.median(dim=1).values.argmin())
-    agreed = float(apart[best].max()) < 1e-3
-    if shown and not agreed and float(apart[0].min()) < 0.01:
-        best = 0
-    return candidates[best], float(apart[best].max())
+    typical = _weighted_median(apart, _loneliness(origins)[::step])
+    best = int(typical.argmin())
+    spread = float(apart[best].max())
+    if spread < 1e-3:
+        return candidates[best], spread
+    if shown and float(apart[0].min()) < _MOST_AGREE:
+        return candidates[0], float(apart[0].max())
+    if float(typical[best]) < _MOST_AGREE:
+        return candidates[best], spread
+    return _turned_square(candidates[best], probes[0]), spread
+
+
+def _loneliness(points: Float[Tensor, "J 3"]) -> Float[Tensor, "J"]:
+    """Distance of each point to the nearest other one: the votes of the joints of a leg and of a
+    spine count more than those of the many joints of a hand."""
+    if len(points) < 2:
+        return torch.ones(len(points), dtype=points.dtype)
+    places = points.numpy()
+    apart = torch.from_numpy(KDTree(places).query(places, k=2)[0][:, 1])
+    return apart if float(apart.sum()) > 0.0 else torch.ones_like(apart)
+
+
+def _weighted_median(
+    values: Float[Tensor, "C J"], weights: Float[Tensor, "J"]
+) -> Float[Tensor, "C"]:
+    """Of each row: half the weight is on values up to it."""
+    values, order = values.sort(dim=1)
+    reached = weights[order].cumsum(dim=1) >= 0.5 * weights.sum() - 1e-12
+    return values.gather(1, reached.int().argmax(dim=1, keepdim=True))[:, 0]
+
+
+def _turned_square(space: Float[Tensor, "4 4"], centre: Float[Tensor, "3"]) -> Float[Tensor, "4 4"]:
+    """A map whose rotation is replaced by one that maps axes to axes if it is near one; where it
+    takes the centre stays."""
+    left, stretch, right = torch.linalg.svd(space[:3, :3])
+    turn = left @ right
+    squares = [
+        torch.diag(torch.tensor(signs)).to(turn)[list(order)]
+        for order in itertools.permutations(range(3))
+        for signs in itertools.product((1.0, -1.0), repeat=3)
+    ]
+    # A mirrored space stays mirrored.
+    squares = [q for q in squares if torch.linalg.det(q) * torch.linalg.det(turn) > 0.0]
+    nearest = max(squares, key=lambda square: float((square * turn).sum()))
+    if float((nearest * turn).sum()) < 1.0 + 2.0 * math.cos(_OBLIQUE):
+        return space
+    turned = space.clone()
+    turned[:3, :3] = nearest @ (right.mT * stretch) @ right
+    turned[:3, 3] = transform.apply(space, centre) - turned[:3, :3] @ centre
+    return turned
 
 
 def _is_blank(inverse_bind: Float[Tensor, "J 4 4"]) -> Bool[Tensor, "J"]:

@@ -29,6 +29,7 @@ from akd.rig.props import (
 from akd.rig.roles import names
 from akd.rig.roles.anatomy import Anatomy, find_anatomy
 from akd.rig.roles.body import Evidence
+from akd.rig.roles.role import LimbKind
 from akd.rig.size import assume_height, stated_height
 from akd.rig.skeleton import Skeleton
 from akd.rig.skin import Skin
@@ -42,6 +43,8 @@ BODY = "body"
 _LIES, _STANDS = 0.7, 0.5
 """The bones of legs lie where they lead along a horizontal axis by more than this share of their
 length, and up or down by less than that."""
+_MOST_ARMS = 4
+"""A body without legs has fewer arms."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +187,10 @@ def load_character(asset: Asset, *, height: float | None = None, up: str = "y") 
 
 def _lying(evidence: Evidence, anatomy: Anatomy, up: str) -> list[Problem]:
     """A warning where legs lie along an axis: Y is up in glTF, but not in all that is exported."""
-    legs = {joint for leg in anatomy.legs for joint in leg.joints[1:]}
+    arms = [limb for limb in anatomy.limbs if limb.kind is LimbKind.ARM]
+    # Legs that lie are read as arms where no name tells: two pairs of arms and no leg.
+    standing = anatomy.legs or (arms if len(arms) >= _MOST_ARMS else [])
+    legs = {joint for limb in standing for joint in limb.joints[1:]}
     named = {
         joint
         for joint in anatomy.body.parents

@@ -28,6 +28,8 @@ _MOST = 0.6
 """What would leave less than the rest of the vertices for the body is the body."""
 _LIMB_WORDS = {"leg": {"leg", "foot"}, "arm": {"arm", "hand"}}
 """What the joints of a limb are called."""
+_MIDDLE_WORDS = {"head", "neck", "tail"}
+"""What the ends of a body's middle are called."""
 _RIDER, _MOUNT = ("leg", "arm"), ("leg",)
 """Limbs that riders, and what they sit on, have by name."""
 _IN_AIR = 0.1
@@ -240,7 +242,8 @@ def _path_up(joints: Collection[int], skeleton: Skeleton) -> set[int]:
 def find_lone_pieces(evidence: Evidence) -> list[int]:
     """Joints of what a limb carries, by shape: the last of a chain whose skin is rigid and its own,
     on a joint aside of the plane of symmetry that has skin, with nothing like it elsewhere. A
-    sword and a shield; not the hands of a block figure, which are two of a kind.
+    sword and a shield; not the hands of a block figure, which are two of a kind, nor what is called
+    a head, which is aside of the plane where a body is bound in a twisted stance.
     """
     if evidence.weights is None:
         return []
@@ -258,6 +261,8 @@ def find_lone_pieces(evidence: Evidence) -> list[int]:
     def is_lone(joint: int) -> bool:
         parent = skeleton.parents[joint]
         if parent < 0 or mass[parent] == 0 or joint in plane.partners:
+            return False
+        if names.parts_of(skeleton.names[joint]) & _MIDDLE_WORDS:
             return False
         if abs(plane.coordinate(evidence.positions[parent])) < _ASIDE * evidence.size:
             return False

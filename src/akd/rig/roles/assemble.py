@@ -25,6 +25,9 @@ _SAME_PLACE = 1e-3
 _FAR, _BESIDE = 0.1, 0.03
 """What a goal hangs on is further from a hand, and the end of its forearm nearer, than these
 fractions of the body's size."""
+_BLENDS = 0.2
+"""The skin of a hand blends into what it hangs on by less than this share of how it blends into its
+forearm, if that is where it belongs."""
 _STRAY_MASS = 0.02
 """Up to this fraction may be stray weight on a joint that only holds others."""
 _SHARED_SKIN = 0.95
@@ -93,28 +96,39 @@ def _on_bones(evidence: Evidence) -> dict[int, int]:
 
 
 def _on_goals(evidence: Evidence, known: Set[int]) -> dict[int, int]:
-    """Hands and feet that hang on an IK goal further up the body, and the forearm or shank that
-    they belong to: it is the end of a limb, and its skin is beside theirs, while that of what the
-    goal hangs on is far away."""
+    """Hands and feet that hang on an IK goal or on a bone further up the body, and the forearm or
+    shank that they belong to: it is the end of a limb, and its skin is beside theirs, while that of
+    what they hang on is far away. If they hang on a bone that moves skin itself, their skin must
+    also blend into the limb's, and hardly into what is above, and there must be two of them: one
+    foot may stand beside the other, and a tail may touch a foot."""
     skeleton, mass, skin = evidence.skeleton, evidence.mass, evidence.skin_of
     below = _mass_below(skeleton, mass)
     moved: dict[int, int] = {}
-    for goal in np.flatnonzero((mass == 0.0) & (below > 0.0)).tolist():
-        above = [j for j in skeleton.ancestors(goal) if len(skin[j])]
+    for goal in np.flatnonzero(below > 0.0).tolist():
+        above = [goal, *skeleton.ancestors(goal)]
+        above = [j for j in above if len(skin[j])]
+        found: dict[int, int] = {}
         for joint in (c for c in skeleton.children[goal] if above and c not in known):
             part = list(skeleton.subtree(joint))
             points = np.concatenate([skin[j] for j in part])
             if not len(points):
+                continue
+            together = evidence.shared[part].sum(axis=0)
+            together[part] = 0.0
+            if mass[goal] > 0.0 and together[above].sum() >= _BLENDS * together.max():
                 continue
             gaps = KDTree(points).query(np.concatenate([skin[j] for j in above]))[0]
             if gaps.min() < _FAR * evidence.size:
                 continue
             ends = np.flatnonzero((below == mass) & (mass > IDLE_MASS)).tolist()
             ends = [j for j in ends if len(skin[j]) and j not in part]
+            ends = [j for j in ends if mass[goal] == 0.0 or together[j] > 0.0]
             near = {j: float(KDTree(points).query(skin[j])[0].min()) for j in ends}
             bone = min(near, key=near.__getitem__, default=-1)
             if bone >= 0 and near[bone] < _BESIDE * evidence.size:
-                moved[joint] = bone
+                found[joint] = bone
+        if mass[goal] == 0.0 or len(set(found.values())) > 1:
+            moved |= found
     return moved
 
 

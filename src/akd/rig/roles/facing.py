@@ -34,7 +34,10 @@ _NAMED_SIDES = 2.0
 """Log-odds of left and right in names. Some artists call left what is on the left of the image,
 so shape can outvote them."""
 _NAMED_MIDDLE = 8.0
-"""Log-odds of a head that is named to be one body size ahead of the tail."""
+"""Log-odds of a head that is named to be straight ahead of the tail, or, where only one of them is
+named, one body size ahead of the pelvis or the middle."""
+_NAMED_FACE, _FACE_AHEAD = 4.0, 0.1
+"""Log-odds of eyes, jaw or nose that are named to be this many body sizes ahead of the head."""
 _NO_TRUNK, _LITTLE = 0.05, 0.25
 """Where less than this share of the surface is trunk, as on the arms of a first-person game, what
 shape says counts this much: it was learnt from whole bodies."""
@@ -65,6 +68,7 @@ def find_facing(
         "left and right in the joints' names": _NAMED_SIDES if plane.is_signed else 0.0,
         "front and back in the joints' names": _named_ends(evidence, pairs, axis),
         "head and tail in the joints' names": _named_middle(evidence, body, axis),
+        "the face in the joints' names": _named_face(evidence, body, axis),
         "the format's +Z": _FORMAT * float(axis[2] + 1e-3 * axis[0]),
     }
     total = sum(votes.values())
@@ -144,17 +148,38 @@ def _named_ends(
     return 4.0 * float(np.sign(np.mean(places["front"]) - np.mean(places["back"])))
 
 
+def _named_places(
+    evidence: Evidence, body: Body, parts: tuple[str, ...]
+) -> dict[str, Float[np.ndarray, "3"]]:
+    """Mean positions of the joints that are called each of these parts."""
+    places: dict[str, list[Float[np.ndarray, "3"]]] = {}
+    for joint in body.parents:
+        for part in names.parts_of(evidence.skeleton.names[joint]) & set(parts):
+            places.setdefault(part, []).append(evidence.positions[joint])
+    return {part: np.mean(found, axis=0) for part, found in places.items()}
+
+
 def _named_middle(evidence: Evidence, body: Body, axis: Float[np.ndarray, "3"]) -> float:
     """How far joints called head, neck or face lie ahead of those called tail or pelvis. One of the
     two may be missing: then the middle of the body stands in for it."""
-    places: dict[str, list[float]] = {k: [] for k in ("head", "neck", "face", "tail", "pelvis")}
-    for joint in body.parents:
-        for part in names.parts_of(evidence.skeleton.names[joint]) & set(places):
-            places[part].append(float(evidence.positions[joint] @ axis))
-    front = places["head"] or places["neck"] or places["face"]
-    back = places["tail"] or places["pelvis"]
-    if not front and not places["tail"]:
+    places = _named_places(evidence, body, ("head", "neck", "face", "tail", "pelvis"))
+    front = next((places[part] for part in ("head", "neck", "face") if part in places), None)
+    if front is None and "tail" not in places:
         return 0.0
-    middle = [float(evidence.positions[list(body.parents)].mean(axis=0) @ axis)]
-    gap = np.mean(front or middle) - np.mean(back or middle)
-    return _NAMED_MIDDLE * float(gap) / max(evidence.size, 1e-9)
+    if front is not None and "tail" in places:
+        way = front - places["tail"]
+        # However wide its wings: a head is ahead of the tail by most of the way between them.
+        return _NAMED_MIDDLE * float(way @ axis) / max(float(np.linalg.norm(way)), 1e-9)
+    middle = evidence.positions[list(body.parents)].mean(axis=0)
+    back = places.get("tail", places.get("pelvis", middle))
+    gap = float(((middle if front is None else front) - back) @ axis)
+    return _NAMED_MIDDLE * gap / max(evidence.size, 1e-9)
+
+
+def _named_face(evidence: Evidence, body: Body, axis: Float[np.ndarray, "3"]) -> float:
+    """How far joints called eyes, jaw or nose lie ahead of the one called head."""
+    places = _named_places(evidence, body, ("head", "face"))
+    if len(places) < 2:
+        return 0.0
+    gap = float((places["face"] - places["head"]) @ axis) / max(evidence.size, 1e-9)
+    return _NAMED_FACE * float(np.clip(gap / _FACE_AHEAD, -1.0, 1.0))

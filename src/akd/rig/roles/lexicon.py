@@ -16,7 +16,8 @@ _WORDS: dict[str, str] = {
     "neck": "neck lowerneck upperneck cuello hals nacken pescoço pescoco cou collo nek kubi шея",
     "head": "head skull cabeza kopf schädel cabeça cabeca tête testa hoofd atama kao голова",
     "face": "face jaw chin mouth nose eye eyes teeth tongue eyebrow lip brow cheek eyelid snout "
-    "muzzle beak mandible mandibles ojo boca nariz mandíbula mandibula lengua auge kiefer mund "
+    "muzzle beak mandible mandibles museau gueule mâchoire machoire "
+    "bec oeil ojo boca nariz mandíbula mandibula lengua auge kiefer mund "
     "nase zunge челюсть глаз",
     "ear": "ear ears horn horns antenna antler antlers crest oreja cuerno ohr geweih orelha "
     "oreille orecchio ухо",
@@ -62,6 +63,12 @@ _ARM_SEGMENTS: dict[str, str] = {
 ARM_SEGMENTS: dict[str, str] = {w: s for s, words in _ARM_SEGMENTS.items() for w in words.split()}
 """The segment of an arm that each word stands for; of several the first of the table counts. Some
 call an upper arm a shoulder."""
+LEG_SEGMENTS = frozenset({
+    "upper", "lower", "thigh", "femur", "upperleg", "upleg", "calf", "shin", "shank", "tibia",
+    "lowerleg", "lowleg", "oberschenkel", "unterschenkel", "muslo", "pantorrilla", "cuisse",
+    "mollet", "coscia", "polpaccio",
+})  # fmt: skip
+"""Words of one segment of a leg: two joints of the same segment share it."""
 COMPOUND_ENDINGS = (
     "arm", "leg", "foot", "hand", "paw", "spine", "neck", "tail", "wing", "schenkel", "bein",
     "flosse", "toe",

@@ -18,6 +18,8 @@ _BEND = 0.15
 """Least change along forward, between the unit directions of two segments, that is a bend."""
 _STRAIGHT, _IN_LINE = math.radians(6.0), math.radians(1.0)
 """A twist joint bends the limb by less than this where names tell it, and where none do."""
+_STUB = math.radians(30.0)
+"""The short first one of two joints of a segment, as MakeHuman's `upperleg01`, bends by less."""
 _TWIST_WORDS = {"twist", "roll", "bend", "stretch", "part"}
 
 
@@ -68,7 +70,9 @@ def _second_girdles(evidence: Evidence, limb: Limb) -> set[int]:
 def _find_twists(evidence: Evidence, limb: Limb) -> set[int]:
     """Joints in a limb that only share out the skin of a segment, as Daz, Rigify and MakeHuman have
     them: they lie in line with their neighbours, and are called after the joint before them, or
-    `twist`. Without names they lie exactly in line, and there are more joints than a limb has.
+    `twist`. Without names they lie exactly in line, and there are more joints than a limb has. Of
+    two joints that are called the same segment of a limb, and bend, the one with the longer bone
+    counts.
 
     One joint at least bends: of several in line the one nearest to the middle of the limb.
     """
@@ -90,6 +94,9 @@ def _find_twists(evidence: Evidence, limb: Limb) -> set[int]:
             is_twist = len(inner) > 2 and bool(bends[k] < _IN_LINE)
         if is_twist and bends[k] < _STRAIGHT:
             found.append(joint)
+        elif is_named and k > 0 and stems[k + 1] == stems[k] and bends[k] < _STUB:
+            same_segment = names.says_segment(evidence.skeleton.names[joint])
+            found += [limb.joints[k]] if same_segment and lengths[k] < lengths[k + 1] else []
     if len(found) == len(inner):
         gone = np.cumsum(lengths)[:-1] / lengths.sum()
         found.remove(inner[int(np.abs(gone - 0.5).argmin())])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -140,9 +141,11 @@ class LimbFinder:
         found = []
         for pair, words, verdict in zip(self.pairs, said, verdicts, strict=True):
             lies = not self._pair_stands(pair) and not all(map(self._hangs, pair.starts))
+            find = self._leg_path if verdict.kind is LimbKind.LEG else self._arm_path
+            paths = self._as_far([find(start) for start in pair.starts])
             one, other = (
-                self._branch(start, top, verdict, is_named=bool(words), lies=lies)
-                for start, top in zip(pair.starts, pair.tops, strict=True)
+                self._branch(path, top, verdict, is_named=bool(words), lies=lies)
+                for path, top in zip(paths, pair.tops, strict=True)
             )
             found.append(_on_like_feet(one, other))
         return found
@@ -152,7 +155,7 @@ class LimbFinder:
         verdict = LimbVerdict(LimbKind.ARM, 1.0, LimbKind.ARM, LimbKind.ARM)
         hanging = [c for j in trunk for c in self.body.children[j] if c not in trunk]
         return [
-            self._branch(joint, joint, verdict, is_named=True, lies=True)
+            self._branch(self._arm_path(joint), joint, verdict, is_named=True, lies=True)
             for joint in hanging
             if joint not in self.plane.partners
             and self._words(joint) & _ARM_WORDS
@@ -303,11 +306,20 @@ class LimbFinder:
         lowest = min(self.lowest[j] for j in self.body.subtree(joint))
         return lowest < _ON_GROUND * self.evidence.height
 
+    def _as_far(self, paths: list[list[int]]) -> list[list[int]]:
+        """Both limbs of a pair to the same joint of each, the further one where one ends earlier:
+        a vertex that just misses the ground must not decide."""
+        longer = max(paths, key=len)
+        mirrored = [self.plane.partners.get(joint, -1) for joint in longer]
+        parents = self.body.parents
+        if any(parents.get(b) != a for a, b in itertools.pairwise(mirrored)):
+            return paths
+        return [mirrored if path == mirrored[: len(path)] else path for path in paths]
+
     def _branch(
-        self, start: int, top: int, verdict: LimbVerdict, *, is_named: bool, lies: bool
+        self, path: list[int], top: int, verdict: LimbVerdict, *, is_named: bool, lies: bool
     ) -> Branch:
-        is_leg = verdict.kind is LimbKind.LEG
-        path = self._leg_path(start) if is_leg else self._arm_path(start)
+        is_leg, start = verdict.kind is LimbKind.LEG, path[0]
         while len(path) > 1 and self.body.is_held(path[-1], self.evidence):
             path.pop()
         while not is_leg and len(path) > 1 and self._in_place(path[-2], path[-1]):

@@ -12,6 +12,7 @@ from akd.rig.roles.lexicon import (
     COMPOUND_BEGINNINGS,
     COMPOUND_ENDINGS,
     END_WORDS,
+    LEG_SEGMENTS,
     PART_WORDS,
     SIDE_WORDS,
     SIGNS,
@@ -98,6 +99,11 @@ def segment_of_arm(name: str) -> str:
     """`girdle`, `upper` or `lower`: which segment of an arm a name says that it is; else empty."""
     said = {ARM_SEGMENTS[word] for word in words(name) if word in ARM_SEGMENTS}
     return next((segment for segment in ("lower", "upper", "girdle") if segment in said), "")
+
+
+def says_segment(name: str) -> bool:
+    """Whether a name says which segment of an arm or leg it is, not only which limb."""
+    return bool(segment_of_arm(name)) or not LEG_SEGMENTS.isdisjoint(words(name))
 
 
 def without_side(name: str) -> tuple[str, ...]:

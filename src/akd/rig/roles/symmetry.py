@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
@@ -22,8 +22,12 @@ _SAMPLES = 400
 """Points of the surface that are mirrored."""
 _PARTNER = 0.05
 """Mirror images lie within this fraction of the body's size of each other."""
+_MIDDLE = frozenset({"head", "neck", "face", "tail"})
+"""Parts that are no mirror images of other parts."""
 _LIKE = 0.05
 """Bones of a pair differ in length by less than this fraction."""
+_BONES = 3
+"""Branches of fewer bones may be of equal lengths by chance."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
             offset = float(np.median(np.array(middle) @ lateral))
             plane = Sagittal(lateral, offset, {}, True)
             partners = _pair(evidence, body, plane, named, _Below.of(evidence, body))
-            return Sagittal(lateral, offset, _with_children(evidence, body, partners), True)
+            return replace(plane, partners=_with_likeness(evidence, body, partners))
     return _best_plane(evidence, body)
 
 
@@ -152,12 +156,28 @@ def _pair(
     gaps[~off_plane] = np.inf
     depth = np.array([below.depth[int(j)] for j in free])
     gaps[depth[:, None] != depth[None]] = np.inf
+    gaps[_named_apart([evidence.skeleton.names[int(j)] for j in free])] = np.inf
     nearest = gaps.argmin(axis=1)
     for i, k in enumerate(nearest):
         is_near = np.isfinite(gaps[i, k]) and mirrored_gaps[i, k] < _PARTNER * evidence.size
         if is_near and nearest[k] == i:
             partners[int(free[i])] = int(free[k])
     return _with_parents(body, partners)
+
+
+def _named_apart(joints: list[str]) -> Bool[np.ndarray, "N N"]:
+    """Which joints are no mirror images by name: one is called a part of the middle, such as the
+    head, and the other something else, such as the tail."""
+    said = [names.parts_of(name) for name in joints]
+    middle = [
+        parts & _MIDDLE if names.side_of(name) is names.Side.CENTRE else frozenset()
+        for name, parts in zip(joints, said, strict=True)
+    ]
+    apart = np.zeros((len(joints), len(joints)), dtype=bool)
+    for i, parts in enumerate(middle):
+        if parts:
+            apart[i] = [bool(other) and not parts & other for other in said]
+    return apart | apart.T
 
 
 def _mirrored_gaps(plane: Sagittal, points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, "N N"]:
@@ -177,6 +197,36 @@ def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:
             found[a], found[b] = b, a
             queue.append(a)
     return found
+
+
+def _with_likeness(evidence: Evidence, body: Body, partners: dict[int, int]) -> dict[int, int]:
+    """Pairs by the lengths of bones, which no pose changes: what hangs on pairs, and two branches
+    of a joint of the middle, as the arms of a body that is bound with a weapon in one hand."""
+    found = _with_children(evidence, body, partners)
+    for joint in sorted(body.parents):
+        if joint in found:
+            continue
+        lengths = {c: _lengths(evidence, body, c) for c in body.children[joint] if c not in found}
+        like = {
+            c: [d for d in lengths if d != c and _are_like(lengths[c], lengths[d])] for c in lengths
+        }
+        for one, others in like.items():
+            if len(others) == 1 and like[others[0]] == [one] and one not in found:
+                found[one], found[others[0]] = others[0], one
+    return _with_children(evidence, body, found)
+
+
+def _lengths(evidence: Evidence, body: Body, joint: int) -> Float[np.ndarray, "B"]:
+    """Of all bones of a branch, ascending."""
+    below = body.subtree(joint)
+    above = [body.parents[j] for j in below]
+    return np.sort(np.linalg.norm(evidence.positions[below] - evidence.positions[above], axis=1))
+
+
+def _are_like(one: Float[np.ndarray, "B"], other: Float[np.ndarray, "C"]) -> bool:
+    if len(one) != len(other) or len(one) < _BONES:
+        return False
+    return bool((np.abs(one - other) <= _LIKE * np.maximum(one, other)).all())
 
 
 def _with_children(evidence: Evidence, body: Body, partners: dict[int, int]) -> dict[int, int]:
@@ -234,4 +284,4 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
         offset = float(np.median(evidence.vertices @ lateral))
         return Sagittal(lateral, offset, {}, False)
     # Not while planes are compared: lengths fit any plane.
-    return replace(best[1], partners=_with_children(evidence, body, best[1].partners))
+    return replace(best[1], partners=_with_likeness(evidence, body, best[1].partners))
