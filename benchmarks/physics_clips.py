@@ -30,6 +30,7 @@ from akd.export.creature import write_creature
 from akd.export.mjcf import file_order, mjcf_text, zup_from_yup
 from akd.export.replay import replay
 from akd.math import quaternion
+from akd.motion.actions import action_label
 from akd.motion.clip import motion_from_clip
 from akd.physics.assess import GroundContact, assess
 from akd.physics.bodies import build_body
@@ -163,7 +164,10 @@ def ground_clips(
         motion = motion_from_clip(character, clip)
         if motion.duration > most:
             motion = motion.sample(motion.times[0] + torch.arange(0.0, most, 1 / 60))
-        result = ground(build_control_rig(character), character.body_mesh, motion, fps=FPS)
+        result = ground(
+            build_control_rig(character), character.body_mesh, motion, fps=FPS,
+            action=action_label(motion.name),
+        )  # fmt: skip
         name = f"{Path(path).stem} {wanted}".strip()
         row = cells(result.before, result.after, result.tracking)
         print(f"| {name} | {row}{seam_cells(result) if cycles else ''}", flush=True)

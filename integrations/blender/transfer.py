@@ -73,14 +73,14 @@ def _write_one_clip(path: Path, name: str, target: Path) -> None:
 def import_actions(
     armature: bpy.types.Object, path: Path, names: set[str]
 ) -> list[bpy.types.Action]:
-    """Bring clips of a GLB to an armature as new Actions; the last becomes its current one.
+    """Bring clips of a GLB to an armature as new Actions; the first becomes its current one.
 
     Bones are found by name. What the clip moves beside them, such as the armature as a whole, goes
     to the bones without a parent. Everything else that the file brings is removed again.
     """
     made: list[bpy.types.Action] = []
     one = path.with_name("one-clip.glb")
-    for name in clip_names(path):
+    for name in reversed(clip_names(path)):
         if name in names:
             _write_one_clip(path, name, one)
             made.append(_import_action(armature, one, name))

@@ -108,6 +108,18 @@ assert bpy.ops.akd.animate.poll() and not bpy.ops.akd.cancel.poll()
 finish(code=process.poll(), folder_is_left=job.folder.exists(), status=job.status)
 """
 
+IMPORT = """
+from pathlib import Path
+from akd_animate.transfer import clip_names, import_actions
+for action in list(bpy.data.actions):
+    bpy.data.actions.remove(action)
+import shutil
+copy = Path(shutil.copy(source, folder))
+first, second = clip_names(copy)[1:3]
+made = import_actions(armature, copy, {first, second})
+current = armature.animation_data.action
+finish(wanted=first, current=current.name, made=sorted(a.name for a in made), of=[first, second])
+"""
 MISSING = """
 from akd_animate import operators
 addon.preferences.program = "no-such-akd"
@@ -193,6 +205,14 @@ def test_a_bone_reaches_the_cursor(source, bone, python, tmp_path):
     found = run(python, REACH, tmp_path, source=source, program=f'{AKD} "$@"', options=bone)
     goal, reached, rest = (np.array(found[name]) for name in ("goal", "found", "rest"))
     assert np.linalg.norm(reached - goal) < 0.2 * np.linalg.norm(rest - goal)
+
+
+@pytest.mark.slow
+def test_the_first_of_the_clips_becomes_the_current_action(python, tmp_path):
+    """akd writes the clip to use first."""
+    found = run(python, IMPORT, tmp_path, source=HUSKY, program="exit 1")
+    assert found["current"] == found["wanted"]
+    assert found["made"] == sorted(found["of"])
 
 
 def test_a_job_is_cancelled_also_where_blender_runs_in_the_background(python, tmp_path):

@@ -69,7 +69,7 @@ def test_gallops_and_jumps_need_not_alternate_where_they_were_asked_for(fox, act
     motion = motion_from_clip(character, clip)
     for asked in (None, "walk"):
         (failed,) = measure(*fox, motion, asked=asked).fails
-        assert failed.startswith("left and right feet correlate by ")
+        assert failed.startswith("left and right legs do not alternate: their correlation is ")
         assert failed.endswith("must be at most -0.5")
     right = measure(*fox, motion, asked=action)
     assert right.to_json()["fails"] == []
@@ -180,7 +180,7 @@ def test_depth_and_tilt_are_said_in_their_own_units(fox, walk):
     down = torch.tensor((0.0, -0.1 * character.height, 0.0))
     sunk = change(fox, walk, translation=before.translation + down)
     assert sunk.penetration == pytest.approx(0.1, abs=0.002)
-    assert sunk.verdict == "sinking: 10 % of the body's height is under the ground"
+    assert sunk.verdict == "sinking: 10% of the body's height is under the ground"
     lean = before.root_rotation * 0 + torch.tensor((0.0, 0.0, 0.5))
     leaning = change(fox, walk, root_rotation=lean)
     assert leaning.tilt == pytest.approx(28.6, abs=0.1)

@@ -11,6 +11,7 @@ import torch
 from akd.asset.read import read_asset
 from akd.export.creature import write_creature
 from akd.motion.clip import motion_from_clip
+from akd.motion.contact import TOUCH
 from akd.physics.assess import add_travel, assess, implied_travel
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
@@ -171,6 +172,43 @@ def test_feet_of_a_runner_stand_for_as_long_as_they_do(species: str, tmp_path: P
     assert float(stance.float().mean()) == pytest.approx(
         float(made.contacts.float().mean()), abs=0.04
     )
+
+
+def test_a_fast_walk_is_no_run(tmp_path: Path) -> None:
+    """With two and a half times its travel, a walk is as fast as a run, and its feet slide; they
+    stand for as long as before."""
+    creature = build_creature("man", seed=1004)
+    made = perform(creature, "walk", fps=60.0, cycles=3)
+    write_creature(creature, [made.motion], tmp_path / "walker.glb")
+    character = load_character(read_asset(tmp_path / "walker.glb"))
+    rig = build_control_rig(character)
+    motion = motion_from_clip(character, character.asset.clips[0])
+    parts = build_body(rig, character.mesh)
+    units = BodyUnits(parts.body.height, parts.body.mass)
+    body = parts.body.scaled(length=1 / units.length, mass=1 / units.mass)
+    true_walk = units.motion_in(parts.target_motion(rig.from_pose(motion.pose), 60.0))
+    level = true_walk.position.new_tensor((1.5, 0.0, 1.5))
+    fast = replace(true_walk, position=true_walk.position * (1.0 + level))
+    true = float(made.contacts.float().mean())
+    as_run, as_walk = (
+        float(find_stance(body, parts.feet, fast, walks=walks)[:, parts.feet].float().mean())
+        for walks in (False, True)
+    )
+    assert as_walk == pytest.approx(true, abs=0.06)
+    assert as_run < true - 0.1
+
+
+def test_a_foot_that_lands_fast_does_not_touch_before_it_stands() -> None:
+    """At 10 frames a second feet swing far from frame to frame."""
+    body, motion = in_body_units(walk(0.6))
+    slower = replace(motion[::3], fps=motion.fps / 3)
+    stance = find_stance(body, FEET, slower)
+    planted = plant_feet(body, FEET, slower, stance)
+    low = place(body, planted).corners(body)[:, FEET][..., 1].amin(-1)
+    beside = ~stance[:, FEET]
+    beside[1:-1] &= stance[:-2, FEET] | stance[2:, FEET]
+    assert bool(beside.any())
+    assert float(low[beside].min()) > TOUCH
 
 
 def test_a_body_that_does_not_fall_is_carried() -> None:

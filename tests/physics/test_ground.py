@@ -197,6 +197,21 @@ def test_the_pose_before_a_captured_motion_is_left_out(shared_assets: Path) -> N
     assert result.tracking.error < 0.05
 
 
+def test_the_feet_of_a_captured_walk_stand_in_the_result(shared_assets: Path) -> None:
+    """Whatever the body does in the simulation: in a motion that is no cycle, too."""
+    path = shared_assets.parent / "mocap" / "07_01.bvh"
+    if not path.exists():
+        pytest.skip("needs the motion capture in ../shared/mocap")
+    character, rig, _ = load(path)
+    motion = motion_from_clip(character, character.asset.clips[0])
+    result = ground(rig, None, motion, settings=TrackingSettings(iterations=20))
+    assert result.cycle_gap is None
+    s = result.tracking.states
+    simulated = TargetMotion(s.position, s.rotation, s.angles, result.clip.fps)
+    slides = assess(result.character.body, result.character.feet, simulated).skate
+    assert result.after.skate < 0.5 * slides
+
+
 @pytest.mark.parametrize("file", ["49_07", "87_03", "88_01", "88_08", "90_02"])
 def test_the_pose_before_a_flip_or_a_cartwheel_is_seen(
     shared_assets: Path, tmp_path: Path, file: str

@@ -50,6 +50,29 @@ def test_a_run_keeps_the_height_that_its_asset_was_read_with(folder):
         read_run(folder)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stated", "order"),
+    [
+        (["grounded", "motion"], ["grounded", "motion"]),
+        (["motion", "grounded"], ["motion", "grounded"]),
+        (None, ["motion", "grounded"]),
+        (["grounded", "else"], ["motion", "grounded"]),
+        ([{}, 1], ["motion", "grounded"]),
+    ],
+)
+def test_clips_of_a_run_are_told_apart_by_the_order_that_it_states(tmp_path, stated, order):
+    fox = creature("fox")
+    clips = [make_clip(fox, action, frames=4) for action in ("stand", "walk", "trot")]
+    write_creature(fox, clips, tmp_path / "motion.glb")
+    about = {"prompt": "a fox", "motion": {}, "grounded": {}, "best": "grounded", "clips": stated}
+    (tmp_path / "metrics.json").write_text(json.dumps(about))
+    run = read_run(tmp_path)
+    assert {kind: clip.name for kind, clip in run.clips.items()} == dict(
+        zip(order, ("walk", "trot"), strict=True)
+    )
+
+
 def test_a_preview_is_named_where_there_is_no_result_yet(tmp_path):
     write_fox(tmp_path / "preview.glb")
     with pytest.raises(ValueError, match=r"only a preview: .*preview\.glb; `akd resume"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -13,6 +12,7 @@ import pytest
 from PIL import Image
 
 from akd.asset.read import read_asset
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.motion.clip import motion_from_clip
 from akd.physics.ground import Grounded, ground
 from akd.physics.settings import TrackingSettings
@@ -22,6 +22,12 @@ from akd.report.physics_charts import contact_charts, torque_charts
 from akd.rig.character import load_character
 from akd.rig.control_build import build_control_rig
 
+GOOD = MotionMetrics(
+    duration=1.0, travel=3.0, speed=1.0, foot_travel=0.6, contact=(0.6, 0.6), skate=(0.1, 0.1),
+    penetration=0.0, float_=0.0, alternation=(-0.9,), tilt=2.0, roughness=0.3, loop_gap=0.0,
+    limb_stretch=0.0, shape_change=0.0, pace=0.4,
+)  # fmt: skip
+METRICS = {"clip": GOOD, "grounded": GOOD}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -55,6 +61,7 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     write_ground_page(
         path, grounded, title="Walk <b>", about=("a fox & more",), videos={}, scene="",
         images={"six": picture}, files={"motion.glb": "the file"}, fps=30.0,
+        metrics=METRICS, kept_clip=None,
     )  # fmt: skip
     text = path.read_text(encoding="utf-8")
     links = Links()
@@ -72,13 +79,17 @@ def test_page_stands_on_its_own(grounded: Grounded, tmp_path: Path) -> None:
     assert f"<td>{grounded.tracking.error:.2%}</td>" in text
     assert "The clip walks in place: it was given" in text
     assert '<ul class="notes">' in text
-    assert '<ul class="notes warn">' not in text  # nothing went wrong
-    failed = replace(grounded, tracking=replace(grounded.tracking, failed=True))
+    assert '<div class="outcome good">' in text
+    assert "Use the clip “Walk &lt;b&gt;”" in text
+    assert "The clip as it was has a score of 0." in text
     write_ground_page(
-        path, failed, title="Walk", about=(), videos={}, scene="", images={}, files={},
-        fps=30.0,
+        path, grounded, title="Walk", about=(), videos={}, scene="", images={}, files={},
+        fps=30.0, metrics=METRICS, kept_clip="the simulation diverged",
     )  # fmt: skip
-    assert '<ul class="notes warn"><li>The simulation diverged' in path.read_text("utf-8")
+    worse = path.read_text("utf-8")
+    assert '<div class="outcome bad">' in worse
+    assert "Use the clip as it was, not “Walk”" in worse
+    assert "<p>The simulation diverged.</p>" in worse
     assert f"Feet on the ground slide at {after.skate:.3f} body heights a second" in text
     for part in ("left fore foot", "right hind foot"):
         assert part in text

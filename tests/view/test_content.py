@@ -47,6 +47,19 @@ def test_a_run_shows_first_what_it_says_to_use(tmp_path, best, shown):
     assert subject.outcomes == {"grounded": Outcome(0.5, 1)}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("grounded", [0, 1])
+def test_forces_are_shown_with_the_grounded_clip_wherever_it_is_in_the_file(tmp_path, grounded):
+    fox = creature("fox")
+    clips = [make_clip(fox, action, frames=4) for action in ("walk", "trot")]
+    clips[grounded] = dataclasses.replace(clips[grounded], name="a fox (grounded)")
+    write_creature(fox, clips, tmp_path / "motion.glb")
+    forces = ContactForces(30.0, np.zeros((4, 1, 3)), np.zeros((4, 1, 3)))
+    ViewData(forces=forces).write(tmp_path / "view.npz")
+    subject = Content(tmp_path).subject("motion.glb")
+    assert subject.motions["grounded"].name == "a fox (grounded)"
+
+
 def test_the_heading_is_text_and_says_what_fails():
     shown = heading("<i>fox", ("a & b", "", "2 s"), Outcome(0.5, 2))
     assert "&lt;i&gt;fox" in shown

@@ -64,14 +64,15 @@ class Animation:
         """The clips to write.
 
         Returns:
-            `motion` and, if there is one, `grounded`.
+            `motion` and, if there is one, `grounded`: the one to use first, because Blender and
+            most viewers show the first clip of a file.
         """
         clips = {"motion": self.motion}
         if self.grounded is not None:
             # Cut here, so that the suffix is not cut off by the limit on a clip's name.
             name = f"{self.request.prompt[:48]} (grounded)"
             clips["grounded"] = replace(self.grounded.motion, name=name)
-        return clips
+        return {self.best: clips[self.best], **clips}
 
     def clip_names(self) -> dict[str, str]:
         """Names of the clips in `motion.glb`.

@@ -64,21 +64,27 @@ class Fitting:
     """For the user: how masks and camera were found, what to check."""
 
     @property
-    def final(self) -> Motion:
-        """The clip to use: the grounded one, unless physics lowered the result."""
+    def best(self) -> str:
+        """Which clip to use: `grounded`, unless physics lowered the result."""
         found = self.grounding
-        return self.motion if found is None or found.kept_clip is not None else found.motion
+        return "motion" if found is None or found.kept_clip is not None else "grounded"
+
+    @property
+    def final(self) -> Motion:
+        """The clip to use."""
+        return self.motions()[self.best]
 
     def motions(self) -> dict[str, Motion]:
         """The clips to write.
 
         Returns:
-            `motion` and, if there is one, `grounded`.
+            `motion` and, if there is one, `grounded`: the one to use first, because Blender and
+            most viewers show the first clip of a file.
         """
         clips = {"motion": self.motion}
         if self.grounding is not None:
             clips["grounded"] = self.grounding.motion
-        return clips
+        return {self.best: clips[self.best], **clips}
 
     def cameras(self) -> tuple[Camera, ...]:
         """The cameras of the fit.

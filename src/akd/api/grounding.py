@@ -21,6 +21,7 @@ from akd.export.clip_files import key_motions
 from akd.export.mjcf import write_mjcf
 from akd.export.settings import KeyChoice, KeySettings, LoopFrame
 from akd.metrics.measures import Measures
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.metrics.pace import sized_for_walk
 from akd.metrics.recognise.recogniser import find_recogniser
 from akd.metrics.selection import Criteria, lowered
@@ -67,6 +68,9 @@ class Grounding:
     result: Grounded
     """Controls, torques, contact forces, and measures before and after."""
     fps: float
+    metrics: dict[str, MotionMetrics]
+    """Of the clip, with the travel that its feet imply, and of the grounded motion, by `clip` and
+    `grounded`."""
     kept_clip: str | None
     """Why to keep the clip as it was: what physics made worse, or that the simulation diverged."""
 
@@ -164,7 +168,7 @@ class Grounding:
             write_ground_page(
                 path, self.result, title=title, about=about, videos=videos, scene=scene,
                 images=images, files={file.name: _FILES[file.name] for file in written},
-                fps=self.fps,
+                fps=self.fps, metrics=self.metrics, kept_clip=self.kept_clip,
             )  # fmt: skip
         return [*videos.values(), path]
 
@@ -223,17 +227,15 @@ def ground(
         progress=lambda i, n, loss: observer.step(min(i + 1, n), n, {"loss": loss}),
     )  # fmt: skip
     plants = settings is None or settings.plant
-    result, kept = _judged(source, motion, result, plants=plants)
-    return Grounding(source, motion, result, fps, kept)
+    result, metrics, kept = _judged(source, motion, result, plants=plants)
+    return Grounding(source, motion, result, fps, metrics, kept)
 
 
 def _judged(
     character: Character, clip: Motion, result: Grounded, *, plants: bool
-) -> tuple[Grounded, str | None]:
+) -> tuple[Grounded, dict[str, MotionMetrics], str | None]:
     """What physics made of a clip, with its feet planted again if it fails a condition and that is
-    better; and why the clip is better, None where it is not."""
-    if result.tracking.failed:
-        return result, "the simulation diverged; this is its last good result"
+    better; the metrics of both; and why the clip is better, None where it is not."""
     rig, chooser = character.control_rig, find_recogniser("a")
     measures = Measures(character, action_label(clip.name))
 
@@ -242,6 +244,9 @@ def _judged(
 
     given = rig.to_pose(result.character.control_pose(result.clip, result.controls))
     before, after = criteria(replace(result.motion, pose=given)), criteria(result.motion)
-    if plants:
-        result, after = planted_if_better(character, result, after, criteria)
-    return result, lowered(before, after)
+    worse = "the simulation diverged; this is its last good result"
+    if not result.tracking.failed:
+        if plants:
+            result, after = planted_if_better(character, result, after, criteria)
+        worse = lowered(before, after)
+    return result, {"clip": before.metrics, "grounded": after.metrics}, worse

@@ -101,9 +101,9 @@ class Ground:
             say(f"note: {note}")
         before, after = grounding.result.before, grounding.result.after
         print(f"skate          {before.skate:.3f} -> {after.skate:.3f} body heights a second")
-        print(f"contact        {before.contact:.2f} -> {after.contact:.2f} of the time")
-        print(f"penetration    {before.deepest:.4f} -> {after.deepest:.4f} body heights at worst")
-        print(f"tracking error {100 * grounding.result.tracking.error:.2f} % of body height")
+        print(f"contact        {before.contact:.0%} -> {after.contact:.0%} of the time")
+        print(f"penetration    {before.deepest:.1%} -> {after.deepest:.1%} of the height at worst")
+        print(f"tracking error {grounding.result.tracking.error:.1%} of the height")
         shown = "videos, forces" if any(p.suffix == ".mp4" for p in written) else "forces"
         for path in written:
             if path.stem == "motion":
@@ -112,7 +112,12 @@ class Ground:
                 say(f"{path}: {shown} and numbers; open in a browser")
             else:
                 print(path)
+        name, metrics = clip_names(grounding.character, [grounding.motion])[0], grounding.metrics
         if grounding.kept_clip is not None:
-            raise ResultFailed(
-                f"{grounding.motion.name!r}: failed: {grounding.kept_clip}; use the clip as it was"
-            )
+            raise ResultFailed(f"{name!r}: failed: {grounding.kept_clip}; use the clip as it was")
+        fails = metrics["grounded"].fails
+        checks = f"it fails: {'; '.join(fails)}" if fails else "it passes all checks"
+        say(
+            f"use {name!r}: score {metrics['clip'].score:.2f} -> {metrics['grounded'].score:.2f}; "
+            f"{checks}"
+        )

@@ -162,7 +162,7 @@ def verdict(metrics: MotionMetrics) -> str:
     if max(m.contact) < 0.1:
         return "paddling in the air: its feet swing, and none touches the ground"
     if m.penetration > 5 * DEPTH:
-        return f"sinking: {100 * m.penetration:.0f} % of the body's height is under the ground"
+        return f"sinking: {m.penetration:.0%} of the body's height is under the ground"
     if m.tilt > 60.0:
         return f"falling over: its root leans by {m.tilt:.0f} degrees"
     if not goes:
@@ -263,8 +263,8 @@ def demo_conditions(metrics: MotionMetrics) -> list[str]:
         return failed + _leaning(m)
     if m.must_alternate and m.alternation and max(m.alternation) > ALTERNATION:
         failed.append(
-            f"left and right feet correlate by {max(m.alternation):.2f}, must be at most "
-            f"{ALTERNATION:g}"
+            f"left and right legs do not alternate: their correlation is "
+            f"{max(m.alternation):.2f}, must be at most {ALTERNATION:g}"
         )
     if m.contact and min(m.contact) < CONTACT:
         failed.append(

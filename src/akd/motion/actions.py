@@ -74,6 +74,11 @@ class Action:
         return self.froude > 0.0 and not self.one_off
 
     @property
+    def is_walk(self) -> bool:
+        """Whether it is a gait that no animal does as a run."""
+        return self.is_cyclic and self.froude <= FASTEST_WALK
+
+    @property
     def leaves_ground(self) -> bool:
         """Whether all feet are off the ground at times: gravity keeps no foot down above a Froude
         number of 1."""

@@ -35,8 +35,8 @@ is faster than the root itself, where that is slower."""
 SLOW = 0.05
 """A root slower than this does not travel."""
 RUNS = 0.5
-"""A body on two feet that is faster than this runs: for one whose legs are half its height, a
-Froude number of 0.5."""
+"""A body on two feet that is faster than this runs, unless it is known to walk: for one whose legs
+are half its height, a Froude number of 0.5."""
 LAGS = 0.5
 """Share of the body's speed at which a foot must go back under it to stand in a run. A leg swings
 back for half of the time, and a runner's foot stands for a third of it."""
@@ -49,15 +49,21 @@ SHORTEST = 3
 """Frames that a foot must stand to count."""
 REACH = 1.5
 """How far the root may go while one foot stands: no leg reaches further, so that body glides."""
+LIFTED = 0.02
+"""Least height of a swing foot next to a stand, in body heights: above `TOUCH`, so that a foot that
+lands fast does not touch while it still moves."""
 FARTHEST = 0.1
 """Mean distance of the parts beyond which planting has not found the same motion."""
 
 
-def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bool[Tensor, "F B"]:
+def find_stance(
+    body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion, *, walks: bool = False
+) -> Bool[Tensor, "F B"]:
     """When each foot stands, whatever the motion's height above the ground.
 
     Each foot has a floor of its own, the height under which it is for a tenth of the time that it
-    does not swing: clips whose feet are sunk or lifted have steps as well.
+    does not swing: clips whose feet are sunk or lifted have steps as well. What is known to walk
+    does not run, however fast it is.
     """
     stance = torch.zeros(len(motion.position), len(body), dtype=torch.bool)
     if not bool(feet.any()):
@@ -76,7 +82,7 @@ def find_stance(body: Body, feet: Bool[Tensor, "B"], motion: TargetMotion) -> Bo
     # A body that hardly travels overtakes nothing: there a foot that is quick is no standing one.
     overtakes = torch.where(speed > SLOW, ahead > speed.clamp_max(AHEAD), False)
     swings = torch.where(speed > SLOW, overtakes, moves.norm(dim=-1) > AHEAD)
-    if _legs(body, feet) == 2:
+    if _legs(body, feet) == 2 and not walks:
         swings = swings | ((speed > RUNS) & (ahead > -LAGS * speed))
     floor = torch.where(swings, torch.nan, low).nanquantile(0.1, dim=0)
     # Where a foot swings all the time there is no floor, and nothing is near it.
@@ -186,8 +192,9 @@ def _contact(
     # Lifted over three frames after a stand and lowered over three before the next. Nothing is
     # asked of a part that never stands.
     away = frames_from_stand(standing).double()
-    numbers = number_stands(standing)
-    return _Contact(sole, standing, numbers, clearance * (away / 3).clamp(0, 1) * ~standing)
+    least = (clearance * (away / 3).clamp(0, 1)).clamp_min(min(LIFTED, clearance))
+    swings = ~standing & standing.any(0)
+    return _Contact(sole, standing, number_stands(standing), least * swings)
 
 
 def _on_the_way(body: Body, feet: Tensor) -> list[int]:

@@ -19,7 +19,7 @@ from akd.physics.bodies import CharacterBody, build_body
 from akd.physics.body import Body
 from akd.physics.cycle import close_cycle, cycle_gap, is_cycle
 from akd.physics.planting import plant_result
-from akd.physics.settings import SimulatorSettings, TrackingSettings, stays, world_for
+from akd.physics.settings import SimulatorSettings, TrackingSettings, stays, walks, world_for
 from akd.physics.simulator import WarpSimulator
 from akd.physics.skin_lift import lift_skin
 from akd.physics.target import TargetMotion, starts_apart
@@ -123,7 +123,7 @@ def ground(
         travel: Give a clip that walks on the spot the travel its stance feet imply.
         action: What is done in it, one of `ACTIONS`, where that is known. What has an end is no
             cycle, though it may end in its first pose; in what stays in its place, the feet of the
-            result are planted too.
+            result are planted too; a fast walk is not taken for a run.
         settings: How controls are searched for.
         world: What the simulated world is made of; `STEADY` for an action that is no gait.
         make_simulator: The simulator; `WarpSimulator` unless another is asked for.
@@ -144,8 +144,8 @@ def ground(
     if velocity is not None:
         target = add_travel(target, velocity)
     tracking = track(
-        body, target, feet=character.feet, settings=settings, world=world or world_for(action),
-        make_simulator=make_simulator, progress=progress,
+        body, target, feet=character.feet, walks=walks(action), settings=settings,
+        world=world or world_for(action), make_simulator=make_simulator, progress=progress,
     )  # fmt: skip
     s = tracking.states
     made = TargetMotion(s.position, s.rotation, s.angles, fps)
@@ -153,7 +153,7 @@ def ground(
     if cyclic:
         gap = cycle_gap(body, made, target)
         made = close_cycle(made, target)
-    if (cyclic or in_place) and (settings is None or settings.plant):
+    if settings is None or settings.plant:
         made = plant_result(body, character.feet, made, tracking.stance)
     controls = character.control_pose(made, pose)
     if cyclic:

@@ -62,6 +62,11 @@ def stays(action: str | None) -> bool:
     return action is not None and ACTIONS[action].froude == 0.0
 
 
+def walks(action: str | None) -> bool:
+    """Whether an action, one of `ACTIONS`, is known to be a gait that is too slow for a run."""
+    return action is not None and ACTIONS[action].is_walk
+
+
 def world_for(action: str | None) -> SimulatorSettings:
     """The simulated world in which an action, one of `ACTIONS`, is tracked."""
     if action is None or ACTIONS[action].is_cyclic:
@@ -90,8 +95,10 @@ class TrackingSettings:
     footing: float = 3.0
     """Weight of the foot-plant loss against the pose loss."""
     grow: float = 0.5
-    """Share of the iterations over which the loss grows from the first frames to all of them; 0
-    for all frames from the start."""
+    """Share of the iterations over which the loss of a cycle grows from the first frames to all of
+    them; 0 for all frames from the start."""
+    grow_once: float = 0.8
+    """The same of a motion that is no cycle: most are longer, and each frame needs its share."""
     reach: float = 0.15
     """Share of the frames in the loss at first."""
     clip: float = 5.0

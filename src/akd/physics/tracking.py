@@ -73,6 +73,7 @@ def track(
     target: TargetMotion,
     *,
     feet: Bool[Tensor, "B"] | None = None,
+    walks: bool = False,
     settings: TrackingSettings | None = None,
     world: SimulatorSettings | None = None,
     make_simulator: MakeSimulator = WarpSimulator,
@@ -81,7 +82,8 @@ def track(
     """Find joint targets and an initial velocity under which the body follows a motion.
 
     The motion is first moved up or down so that it stands on the ground (all frames alike), and
-    the feet that stand in it are made to keep their place, where the parts that are feet are named.
+    the feet that stand in it are made to keep their place, where the parts that are feet are named
+    (`walks` says that it is no run, however fast it is).
     A run that diverges is begun again with half the substep; what was best so far is kept.
 
     Raises:
@@ -109,7 +111,7 @@ def track(
         )
     given, lift = stand_on_ground(unit_body, scaled)
     feet = torch.zeros(len(body), dtype=torch.bool) if feet is None else feet
-    given, planted, stance = _plant(unit_body, feet, given, settings)
+    given, planted, stance = _plant(unit_body, feet, given, settings, walks=walks)
     best: tuple[_Problem, _Solution] | None = None
     retries = 0
     while True:
@@ -131,7 +133,12 @@ def track(
 
 
 def _plant(
-    body: Body, feet: Bool[Tensor, "B"], given: TargetMotion, settings: TrackingSettings
+    body: Body,
+    feet: Bool[Tensor, "B"],
+    given: TargetMotion,
+    settings: TrackingSettings,
+    *,
+    walks: bool,
 ) -> tuple[TargetMotion, TargetMotion, Bool[Tensor, "F B"]]:
     """The motion, the same with its stance feet pinned, and when each part stands in it.
 
@@ -143,7 +150,7 @@ def _plant(
         frames = len(given.position) - 1
         longer = repeat_cycle(given, before=1, after=2)
         kept = slice(frames, 2 * frames + math.ceil(OVERLAP * frames) + 1)
-    stance, planted = find_stance(body, feet, longer), longer
+    stance, planted = find_stance(body, feet, longer, walks=walks), longer
     if settings.plant:
         planted = plant_feet(body, feet, longer, stance, clearance=settings.clearance)
     if planted is longer:
@@ -258,9 +265,11 @@ class _Problem:
         """Weights of the frames: those of the beginning first, then more and more of the rest. What
         comes late depends on all before it, and says little while that is still wrong."""
         frames = len(self.wanted_centres)
-        if not self.settings.grow:
+        s = self.settings
+        grow = s.grow if self.target.cyclic else s.grow_once
+        if not grow:
             return torch.ones(frames)
-        share = self.settings.reach + iteration / (self.settings.grow * self.settings.iterations)
+        share = s.reach + iteration / (grow * s.iterations)
         return ((share * frames - torch.arange(frames)) / 2.0).clamp(0.0, 1.0)
 
     def solve(self, progress: Progress | None) -> _Solution | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from akd.asset.asset import ClipRecord
 from akd.asset.gltf.fields import clean_text
@@ -92,7 +93,8 @@ class Run:
     character: Character
     """As the run read it: with its height, up axis and roles."""
     clips: dict[str, ClipRecord]
-    """Those that the run added to the file: motion and, where there is one, grounded."""
+    """Those that the run added to the file, in their order there: motion and, where there is one,
+    grounded."""
     best: str
     """The one to use, as the run says: a grounded clip may be worse than the distilled one."""
     asset: str
@@ -126,7 +128,7 @@ def read_run(folder: Path) -> Run:
     character = _character(folder / "motion.glb", height=height, up=up or "y")
     if roles:
         character = correct_roles(character, read_role_file(Path(roles)))
-    kinds = [kind for kind in ("motion", "grounded") if kind in about]
+    kinds = _kinds(about)
     clips = character.asset.clips[-len(kinds) :]
     if len(clips) < len(kinds):
         raise ValueError(f"{folder / 'motion.glb'}: must hold {len(kinds)} clips of this run")
@@ -137,6 +139,16 @@ def read_run(folder: Path) -> Run:
         clean_text(str(about.get("asset", ""))),
         {kind: found for kind in kinds if (found := _outcome(about[kind])) is not None},
     )  # fmt: skip
+
+
+def _kinds(about: dict[str, Any]) -> list[str]:
+    """Which clips a run added to the file, in their order there; earlier versions did not state
+    it, and wrote the distilled one first."""
+    kinds = [kind for kind in ("motion", "grounded") if kind in about]
+    stated = about.get("clips")
+    return (
+        stated if isinstance(stated, list) and sorted(stated, key=str) == sorted(kinds) else kinds
+    )
 
 
 def _outcome(about: object) -> Outcome | None:

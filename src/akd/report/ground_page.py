@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from akd.base.files import write_text
+from akd.metrics.motion_metrics import MotionMetrics
 from akd.physics.ground import Grounded
 from akd.report.cuboids import cuboid_frames
 from akd.report.page import (
@@ -17,6 +18,7 @@ from akd.report.page import (
     header,
     links,
     notes,
+    outcome,
     page,
     section,
     strip,
@@ -37,6 +39,8 @@ def write_ground_page(
     images: Mapping[str, Path],
     files: Mapping[str, str],
     fps: float,
+    metrics: Mapping[str, MotionMetrics],
+    kept_clip: str | None,
 ) -> None:
     """Write one self-contained page.
 
@@ -50,11 +54,13 @@ def write_ground_page(
         images: PNG files by caption, such as rendered frames. They become part of the page.
         files: What each file beside the page is, by its name.
         fps: Of the grounded clip.
+        metrics: Of the clip as it was and of the grounded one: `clip` and `grounded`.
+        kept_clip: Why to keep the clip as it was; None where the grounded one is better.
     """
     parts = [header(title, above="akd ground")]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
-    parts += [f"<p>{escape(_summary(grounded))}</p>", links(files)]
-    parts += [notes(_warnings(grounded)), notes(grounding_notes(grounded), warn=False)]
+    parts += [_outcome(grounded, title, metrics, kept_clip), links(files)]
+    parts.append(notes(grounding_notes(grounded), warn=False))
     if videos:
         shown = [Film(file, name) for name, file in videos.items()]
         parts.append(films(shown, clip_fps=fps, charts=True))
@@ -78,6 +84,22 @@ def write_ground_page(
     write_text(path, page(title, "\n".join(filter(None, parts)), scripts=scripts))
 
 
+def _outcome(
+    grounded: Grounded, title: str, metrics: Mapping[str, MotionMetrics], kept: str | None
+) -> str:
+    """Which clip to use, and what was measured."""
+    before, after = metrics["clip"], metrics["grounded"]
+    lines = [_summary(grounded), f"The clip as it was has a score of {before.score:.2f}."]
+    if kept is None:
+        headline = f"Use the clip “{title}”"
+    else:
+        headline = f"Use the clip as it was, not “{title}”"
+        lines.insert(0, f"{kept[:1].upper()}{kept[1:]}.")
+    return outcome(
+        headline, lines, score=after.score, fails=after.fails, good=kept is None,
+    )  # fmt: skip
+
+
 def _summary(grounded: Grounded) -> str:
     """The result in plain words."""
     before, after = grounded.before, grounded.after
@@ -87,13 +109,6 @@ def _summary(grounded: Grounded) -> str:
         f"({before.deepest:.1%}). On average its parts are {grounded.tracking.error:.1%} of the "
         "height away from the clip."
     )
-
-
-def _warnings(grounded: Grounded) -> list[str]:
-    """Warnings about the tracking."""
-    if grounded.tracking.failed:
-        return ["The simulation diverged: this is its last good result."]
-    return []
 
 
 def grounding_notes(grounded: Grounded) -> list[str]:
@@ -110,9 +125,14 @@ def grounding_notes(grounded: Grounded) -> list[str]:
             f"{grounded.cycle_gap:.2%} of the height apart."
         )
     if grounded.first_left_out:
-        lines.append("The clip's first frame does not belong to its motion and was left out.")
+        lines.append(
+            "The clip's first frame is a calibration pose, such as a T-pose, and was left out."
+        )
     if grounded.character.welded:
-        lines.append(f"Too light to be simulated: {', '.join(grounded.character.welded)}.")
+        lines.append(
+            "Too light to be simulated, so that they move as in the clip: "
+            f"{', '.join(grounded.character.welded)}."
+        )
     return lines
 
 

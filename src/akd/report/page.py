@@ -104,7 +104,13 @@ def checks_badge(fails: Sequence[str]) -> str:
 
 
 def outcome(
-    headline: str, lines: Sequence[str], *, score: float, fails: Sequence[str], advice: str = ""
+    headline: str,
+    lines: Sequence[str],
+    *,
+    score: float,
+    fails: Sequence[str],
+    advice: str = "",
+    good: bool = True,
 ) -> str:
     """The result, at the top of a page: a headline, its score, and the checks that fail.
 
@@ -114,14 +120,16 @@ def outcome(
         score: From 0 to 1.
         fails: The checks that it fails.
         advice: What to do about those; left out where there are none.
+        good: Whether it is to be used, if it passes all checks.
     """
     parts = [f'<p class="headline">{escape(headline)} {checks_badge(fails)}</p>']
     parts += [f"<p>{escape(line)}</p>" for line in lines]
     if fails:
         failed = "".join(f"<li>{escape(check)}</li>" for check in fails)
-        parts.append(f"<p>Failed checks:</p><ul>{failed}</ul><p>{escape(advice)}</p>")
+        parts.append(f"<p>Failed checks:</p><ul>{failed}</ul>")
+        parts += [f"<p>{escape(advice)}</p>"] if advice else []
     return (
-        f'<div class="outcome {"bad" if fails else "good"}">'
+        f'<div class="outcome {"good" if good and not fails else "bad"}">'
         f'<p class="score"><b>{score:.2f}</b> score, 0 to 1</p><div>{"".join(parts)}</div></div>'
     )
 

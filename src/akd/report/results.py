@@ -80,6 +80,7 @@ def write_results(
         "asset": character.asset.path.name,
         "height": character.height,
         "best": made.best,
+        "clips": list(motions),
         **{name: metrics.to_json() for name, metrics in made.metrics.items()},
     }
     if len(made.selection_scores) > 1:

@@ -279,7 +279,7 @@ def _file(name: str, path: Path) -> Subject:
         motions["neutral pose"] = Motion(character.skeleton, torch.zeros(1), neutral)
     data = ViewData.read(path.parent / "view.npz", character.skeleton)
     if data.forces is not None and len(motions) > 1 and path.name == "motion.glb":
-        label = list(motions)[-1]
+        label = next((name for name in motions if "(grounded)" in name), list(motions)[-1])
         motions[GROUNDED] = replace(motions.pop(label), name=label)
         return Subject(name, path, character, motions, None, data.forces)
     return Subject(name, path, character, motions)
