@@ -318,7 +318,7 @@ def harvest(
     record = BodyRecord(
         body.name, "harvest", body.family, codec.body.tokens, character.height / codec.size
     )
-    groups: dict[tuple[bool, ...], list[_Asked]] = {}
+    groups: dict[tuple[bool | float, ...], list[_Asked]] = {}
     for job, prompt in prompts.items():
         request = make_request(character, prompt, prior=prior, physics=False, seed=seed)
         action = ACTIONS.get(request.action or "")
