@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from akd.asset.asset import AssetError
 from akd.export.creature import write_creature
@@ -219,8 +220,6 @@ def test_pieces_cover_the_surface_and_follow_it(fox):
 
 def test_small_parts_of_other_colours_keep_them(fox):
     """Thirty shades of brown take all pieces if colours are chosen by area alone."""
-    import torch
-
     from akd.math.srgb import to_linear
     from akd.splat.paint import Paint
 
@@ -256,8 +255,6 @@ def test_view_data_comes_back_and_other_files_hold_nothing(fox, tmp_path):
 
 
 def np_times(count: int):
-    import torch
-
     return torch.arange(count) / 30.0
 
 
