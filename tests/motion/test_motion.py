@@ -45,6 +45,18 @@ def test_sampling_between_keys_is_linear_and_spherical():
     torch.testing.assert_close(angles, inside * math.pi / 2, atol=1e-3, rtol=0)
 
 
+def test_sampling_some_frames_at_a_time_changes_nothing(monkeypatch):
+    """As long motions are sampled."""
+    motion = swing()
+    times = torch.linspace(-0.5, 2.5, 50)
+    whole = motion.sample(times)
+    monkeypatch.setattr("akd.motion.motion._TOGETHER", 7 * len(motion.skeleton))
+    parts = motion.sample(times)
+    assert torch.equal(parts.times, whole.times)
+    for name in ("translation", "rotation", "scale"):
+        assert torch.equal(getattr(parts.pose, name), getattr(whole.pose, name))
+
+
 def test_resampling_covers_the_same_span():
     motion = swing().resample(10.0)
     assert len(motion) == 11

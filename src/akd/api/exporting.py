@@ -77,10 +77,11 @@ def export(
         stem = "motion"
     else:
         stem = next(iter(motions)) if len(motions) == 1 else path.stem
+    # By the same name: the first ones are not kept while files are written.
+    motions = key_motions(character, motions, keys, stay=in_place)
     return write_clip_files(
-        character, key_motions(character, motions, keys, stay=in_place), out, formats=formats,
-        keys=keys, stem=stem, alone=True,
-    )  # fmt: skip
+        character, motions, out, formats=formats, keys=keys, stem=stem, alone=True
+    )
 
 
 def _motions(character: Character, clips: Mapping[str, ClipRecord]) -> dict[str, Motion]:

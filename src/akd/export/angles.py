@@ -19,22 +19,20 @@ def euler_angles(rotations: Float[np.ndarray, "T J 3 3"], order: str) -> Float[n
     return flat.reshape(*rotations.shape[:2], 3)
 
 
-def continuous_angles(angles: Float[np.ndarray, "T J 3"]) -> Float[np.ndarray, "T J 3"]:
-    """The same rotations in degrees about three different axes, every set of angles the one
-    nearest to that of the frame before.
+def make_continuous(angles: Float[np.ndarray, "T J 3"]) -> None:
+    """Replace rotations, in degrees about three different axes, by the same ones whose angles are
+    nearest to those of the frame before.
 
     A rotation has two sets of angles, and each angle repeats after a whole turn.
     """
-    found = np.empty_like(angles)
     for joint in range(angles.shape[1]):
         first = angles[:, joint]
         a, b, c = first.T
         both = np.stack((first, np.stack((a + 180.0, 180.0 - b, c + 180.0), axis=1)))
         nearest = both[_nearest_sets(both), np.arange(len(first))]
         turns = np.rint(np.diff(nearest, axis=0) / 360.0)
-        found[:, joint] = nearest
-        found[1:, joint] -= 360.0 * np.cumsum(turns, axis=0)
-    return found
+        angles[:, joint] = nearest
+        angles[1:, joint] -= 360.0 * np.cumsum(turns, axis=0)
 
 
 def _nearest_sets(both: Float[np.ndarray, "2 T 3"]) -> Integer[np.ndarray, "T"]:

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 
 from akd.base.files import write_atomically
-from akd.export.angles import continuous_angles, euler_angles
+from akd.export.angles import euler_angles, make_continuous
 from akd.math import transform
 from akd.motion.motion import Motion
 from akd.rig.pose import Pose
@@ -139,7 +139,8 @@ def _in_parents(
                 at = (back @ (at - world[:, p, :3, 3])[..., None])[..., 0]
             positions[some, place] = at
         angles[some] = euler_angles(local, _ORDER)
-    return positions, continuous_angles(angles)
+    make_continuous(angles)
+    return positions, angles
 
 
 def _build(motion: Motion, chosen: list[int], scale: float) -> list[_Joint]:

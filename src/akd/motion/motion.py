@@ -15,6 +15,8 @@ from akd.rig.skeleton import Skeleton
 
 MAX_VALUES = 40_000_000
 """Frames times joints times ten numbers that a motion may hold: 160 MB."""
+_TOGETHER = 2**18
+"""Poses of a joint that are interpolated at a time."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,17 @@ class Motion:
             The motion with keys at these times.
         """
         times = times.to(self.times)
+        together = max(1, _TOGETHER // max(len(self.skeleton), 1))
+        if len(times) > together:  # what is between takes five times the memory of the result
+            parts = [self.sample(some) for some in times.split(together)]
+            pose = Pose(
+                *(
+                    torch.cat([getattr(part.pose, name) for part in parts])
+                    for name in ("translation", "rotation", "scale")
+                )
+            )
+            morphs = {n: torch.cat([part.morphs[n] for part in parts]) for n in self.morphs}
+            return replace(self, times=times, pose=pose, morphs=morphs)
         after = torch.searchsorted(self.times, times, right=True).clamp(1, max(len(self) - 1, 1))
         if len(self) == 1:
             before = after = torch.zeros_like(after)
