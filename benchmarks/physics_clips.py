@@ -36,6 +36,7 @@ from akd.physics.assess import GroundContact, assess
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
 from akd.physics.ground import Grounded, ground, tracking_arrays
+from akd.physics.planting import plant_result
 from akd.physics.target import TargetMotion, stand_on_ground
 from akd.physics.tracking import Tracking, track
 from akd.rig.character import load_character
@@ -216,7 +217,8 @@ def ground_zoo(names: list[str]) -> None:
             made = same[0] if same else track(body, target, feet=feet)
             runs.append((standing, made))
             s = made.states
-            after = TargetMotion(s.position, s.rotation, s.angles, target.fps)
+            simulated = TargetMotion(s.position, s.rotation, s.angles, target.fps)
+            after = plant_result(body, feet, simulated, made.stance)
             row = cells(assess(body, feet, target), assess(body, feet, after), made)
             print(f"| {name} | {what} | {row}", flush=True)
 

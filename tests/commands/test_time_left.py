@@ -47,6 +47,20 @@ def test_phases_that_are_done_correct_the_plan():
     assert slow.left("fit", 0.0, None) > 3 * fast.left("fit", 0.0, None)
 
 
+def test_a_phase_that_takes_longer_than_planned_corrects_the_rest_while_it_runs():
+    """Sampling tells no steps: on a slow machine its time left must not stand still."""
+    left = started()
+    planned = 0.36 * 4 * 10
+    on_time = left.left("sample", planned, None)
+    assert left.left("sample", planned - 1.0, None) == pytest.approx(on_time + 1.0)
+    late = [left.left("sample", planned + seconds, None) for seconds in (0.01, 30.0, 60.0)]
+    assert late[0] == pytest.approx(on_time, rel=1e-3)
+    assert 1.5 * on_time < late[1] < late[2]
+    # As it would be if the phase were done.
+    left.finish("sample", planned + 60.0)
+    assert left.left("nothing of the plan", 0.0, None) == pytest.approx(late[2])
+
+
 def test_a_preview_is_planned_without_distillation_physics_and_film():
     preview = TimeLeft()
     preview.start(JOB, quick=True)

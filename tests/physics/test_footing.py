@@ -16,6 +16,7 @@ from akd.physics.assess import add_travel, assess, implied_travel
 from akd.physics.bodies import build_body
 from akd.physics.body import Body, place
 from akd.physics.footing import find_stance, plant_feet
+from akd.physics.planting import LIFTED
 from akd.physics.settings import SimulatorSettings, TrackingSettings
 from akd.physics.simulator import WarpSimulator
 from akd.physics.target import TargetMotion, stand_on_ground, starts_apart
@@ -203,7 +204,7 @@ def test_a_foot_that_lands_fast_does_not_touch_before_it_stands() -> None:
     body, motion = in_body_units(walk(0.6))
     slower = replace(motion[::3], fps=motion.fps / 3)
     stance = find_stance(body, FEET, slower)
-    planted = plant_feet(body, FEET, slower, stance)
+    planted = plant_feet(body, FEET, slower, stance, beside=LIFTED)
     low = place(body, planted).corners(body)[:, FEET][..., 1].amin(-1)
     beside = ~stance[:, FEET]
     beside[1:-1] &= stance[:-2, FEET] | stance[2:, FEET]

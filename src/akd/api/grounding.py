@@ -43,7 +43,7 @@ Simulator = Literal["warp", "newton"]
 
 _VIDEO_SIZE = (480, 270)
 """The page shows videos at 16:9."""
-_FILES = {
+FILES = {
     "motion.glb": "your file with the grounded clip",
     "motion.bvh": "the grounded clip",
     "physics.npz": "states, torques and contact forces",
@@ -53,7 +53,7 @@ _FILES = {
     "body.usda": "the body as USD",
     "samples.npz": "rollouts under other conditions",
 }
-"""What each file is, for the page."""
+"""What each file is, for the page and the command line."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Grounding:
             title = f"{name or file.stem} (grounded)"
             write_ground_page(
                 path, self.result, title=title, about=about, videos=videos, scene=scene,
-                images=images, files={file.name: _FILES[file.name] for file in written},
+                images=images, files={n: FILES[n] for n in FILES if out / n in written},
                 fps=self.fps, metrics=self.metrics, kept_clip=self.kept_clip,
             )  # fmt: skip
         return [*videos.values(), path]

@@ -59,7 +59,7 @@ class Ground:
         check_ranges(
             self, iterations=(1, 100_000), fps=FPS_RANGE, samples=(0, 1_000_000), seed=SEEDS
         )
-        from akd.api.grounding import ground
+        from akd.api.grounding import FILES, ground
         from akd.base.lock import hold_lock
         from akd.commands.terminal import Terminal, name_clips
         from akd.export.character import clip_names
@@ -105,13 +105,14 @@ class Ground:
         print(f"penetration    {before.deepest:.1%} -> {after.deepest:.1%} of the height at worst")
         print(f"tracking error {grounding.result.tracking.error:.1%} of the height")
         shown = "videos, forces" if any(p.suffix == ".mp4" for p in written) else "forces"
-        for path in written:
+        # What is opened first comes last, where it is read.
+        for path in sorted(written, key=lambda p: (p.suffix == ".html", p.stem == "motion")):
             if path.stem == "motion":
                 name_clips(path, clip_names(grounding.character, [grounding.motion]))
             elif path.suffix == ".html":
                 say(f"{path}: {shown} and numbers; open in a browser")
             else:
-                print(path)
+                say(f"{path}: {FILES.get(path.name, 'video')}")
         name, metrics = clip_names(grounding.character, [grounding.motion])[0], grounding.metrics
         if grounding.kept_clip is not None:
             raise ResultFailed(f"{name!r}: failed: {grounding.kept_clip}; use the clip as it was")

@@ -77,4 +77,8 @@ class TimeLeft:
             return statistics.median(self._recent) * remaining + later
         if phase not in self._plan:
             return later or None
-        return max(slowness * self._plan[phase] - elapsed, 0.0) + later
+        here = self._plan[phase]
+        if elapsed > slowness * here:  # longer than planned: so will be what comes
+            now = (self._took + elapsed + _TRUST) / (self._planned + here + _TRUST)
+            return later * now / slowness
+        return slowness * here - elapsed + later

@@ -49,9 +49,6 @@ SHORTEST = 3
 """Frames that a foot must stand to count."""
 REACH = 1.5
 """How far the root may go while one foot stands: no leg reaches further, so that body glides."""
-LIFTED = 0.02
-"""Least height of a swing foot next to a stand, in body heights: above `TOUCH`, so that a foot that
-lands fast does not touch while it still moves."""
 FARTHEST = 0.1
 """Mean distance of the parts beyond which planting has not found the same motion."""
 
@@ -152,18 +149,20 @@ def plant_feet(
     stance: Bool[Tensor, "F B"],
     *,
     clearance: float = 0.03,
+    beside: float = 0.0,
     iterations: int = 150,
 ) -> TargetMotion:
     """The nearest motion whose standing feet keep their place; the motion itself where nothing
     stands, or where that would be another motion altogether.
 
     The root's place and the joints between it and the feet give way; all else keeps its angles.
+    Swing feet are at least `clearance` high, and next to a stand a third of that or `beside`.
     """
     if not bool(stance.any()):
         return motion
     kinematics = Kinematics(body)
     given = kinematics.place(motion)
-    contact = _contact(body, feet, given, stance, clearance)
+    contact = _contact(body, feet, given, stance, clearance, beside)
     legs = _on_the_way(body, feet)
     shift = torch.zeros_like(motion.position, requires_grad=True)
     turns = torch.zeros_like(motion.angles[:, legs], requires_grad=True)
@@ -185,14 +184,14 @@ def plant_feet(
 
 
 def _contact(
-    body: Body, feet: Tensor, given: Placement, stance: Tensor, clearance: float
+    body: Body, feet: Tensor, given: Placement, stance: Tensor, clearance: float, beside: float
 ) -> _Contact:
     sole = sole_weights(body, feet, given, stance)
     standing = stance[:, feet]
     # Lifted over three frames after a stand and lowered over three before the next. Nothing is
     # asked of a part that never stands.
     away = frames_from_stand(standing).double()
-    least = (clearance * (away / 3).clamp(0, 1)).clamp_min(min(LIFTED, clearance))
+    least = (clearance * (away / 3).clamp(0, 1)).clamp_min(beside)
     swings = ~standing & standing.any(0)
     return _Contact(sole, standing, number_stands(standing), least * swings)
 

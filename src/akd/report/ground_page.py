@@ -57,9 +57,9 @@ def write_ground_page(
         metrics: Of the clip as it was and of the grounded one: `clip` and `grounded`.
         kept_clip: Why to keep the clip as it was; None where the grounded one is better.
     """
-    parts = [header(title, above="akd ground")]
+    parts = [header(title, above="akd ground"), _outcome(grounded, title, metrics, kept_clip)]
     parts += [f'<p class="about">{escape(line)}</p>' for line in about]
-    parts += [_outcome(grounded, title, metrics, kept_clip), links(files)]
+    parts.append(links(files))
     parts.append(notes(grounding_notes(grounded), warn=False))
     if videos:
         shown = [Film(file, name) for name, file in videos.items()]
