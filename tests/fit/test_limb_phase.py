@@ -47,7 +47,7 @@ def test_the_limb_phase_is_that_of_the_legs(fox, stage, phase):
     assert abs((found - phase + 0.5) % 1.0 - 0.5) < 0.03
 
 
-@pytest.mark.parametrize("gait", ["walk", "trot"])
+@pytest.mark.parametrize("gait", ["walk", pytest.param("trot", marks=pytest.mark.slow)])
 def test_true_gaits_have_the_phase_of_the_table(gait):
     creature = build_creature("horse", seed=1001, vertices=800)
     character = bound_character("horse", creature.skeleton, creature.mesh)

@@ -42,7 +42,16 @@ def test_the_limits_of_a_gait_leave_room_for_the_true_one(species, action):
     assert float(parts.max()) < 0.95
 
 
-@pytest.mark.parametrize(("species", "action"), [*MOVES, ("cobra", "slither"), ("shark", "swim")])
+@pytest.mark.parametrize(
+    ("species", "action"),
+    [
+        *MOVES[:3],
+        *(
+            pytest.param(*move, marks=pytest.mark.slow)
+            for move in (*MOVES[3:], ("cobra", "slither"), ("shark", "swim"))
+        ),
+    ],
+)
 def test_words_give_a_speed_and_a_cycle_near_the_true_ones(species, action):
     character, controls, duration = true_motion(species, action)
     leg = leg_length(character, character.control_rig)
