@@ -1,8 +1,11 @@
 """Keyframes given to priors: the tiny one passes through them, large ones start from them."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from akd.posespace import keyframes
 from akd.posespace.keyframes import Keyframes, keyframe_videos, render_keyframes
 from akd.prior.tiny.load import load_tiny
 from tests.commands.small_prior import write_weights
@@ -73,3 +76,18 @@ def test_one_camera_sees_all_keyframes(fox, codec, states):
     assert float(ground.max() - ground.min()) < 0.05
     for images in (found.mesh, found.skeleton):
         assert float((images[0] - images[2]).abs().max()) > 0.1
+
+
+def test_the_ground_is_that_of_the_body_not_of_a_weapon_below_it(fox, codec, states, monkeypatch):
+    lifts, draw = [], keyframes._draw_skeletons
+
+    def note(codec, states, camera, lift):
+        lifts.append(lift)
+        return draw(codec, states, camera, lift)
+
+    monkeypatch.setattr(keyframes, "_draw_skeletons", note)
+    assert fox.mesh is not None
+    low = replace(fox.mesh, vertices=fox.mesh.vertices - torch.tensor([0.0, 0.2, 0.0]))
+    for character in (fox, replace(fox, mesh=low)):
+        render_keyframes(character, codec, states[:1], size=(32, 32))
+    assert lifts[0] == lifts[1]

@@ -93,7 +93,8 @@ def render_keyframes(
     if mesh is None:
         raise ValueError(f"{character.asset.path.name}: there is no mesh to show")
     lift = torch.eye(4)
-    lift[1, 3] = -mesh.pose(codec.rig.neutral_world)[:, 1].min()
+    body = character.body_mesh or mesh  # a crossbow at its side is not what it stands on
+    lift[1, 3] = -body.pose(codec.rig.neutral_world)[:, 1].min()
     cloud = surface_splats(mesh, _SPLATS, paint=Paint.of(character))
     world = torch.cat((codec.rig.world(codec.decode(states)), codec.rig.neutral_world[None]))
     bones = lift @ mesh.skin.bone_transforms(world)
