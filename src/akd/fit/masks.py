@@ -32,6 +32,10 @@ _STATIC = 0.03
 """Largest deviation of a static camera's border over time."""
 _LEAST = 0.07
 """Smallest difference (sRGB) that tells the character from the background."""
+_HALO = (4, 1)
+"""Farthest and nearest pixels from the character where a halo is looked for."""
+_SHARP = 0.01
+"""Halo below which edges are sharp."""
 _TOGETHER = 16
 """Frames that are compared with the background at once: differences take memory."""
 _SMALL = 0.03
@@ -154,6 +158,27 @@ def _away(frames: Float[Tensor, "T H W 3"], behind: Background) -> Float[Tensor,
     return torch.cat(parts)
 
 
+def _halo(away: Float[Tensor, "T H W"], sure: Bool[Tensor, "T H W"]) -> float:
+    """How much of the background near the character differs from itself (80th percentile)."""
+    far, near = (_grown(sure, pixels) for pixels in _HALO)
+    around = away[far & ~near]
+    return float(np.quantile(around.numpy(), 0.8)) if len(around) else 0.0
+
+
+def _grown(masks: Bool[Tensor, "T H W"], pixels: int) -> Bool[Tensor, "T H W"]:
+    """The masks and what is so near to them."""
+    return nn.max_pool2d(masks.float(), 2 * pixels + 1, stride=1, padding=pixels) > 0.5
+
+
+def _not_darker(
+    frames: Float[Tensor, "t H W 3"], background: Float[Tensor, "#t H W 3"]
+) -> Float[Tensor, "t H W"]:
+    """Largest difference over the colours from the background at the brightness that is nearest,
+    its own or a lower one: a shadow has none."""
+    brightness = (frames * background).sum(-1) / background.square().sum(-1).clamp_min(1e-6)
+    return (frames - brightness.clamp_max(1.0)[..., None] * background).abs().amax(-1)
+
+
 def _slices(count: int) -> list[slice]:
     """A few frames at a time: colours of all of them take memory."""
     return [slice(first, first + _TOGETHER) for first in range(0, count, _TOGETHER)]
@@ -168,13 +193,18 @@ def _cut(
 ) -> FoundMasks:
     """Masks of whatever differs from the background.
 
-    The threshold is near the background, so that light parts of the character are kept; the share
-    of each pixel at the outline is found by its colour.
+    The threshold is near the background, so that light parts of the character are kept: above the
+    halo that compression leaves around it, and a higher one for what may be a shadow. The share of
+    each pixel at the outline is found by its colour.
     """
-    threshold = max(_LEAST, 3.0 * noise, 0.5 * _otsu(away))
-    rough = _solid(away > threshold)
+    sure = max(_LEAST, 3.0 * noise, 0.5 * _otsu(away))
+    halo = _halo(away, away > sure)
+    threshold = min(sure, max(_LEAST, 3.0 * noise, 3.0 * halo))
+    light = torch.cat([_not_darker(frames[some], behind(some)) for some in _slices(len(frames))])
+    rough = _solid((away > sure) | (light > threshold))
+    reach = 1 if halo < _SHARP else 2
     masks = torch.cat(
-        [unmixed(frames[some], behind(some), rough[some]) for some in _slices(len(frames))]
+        [unmixed(frames[some], behind(some), rough[some], reach) for some in _slices(len(frames))]
     )
     # Within an outline, colours that are like the background's are no holes.
     solid = _solid(masks > 0.5)
@@ -182,7 +212,7 @@ def _cut(
     area = float(rough.float().mean())
     if not 1e-3 < area < 0.85 or not bool(solid.flatten(1).any(1).all()):
         return FoundMasks(masks, source, 0.0)
-    clear = float((away[rough] > 1.5 * threshold).float().mean())
+    clear = float((away[rough] > 1.5 * sure).float().mean())
     return FoundMasks(masks, source, clear)
 
 

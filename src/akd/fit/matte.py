@@ -12,13 +12,6 @@ import torch.nn.functional as nn
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-_DEEP = 2
-"""Pixels from a rough mask's outline at which the character's own colour is seen."""
-_NEAR = 2.0
-"""Distance over which that colour is averaged, pixels (standard deviation)."""
-_CONTRAST = 4
-"""Power of a pixel's contrast with the background by which it counts in that average: what is
-mixed with the background has less."""
 _THIN = 1e-3
 """How much less pixels nearer to the outline count. A thin limb has no others."""
 _LEAST = 0.05
@@ -29,6 +22,7 @@ def unmixed(
     frames: Float[Tensor, "T H W 3"],
     background: Float[Tensor, "#T H W 3"],
     rough: Bool[Tensor, "T H W"],
+    reach: int,
 ) -> Float[Tensor, "T H W"]:
     """The share of each pixel that the character covers, 0 beyond the pixels next to `rough`.
 
@@ -36,8 +30,11 @@ def unmixed(
         frames: The video, sRGB 0..1.
         background: What is behind the character, likewise.
         rough: Masks that hold at least all of the character; may hold some background.
+        reach: How far its edges are spread, pixels. The character's own colour is that of pixels as
+            deep inside, averaged over this distance (standard deviation). Those with the strongest
+            contrast count most: what is mixed with the background has less.
     """
-    box = _box(rough)
+    box = _box(rough, 3 * reach)
     found = torch.zeros_like(frames[..., 0])
     if box is None:
         return found
@@ -45,10 +42,10 @@ def unmixed(
     apart = (frames - background)[(slice(None), *box)].movedim(-1, 1)
     behind = background[(slice(None), *box)].movedim(-1, 1)
     contrast = apart.square().sum(1, keepdim=True)
-    core = _eroded(inside, _DEEP)[:, None].to(apart)
-    weights = (core + _THIN * inside[:, None]) * (contrast + _LEAST**2).pow(0.5 * _CONTRAST)
-    total = _averaged(weights).clamp_min(1e-20)
-    own = _averaged(weights * (apart + behind)) / total - behind
+    core = _eroded(inside, reach)[:, None].to(apart)
+    weights = (core + _THIN * inside[:, None]) * (contrast + _LEAST**2).pow(reach)
+    total = _averaged(weights, reach).clamp_min(1e-20)
+    own = _averaged(weights * (apart + behind), reach) / total - behind
     strength = own.square().sum(1)
     # Lengths, not projections: beside another colour of the character a pixel has that one.
     share = (contrast.squeeze(1) / strength.clamp_min(1e-9)).sqrt().clamp_max(1.0)
@@ -57,9 +54,9 @@ def unmixed(
     return found
 
 
-def _box(masks: Bool[Tensor, "T H W"]) -> tuple[slice, slice] | None:
+def _box(masks: Bool[Tensor, "T H W"], room: int) -> tuple[slice, slice] | None:
     """Rows and columns around all masks, with room for what is averaged; None: all are empty."""
-    room, sides = round(3 * _NEAR), []
+    sides = []
     for axis in (1, 2):
         used = masks.any(3 - axis).any(0).nonzero().flatten()
         if not len(used):
@@ -68,14 +65,14 @@ def _box(masks: Bool[Tensor, "T H W"]) -> tuple[slice, slice] | None:
     return sides[0], sides[1]
 
 
-def _averaged(images: Float[Tensor, "T c h w"]) -> Float[Tensor, "T c h w"]:
-    """Gaussian means."""
-    reach, channels = round(3 * _NEAR), images.shape[1]
-    away = torch.arange(-reach, reach + 1).to(images)
-    kernel = torch.exp(-0.5 * (away / _NEAR).square())
+def _averaged(images: Float[Tensor, "T c h w"], reach: int) -> Float[Tensor, "T c h w"]:
+    """Gaussian means; `reach` is the standard deviation, pixels."""
+    room, channels = 3 * reach, images.shape[1]
+    away = torch.arange(-room, room + 1).to(images)
+    kernel = torch.exp(-0.5 * (away / reach).square())
     kernel = (kernel / kernel.sum()).expand(channels, 1, 1, -1)
-    images = nn.conv2d(images, kernel, padding=(0, reach), groups=channels)
-    return nn.conv2d(images, kernel.mT, padding=(reach, 0), groups=channels)
+    images = nn.conv2d(images, kernel, padding=(0, room), groups=channels)
+    return nn.conv2d(images, kernel.mT, padding=(room, 0), groups=channels)
 
 
 def _eroded(masks: Bool[Tensor, "T h w"], pixels: int) -> Bool[Tensor, "T h w"]:
