@@ -73,23 +73,24 @@ def test_a_part_without_weights_takes_those_of_the_nearest_vertices(zoo_characte
 
 def at_ease(asset: Asset) -> Asset:
     """The mesh in another unit than the nodes, which rest in a pose in which no joint is as it was
-    bound, with hands of twenty joints of their own that agree with each other."""
+    bound, with a hand of forty joints that agree with each other."""
     skin, generator = asset.skins[0], np.random.default_rng(0)
     nodes = list(asset.nodes)
     bind = np.linalg.inv(skin.inverse_bind)
     turned = {}
     for joint in skin.joints:
-        raised = "upper" in nodes[joint].name and "arm" in nodes[joint].name
-        angles = generator.uniform(-8.0, 8.0, 3) + 60.0 * raised
+        bent = {"left_arm_upper": 60.0, "right_arm_upper": -60.0, "left_arm_hand": 60.0}
+        raised = bent.get(nodes[joint].name, 0.0)
+        angles = generator.uniform(-8.0, 8.0, 3) + raised
         turned[joint] = Rotation.from_euler("xyz", angles, degrees=True)
     for joint, turn in turned.items():
         node = nodes[joint]
         rotation = Rotation.from_quat(node.rotation, scalar_first=True) * turn
         nodes[joint] = replace(node, rotation=rotation.as_quat(scalar_first=True))
-    hands = [k for k, j in enumerate(skin.joints) if "hand" in nodes[j].name]
+    hands = [k for k, j in enumerate(skin.joints) if nodes[j].name == "left_arm_hand"]
     added, inverse = [], []
     for k in hands:
-        for finger in range(20):
+        for finger in range(40):
             offset = np.array([0.0, 0.0, 2e-3 * (finger + 1)])
             added.append(len(nodes))
             nodes.append(Node(f"f{len(nodes)}", int(skin.joints[k]), offset, *_still()))

@@ -26,6 +26,9 @@ from akd.rig.skeleton import Skeleton
 _MAX_JUDGES = 256
 _JOINT_BYTES = 100 * _MAX_JUDGES
 """Of a joint: four points of three float64 values against every judge."""
+_NEAR, _HAND = 0.3, 0.3
+"""Joints vote for a space that puts the body this near to where they do, in sizes of it, and those
+of a hand lie within this share of it."""
 _OBLIQUE = math.radians(20.0)
 """A mesh space that is turned further than this from the axes was turned by the artist."""
 _MOST_AGREE = 0.01
@@ -149,9 +152,9 @@ def _mesh_space(
     Every joint gives an estimate: its rest transform after its inverse bind matrix. Where nodes
     rest in the bind pose all agree. Where not, exporters set the node that shows the mesh to the
     right one; it is believed as soon as one joint, one that still rests where it was bound, agrees.
-    Otherwise the joints vote. Where most of them contradict the winner, the body rests in a pose in
-    which no joint is as it was bound; the space is then turned to right angles where it is near
-    them, because most exporters change axes and nothing else.
+    Otherwise the joints vote. Where the joints of one hand win, the body rests in a pose in which
+    no joint is as it was bound: they then count less, and a space that is nearly square to the axes
+    is made so, as exporters change axes.
     """
     if not len(joints):
         return torch.eye(4, dtype=rest_world.dtype), 0.0
@@ -168,14 +171,18 @@ def _mesh_space(
     scale = float((wanted[:, 1:] - wanted[:, :1]).norm(dim=-1).median()) or 1.0
     # [candidates, joints]: how far apart two estimates put the body, in sizes of it.
     apart = (placed[:, None] - wanted[None]).norm(dim=-1).amax(-1) / scale
-    typical = _weighted_median(apart, _loneliness(origins)[::step])
-    best = int(typical.argmin())
+    best = int(apart.median(dim=1).values.argmin())
     spread = float(apart[best].max())
     if spread < 1e-3:
         return candidates[best], spread
     if shown and float(apart[0].min()) < _MOST_AGREE:
         return candidates[0], float(apart[0].max())
-    if float(typical[best]) < _MOST_AGREE:
+    voters = origins[::step][apart[best] < _NEAR]
+    if float((voters.amax(0) - voters.amin(0)).norm()) > _HAND * size:
+        return candidates[best], spread
+    best = int(_weighted_median(apart, _loneliness(origins)[::step]).argmin())
+    spread = float(apart[best].max())
+    if _off_square(candidates[best]) > _OBLIQUE:
         return candidates[best], spread
     return _turned_square(candidates[best], probes[0]), spread
 
@@ -199,23 +206,30 @@ def _weighted_median(
     return values.gather(1, reached.int().argmax(dim=1, keepdim=True))[:, 0]
 
 
-def _turned_square(space: Float[Tensor, "4 4"], centre: Float[Tensor, "3"]) -> Float[Tensor, "4 4"]:
-    """A map whose rotation is replaced by one that maps axes to axes if it is near one; where it
-    takes the centre stays."""
-    left, stretch, right = torch.linalg.svd(space[:3, :3])
-    turn = left @ right
+def _nearest_square(turn: Float[Tensor, "3 3"]) -> Float[Tensor, "3 3"]:
+    """The rotation that maps axes to axes, or the mirrored one, that is nearest."""
     squares = [
         torch.diag(torch.tensor(signs)).to(turn)[list(order)]
         for order in itertools.permutations(range(3))
         for signs in itertools.product((1.0, -1.0), repeat=3)
     ]
-    # A mirrored space stays mirrored.
     squares = [q for q in squares if torch.linalg.det(q) * torch.linalg.det(turn) > 0.0]
-    nearest = max(squares, key=lambda square: float((square * turn).sum()))
-    if float((nearest * turn).sum()) < 1.0 + 2.0 * math.cos(_OBLIQUE):
-        return space
+    return max(squares, key=lambda square: float((square * turn).sum()))
+
+
+def _off_square(space: Float[Tensor, "4 4"]) -> float:
+    """Angle, radians, by which a map turns axes away from axes."""
+    left, _, right = torch.linalg.svd(space[:3, :3])
+    cosine = 0.5 * (float((_nearest_square(left @ right) * (left @ right)).sum()) - 1.0)
+    return math.acos(max(-1.0, min(1.0, cosine)))
+
+
+def _turned_square(space: Float[Tensor, "4 4"], centre: Float[Tensor, "3"]) -> Float[Tensor, "4 4"]:
+    """A map whose rotation is replaced by the nearest one that maps axes to axes; where it takes
+    the centre stays."""
+    left, stretch, right = torch.linalg.svd(space[:3, :3])
     turned = space.clone()
-    turned[:3, :3] = nearest @ (right.mT * stretch) @ right
+    turned[:3, :3] = _nearest_square(left @ right) @ (right.mT * stretch) @ right
     turned[:3, 3] = transform.apply(space, centre) - turned[:3, :3] @ centre
     return turned
 
