@@ -35,7 +35,7 @@ def test_an_animation_is_recorded_in_full():
     phases = [found["phase"].strip() for found in progress]
     assert phases == ["fit to videos", "distil", "physics"]
     assert all("left" in found.string for found in progress)
-    assert "motion.glb: clips 'a fox walking'" in block
+    assert "motion.glb: clips 'a fox walking (grounded)', 'a fox walking'" in block
     assert any(re.match(r"use '.+': score \d\.\d\d", line) for line in lines)
 
 
