@@ -346,7 +346,7 @@ def _judged(sizes: Sizes) -> int:
 SECTIONS = {
     "samples": Section(samples, lambda n: (1 if n.brief else 2) * STEPS * n.count),
     "AUC": Section(plausibility, lambda n: _judged(n) * (1 + len(SPOILT)) * n.count),
-    "IK": Section(ik, lambda n: (IK_STEPS + 7) * n.problems + n.count),
+    "IK": Section(ik, lambda n: (IK_STEPS + 8) * n.problems + n.count),
     "interpolation": Section(
         interpolation,
         lambda n: (

@@ -1,6 +1,8 @@
 """Shapes in signatures are checked at run time; what a machine lacks is skipped by name."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import hypothesis
 import pytest
@@ -18,6 +20,21 @@ hypothesis.settings.load_profile("akd")
 @pytest.fixture(autouse=True)
 def _shapes_are_checked_in_every_test() -> None:
     shape_checks.start_again()
+
+
+@pytest.fixture(autouse=True)
+def _torch_keeps_one_thread() -> Iterator[None]:
+    """Results depend on the number of threads in their last bits: what changes it, changes it back,
+    in this thread and in those that start after it."""
+    import torch
+
+    yield
+    found = [torch.get_num_threads()]
+    other = Thread(target=lambda: found.append(torch.get_num_threads()))
+    other.start()
+    other.join()
+    torch.set_num_threads(1)
+    assert found == [1, 1]
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,11 @@ def alone(tmp_path):
     }  # fmt: skip
 
 
+def hear_ctrl_c() -> None:
+    """Also where the tests run in the background, for which shells have Ctrl-C ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def limit_files() -> None:
     """Files of this process end at 20 kB, as on a full disk; SIGXFSZ would end the process."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -181,8 +186,9 @@ sys.exit(akd.cli.main(["inspect", "fox.glb"]))
 @pytest.mark.slow
 def test_ctrl_c_before_a_command_begins_is_one_line(alone):
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], env=alone, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", INTERRUPTED], env=alone, capture_output=True, text=True,
+        check=False, preexec_fn=hear_ctrl_c,
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
 
 
@@ -206,7 +212,7 @@ sys.exit(akd.cli.main())
 def test_ctrl_c_while_commands_are_imported_is_one_line(alone, number):
     done = subprocess.run(
         [sys.executable, "-c", WHILE_IMPORTING.format(number=number)], env=alone,
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, preexec_fn=hear_ctrl_c,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "akd: stopped\n")
 

@@ -25,10 +25,7 @@ PATHS = sorted(
 )
 FACING_BY_FORMAT = {
     # Shape and names disagree about the front, so that glTF's +Z decides.
-    "quaternius/cutemonsters/alien.glb",
     "quaternius/ultimate_space_kit/Mech.glb",
-    "quaternius/tank_pack/Tank.glb",
-    "raylib/greenman.glb",
     "sketchfab_ccby/fish_atlas.glb",
 }
 

@@ -404,12 +404,14 @@ def test_branches_of_the_middle_are_a_pair_by_their_bones_whatever_the_pose():
     for name, height in zip(("lower_r", "hand_r", "fingers_r"), heights.tolist(), strict=True):
         joints[name] = (PERSON[name][0], (-0.2, height, 0.0))  # the arm is raised
 
-    def pairs() -> set[tuple[str, str]]:
+    def pairs(offset: float = 0.0) -> set[tuple[str, str]]:
         evidence = skinned(joints, thick(joints))
-        found = symmetry._with_likeness(evidence, find_body(evidence), {})
+        plane = symmetry.Sagittal(np.array([1.0, 0.0, 0.0]), offset, {}, False)
+        found = symmetry._with_likeness(evidence, find_body(evidence), plane)
         return {(list(joints)[a], list(joints)[b]) for a, b in found.items()}
 
     assert {("upper_l", "upper_r"), ("hand_r", "hand_l"), ("shin_l", "shin_r")} <= pairs()
+    assert not pairs(offset=1.0)  # of another body, beside the one that the plane divides
     joints["hand_r"] = (joints["hand_r"][0], (-0.2, 2.3, 0.0))  # its bones are longer
     assert not {"upper_l", "upper_r"} & {a for a, _ in pairs()}
     assert ("shin_l", "shin_r") in pairs()

@@ -69,7 +69,8 @@ def find_sagittal(evidence: Evidence, body: Body) -> Sagittal:
             offset = float(np.median(np.array(middle) @ lateral))
             plane = Sagittal(lateral, offset, {}, True)
             partners = _pair(evidence, body, plane, named, _Below.of(evidence, body))
-            return replace(plane, partners=_with_likeness(evidence, body, partners))
+            plane = replace(plane, partners=partners)
+            return replace(plane, partners=_with_likeness(evidence, body, plane))
     return _best_plane(evidence, body)
 
 
@@ -140,8 +141,7 @@ def _pair(
     """Mutual nearest mirror images; named pairs first where they lie on opposite sides."""
     partners: dict[int, int] = {}
     for a, b in named:
-        sides = (plane.coordinate(evidence.positions[a]), plane.coordinate(evidence.positions[b]))
-        if sides[0] * sides[1] < (2 * _OFF_PLANE * evidence.size) ** 2:
+        if _are_apart(evidence, plane, a, b):
             partners[a], partners[b] = b, a
     free = np.array([j for j in sorted(body.parents) if j not in partners], dtype=int)
     if len(free) < 2:
@@ -163,6 +163,12 @@ def _pair(
         if is_near and nearest[k] == i:
             partners[int(free[i])] = int(free[k])
     return _with_parents(body, partners)
+
+
+def _are_apart(evidence: Evidence, plane: Sagittal, one: int, other: int) -> bool:
+    """Whether two joints lie on opposite sides of the plane, or close to it."""
+    sides = [plane.coordinate(evidence.positions[j]) for j in (one, other)]
+    return sides[0] * sides[1] < (2 * _OFF_PLANE * evidence.size) ** 2
 
 
 def _named_apart(joints: list[str]) -> Bool[np.ndarray, "N N"]:
@@ -199,16 +205,24 @@ def _with_parents(body: Body, partners: dict[int, int]) -> dict[int, int]:
     return found
 
 
-def _with_likeness(evidence: Evidence, body: Body, partners: dict[int, int]) -> dict[int, int]:
+def _with_likeness(evidence: Evidence, body: Body, plane: Sagittal) -> dict[int, int]:
     """Pairs by the lengths of bones, which no pose changes: what hangs on pairs, and two branches
-    of a joint of the middle, as the arms of a body that is bound with a weapon in one hand."""
-    found = _with_children(evidence, body, partners)
+    of a joint of the middle that begin on opposite sides of the plane, as the arms of a body that
+    is bound with a weapon in one hand. The limbs of another body beside this one do not."""
+    found = _with_children(evidence, body, plane.partners)
     for joint in sorted(body.parents):
         if joint in found:
             continue
         lengths = {c: _lengths(evidence, body, c) for c in body.children[joint] if c not in found}
         like = {
-            c: [d for d in lengths if d != c and _are_like(lengths[c], lengths[d])] for c in lengths
+            c: [
+                d
+                for d in lengths
+                if d != c
+                and _are_like(lengths[c], lengths[d])
+                and _are_apart(evidence, plane, c, d)
+            ]
+            for c in lengths
         }
         for one, others in like.items():
             if len(others) == 1 and like[others[0]] == [one] and one not in found:
@@ -284,4 +298,4 @@ def _best_plane(evidence: Evidence, body: Body) -> Sagittal:
         offset = float(np.median(evidence.vertices @ lateral))
         return Sagittal(lateral, offset, {}, False)
     # Not while planes are compared: lengths fit any plane.
-    return replace(best[1], partners=_with_likeness(evidence, body, best[1].partners))
+    return replace(best[1], partners=_with_likeness(evidence, body, best[1]))
