@@ -38,8 +38,8 @@ def test_the_plan_states_the_evaluations(bench, section):
     found = SECTIONS[section].measure(network, bench)
     assert found
     planned = SECTIONS[section].evaluations(SIZES)
-    # Limbs whose mirror image is alike are not swapped, and steps of a small network are inverted in
-    # fewer rounds than usual.
+    # Limbs whose mirror image is alike are not swapped, and steps of a small network are inverted
+    # in fewer rounds than usual.
     least = 0.45 if section in ("interpolation", "inversion") else 0.8
     assert least * planned <= network.seen <= planned
 
