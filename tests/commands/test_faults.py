@@ -26,6 +26,7 @@ from akd.engine.call import Ended, Seat
 from akd.engine.run import hold_batch
 from akd.export.creature import write_creature
 from akd.fit.settings import FitSettings
+from akd.math.threads import torch_threads
 from akd.posespace.codec import PoseCodec
 from akd.posespace.dataset import BodyPoses, BodyRecord
 from akd.posespace.shards import write_shard
@@ -62,7 +63,8 @@ class Inline:
 
     def submit(self, call):
         try:
-            made = call.function(*call.arguments, Seat("here", call.files))
+            with torch_threads(torch.get_num_threads()):  # which tasks set, in workers of their own
+                made = call.function(*call.arguments, Seat("here", call.files))
             self._ended.append(Ended(call.key, made))
         except Exception as error:
             self._ended.append(Ended(call.key, error=error))
